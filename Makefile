@@ -182,9 +182,9 @@ growth: $(VENV)/.developer
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)
-	$(BIN)/python bench/quality.py --data $(DATA) --json bench/results/quality-latest.json
+	$(BIN)/python -m bench quality --data $(DATA) --json bench/results/quality-latest.json
 endif
-	$(BIN)/python bench/speed.py --scales 1000,10000 --json bench/results/speed-latest.json
+	$(BIN)/python -m bench speed --scales 1000,10000 --json bench/results/speed-latest.json
 
 # Of the ablations and of the runs of silence the one that is named; of the speed runs all.
 plots: $(VENV)/.user
@@ -194,9 +194,9 @@ else
 	$(BIN)/python -m pip install -q --disable-pip-version-check 'pip>=25.1'
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group plots
 endif
-	$(BIN)/python bench/plots.py --silence bench/results/silence.json --out docs/plots \
-	  $(addprefix --speed ,$(wildcard bench/results/speed-*.json)) $(addprefix --ablate ,$(wildcard bench/results/ablate.json))
-	$(if $(wildcard bench/results/growth.json),$(BIN)/python bench/plot_growth.py bench/results/growth.json)
+	$(BIN)/python -m bench plots --silence bench/results/silence.json --out docs/plots \
+	  $(addprefix --speed ,$(wildcard bench/results/speed-*.json)) $(addprefix --ablate ,$(wildcard bench/results/ablate.json)) \
+	  $(addprefix --growth ,$(wildcard bench/results/growth.json))
 
 format: $(VENV)/.developer
 	$(BIN)/ruff check --fix .

@@ -1,9 +1,9 @@
-"""Ablate: what each channel gives alone and with another, and what each stage and fusion gives.
+"""What each channel adds alone and with another, and each stage, fusion, link, tree and reranker.
 
-    python bench/ablate.py --data DIR [--sets a,b] [--only NAMES] [--state sync|embed] [--limit-queries N] --json FILE
-
-Each set is written once and asked under every configuration, through options of ``Memory.search`` alone.
+Each set is written once and asked under every configuration, through options of `Memory.search` alone (`thread`:
+through `Memory.thread`, whose memories are in the order of time, so only its recall says something).
 Differences are paired, query by query, against the default; ``*`` marks one whose 95 % interval excludes 0.
+The last columns are the mean over all tasks, and the mean over sets of the median search in milliseconds.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from ask import HollowError, Options, Run, embedders, run_set, score
-from data import DataError, DataSet, find_sets, load
-from metrics import NAMES, SEED, Figure, difference, figure
-from report import circumstances, percentiles, short, table, write_json
+from bench.command import Command, HollowError, listed, set_options
+from bench.data import DataSet, find_sets, load
+from bench.harness import Options, Run, embedders, run_set, score, scratch
+from bench.metrics import NAMES, SEED, Figure, difference, figure, short
+from bench.report import percentiles, table
 from scrubjay.config.settings import CONNECT_STAGES
 from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import STAGES
@@ -31,36 +30,27 @@ Scores = dict[str, dict[str, dict[str, dict[str, float]]]]
 """Configuration to task to query to metric to value."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    try:
-        models = embedders(args.cache)
-        wanted = configurations([model.model.name for model in models], args.state)
-        if args.only:
-            wanted = {name: wanted[name] for name in (DEFAULT, *args.only.split(","))}
-        found = find_sets(args.data, [name for name in args.sets.split(",") if name])
-        result: dict[str, Any] = {"what": "ablate", "state": args.state, **circumstances(), "sets": {}}
-        for name, folder in found.items():
-            data = load(name, folder)
-            with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as place:
-                run = run_set(
-                    data,
-                    data.asked(args.limit_queries),
-                    Path(place) / "memory.db",
-                    state=args.state,
-                    configurations=wanted,
-                    models=models,
-                    connect=CONNECT_STAGES if args.connect else (),
-                )
-            result["sets"][name] = summarise(data, run, list(wanted), args.seed)
-            print(f"{name} done", file=sys.stderr, flush=True)
-        print(matrix(result["sets"], list(wanted), args.metric))
-        write_json(args.json, result)
-    except (DataError, HollowError) as error:
-        print(f"ablate: {error}", file=sys.stderr)
-        return 1
-    return 0
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Ask every set under every configuration; print one table."""
+    models = embedders(args.cache)
+    wanted = configurations([model.model.name for model in models], args.state)
+    if args.only:
+        wanted = {name: wanted[name] for name in (DEFAULT, *listed(args.only))}
+    result: dict[str, Any] = {"state": args.state, "sets": {}}
+    for name, folder in find_sets(args.data, listed(args.sets)).items():
+        data = load(name, folder)
+        with scratch() as place:
+            done = run_set(
+                data, data.asked(args.limit_queries), place / "memory.db", state=args.state, configurations=wanted,
+                models=models, connect=CONNECT_STAGES if args.connect else (),
+            )  # fmt: skip
+        failed = [why for why in done.partial if "rerank" in why]
+        if failed:
+            raise HollowError(f"Set {name}: {failed[0]}")
+        result["sets"][name] = summarise(data, done, list(wanted), args.seed)
+        print(f"{name} done", file=sys.stderr, flush=True)
+    print(matrix(result["sets"], list(wanted), args.metric))
+    return result
 
 
 def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
@@ -72,13 +62,14 @@ def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
     channels = ["bm25", *(models if state == "embed" else models[:1]), "ngram", "graph"]
     found: dict[str, Options] = {DEFAULT: {}}
     for count in (1, 2):
-        for chosen in itertools.combinations(channels[:-1], count):  # the graph has nothing to say alone
+        for chosen in itertools.combinations(channels[:-1], count):  # the graph finds nothing alone
             found[" + ".join(chosen)] = _only(chosen)
     found |= {"without " + channel: _only([c for c in channels if c != channel]) for channel in channels}
     found |= {"without " + stage: {"stages": tuple(s for s in STAGES if s != stage)} for stage in STAGES}
     found |= {f"fusion {fusion}": {"fusion": fusion} for fusion in ("rrf", "weighted")}
     found |= {f"links {hops}": {"links": hops} for hops in (1, 2)}
     found |= {"hierarchy": {"hierarchy": True}, "hierarchy alpha .8": {"hierarchy": True, "alpha": 0.8}}
+    found |= {"rerank features": {"rerank": "features"}, "thread": {"thread": True}}
     return found | {f"preset {preset}": {"preset": preset} for preset in PRESETS}
 
 
@@ -111,12 +102,13 @@ def summarise(data: DataSet, run: Run, names: Sequence[str], seed: int) -> dict[
 def matrix(sets: Mapping[str, Any], names: Sequence[str], metric: str) -> str:
     """One table of a metric: configurations down, sets and their tasks across, the mean of all at the end."""
     columns = [(name, task) for name, own in sets.items() for task in own if task != "search_ms"]
-    head = [metric, *(_column(name, task) for name, task in columns), "mean"]
+    head = [metric, *(_column(name, task) for name, task in columns), "mean", "ms"]
     lines = []
     for configuration in names:
         cells = [sets[name][task][configuration][metric] for name, task in columns]
         mean = sum(cell["mean"] for cell in cells) / len(cells)
-        lines.append([configuration, *(_cell(cell) for cell in cells), short(mean)])
+        took = sum(own["search_ms"][configuration] for own in sets.values()) / len(sets)
+        lines.append([configuration, *(_cell(cell) for cell in cells), short(mean), f"{took:.1f}"])
     return table(head, lines)
 
 
@@ -130,22 +122,15 @@ def _cell(cell: Mapping[str, Any]) -> str:
     return short(cell["mean"]) + ("*" if change.low > 0 or change.high < 0 else " ")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Measure channels, pairs, stages and fusions apart.")
-    parser.add_argument("--data", type=Path, required=True, help="folder of sets, or one set")
+def _options(parser: argparse.ArgumentParser) -> None:
+    set_options(parser)
     parser.add_argument("--only", default="", help="configurations, separated by commas; all when left out")
-    parser.add_argument("--sets", default="", help="names, separated by commas; all when left out")
-    parser.add_argument("--state", choices=("sync", "embed"), default="embed", help="of the store")
     parser.add_argument(
         "--connect", action="store_true", help="make links and categories, as the product does"
     )
     parser.add_argument("--limit-queries", type=int, help="ask only the first N judged queries of each set")
     parser.add_argument("--metric", choices=NAMES, default="recall@5", help="of the printed table")
-    parser.add_argument("--cache", type=Path, help="SQLite file that remembers MiniLM's windows")
     parser.add_argument("--seed", type=int, default=SEED, help="of the bootstrap")
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+ABLATE = Command(__doc__, run, _options)

@@ -1,30 +1,31 @@
-"""Digests: sessions -> how many questions their digests answer alone, and whether consolidating costs any answer.
+"""Consolidation: how many questions its digests answer, whether it costs any answer, and how long it takes.
 
-    python bench/digests.py bench/labels/sessions_dev.jsonl [--show] [--json FILE]
-
-Each line of the file is a session: ``{"session", "project", "date", "turns": [{"role", "text"}], "questions": [{"q",
-"answer", "keys": [[alternative, ...], ...]}]}``. All sessions are added to one store and consolidated as of a year
-later. A question is answered from digests if the text of one of the first three that a search of the tier ``crystal``
-gives holds, of each group of keys, one alternative, whatever the case. The same is asked of the first five results of a
+`digests`: each line of the file is a session: ``{"session", "project", "date", "turns": [{"role", "text"}],
+"questions": [{"q", "answer", "keys": [[alternative, ...], ...]}]}``. All sessions are added to one store and
+consolidated as of a year later. A question is answered by digests if one of the first three results of tier `crystal`
+holds, of each group of keys, one alternative, whatever the case. The same is measured of the first five results of a
 usual search before and after.
 
-Exit code 1 when nothing was consolidated.
+`nights`: made-up conversations of ten turns, each of about 125 tokens over a vocabulary of 20,000 words by Zipf's law,
+all of them old. Times are wall and processor seconds; memory is the peak of the process so far, so sizes run from
+small to large.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-import tempfile
-from collections.abc import Sequence
+import random
+import resource
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import ask
-from metrics import SEED, difference, figure
-from report import circumstances, write_json
+from bench.command import Command, HollowError, Row
+from bench.harness import embedders, open_memory, scratch
+from bench.metrics import SEED, difference, figure
 from scrubjay import Memory
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.text.display import estimate_tokens
@@ -34,21 +35,17 @@ FIRST, USUAL = 3, 5
 LATER = timedelta(days=365)
 HOLLOW = ("user: ok", "user: great", "user: thanks", "user: next", "user: yes", "user: lovely", "user: nice")
 """How a line begins that says nothing."""
+BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TURNS, WORDS, VOCABULARY = 10, 90, 20_000
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sessions", type=Path)
-    parser.add_argument("--show", action="store_true", help="print every digest, and what no digest answers")
-    parser.add_argument("--json", type=Path, default=None)
-    args = parser.parse_args(arguments)
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Ask before and after consolidating."""
     held = [json.loads(line) for line in args.sessions.read_text("utf-8").splitlines() if line.strip()]
     with (
-        tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as place,
-        ask.open_memory(Path(place) / "memory.db", [ask.embedders()[0]]) as memory,
+        scratch() as place,
+        open_memory(place / "memory.db", embedders()[:1]) as memory,
     ):
         memory.add_many(turn for session in held for turn in _turns(session))
         before = _usual(memory, held)
@@ -65,8 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if args.show:
             _show(memory, held, digests, answered)
     if not digests:
-        print("digests: nothing was consolidated", file=sys.stderr)
-        return 1
+        raise HollowError("Nothing was consolidated.")
     sizes = [estimate_tokens(made.content) for made in digests]
     hollow = sum(
         line.lower().rstrip(".! ") in HOLLOW for made in digests for line in made.content.split("\n")
@@ -80,7 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "usual_before": sum(before) / len(before), "usual_after": sum(after) / len(after),
         "usual_change": [change.mean, change.low, change.high],
     }  # fmt: skip
-    write_json(args.json, {"what": "digests", **circumstances(), **result})
     print(
         f"answered from digests alone {alone.mean:.3f} [{alone.low:.3f} {alone.high:.3f}] of {len(answered)} questions "
         f"({sum(contained) / len(contained):.3f} stand in the session's digest); "
@@ -89,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{result['usual_before']:.3f} before, {result['usual_after']:.3f} after "
         f"({change.mean:+.3f} [{change.low:+.3f} {change.high:+.3f}]); {done.archived} archived"
     )
-    return 0
+    return result
 
 
 def _turns(session: dict[str, Any]) -> list[NewMemory]:
@@ -142,5 +137,87 @@ def _show(
                 )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def nights(args: argparse.Namespace) -> dict[str, Any]:
+    """Consolidate made-up conversations of each size."""
+    found = [measured(int(size), args.seed) for size in args.sizes.split(",")]
+    if not all(row["digests"] for row in found):
+        raise HollowError("Nothing was consolidated.")
+    print("\n".join(map(_line, found)))
+    return {"rows": found}
+
+
+def measured(size: int, seed: int) -> dict[str, Any]:
+    """Write, consolidate and consolidate again."""
+    with (
+        scratch() as place,
+        open_memory(place / "memory.db", embedders()[:1], connect=("concepts",)) as memory,
+    ):
+        memory.add_many(turns(size, random.Random(seed)))
+        wall, processor = time.perf_counter(), time.process_time()
+        done = memory.consolidate(now=NOW)
+        took = time.perf_counter() - wall, time.process_time() - processor
+        wall, processor = time.perf_counter(), time.process_time()
+        again = memory.consolidate(now=NOW)
+        return {
+            "observations": size,
+            "digests": len(done.made),
+            "archived": done.archived,
+            "seconds": took[0],
+            "cpu": took[1],
+            "again": time.perf_counter() - wall,
+            "again_cpu": time.process_time() - processor,
+            "changed_again": len(again.made) + again.archived,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+def turns(size: int, draw: random.Random) -> Iterator[NewMemory]:
+    """Yield turns of a person and a model, ten to a conversation."""
+    words = [
+        f"{a}{b}{c}"
+        for a in "bdfgklmnprst"
+        for b in ("a", "e", "io", "u")
+        for c in ("lo", "ner", "sk", "tra", "v")
+    ]
+    table = [f"{one}{other}" for one in words for other in words][:VOCABULARY]
+    weights = [1 / (rank + 10) for rank in range(len(table))]
+    for number in range(size):
+        session, turn = divmod(number, TURNS)
+        text = " ".join(draw.choices(table, weights, k=WORDS))
+        sentences = ". ".join(text[at : at + 90].strip().capitalize() for at in range(0, len(text), 90))
+        yield NewMemory(
+            f"{sentences}.",
+            session=f"s{session}",
+            role="assistant" if turn % 2 else "user",
+            origin="agent" if turn % 2 else "owner",
+            turn=turn,
+            date=BEGAN + timedelta(minutes=60 * session + turn),
+        )
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"{row['observations']:,} observations: {row['digests']:,} digests in {row['seconds']:.1f} s "
+        f"({row['cpu']:.1f} CPU), "
+        f"a second night {row['again']:.1f} s ({row['again_cpu']:.1f}) changed {row['changed_again']}, "
+        f"peak {row['peak_mb']:.0f} MB"
+    )
+
+
+def _night_rows(result: Mapping[str, Any]) -> list[Row]:
+    return [("consolidating made-up conversations", "; ".join(map(_line, result["rows"])), "sync")]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    default = Path(__file__).parent / "labels" / "sessions_dev.jsonl"
+    parser.add_argument("sessions", type=Path, nargs="?", default=default)
+    parser.add_argument("--show", action="store_true", help="print every digest, and what no digest answers")
+
+
+def _night_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", default="50,10000", help="numbers of memories, ascending")
+    parser.add_argument("--seed", type=int, default=11)
+
+
+DIGESTS = Command(__doc__, run, _options)
+NIGHTS = Command(__doc__, nights, _night_options, _night_rows)

@@ -1,46 +1,38 @@
-"""Growth: what a store costs as it grows -> time to write and search, cold and warm, memory, disk, and the slopes.
+"""What a store costs as it grows: writes, searches cold and warm, memory, disk, and the slope of each.
 
-    python bench/growth.py [--sizes 10000,30000,100000,300000,1000000] [--whole 100000] [--questions 300]
-        [--store FILE] [--json FILE]
-    python bench/growth.py --again SIZE --store FILE
+One store is filled to each size in turn with made-up conversations, notes and facts (`texts.arrivals`) and measured
+there: writing a thousand memories, with all that connects and learns; searches, warm, half of them with a filter; the
+first search of a new process; the memory of one and of five processes that searched; the disk. A slope is the power of
+the size by which a figure grows, fitted over all sizes: 0 is constant, 1 linear.
 
-One store is filled to each size in turn with made-up conversations, notes and facts (`worlds`), with the bundled model,
-and measured there: writing a thousand memories, with all that connects and learns; searches, warm, half of them with a
-filter; the first search of a new process; the memory of one and of five processes that searched; the disk. A slope is
-the power of the size that a figure grows by, fitted over all sizes: 0 is constant, 1 linear.
-
-Above `--whole` memories, what fills the store is joined with what it names, and not compared with all that is there:
-each memory would be multiplied with every other, which is the square of the size. What is measured is.
-
-Exit code 1 when a run was hollow: its file held something before, or nothing was found.
+Above `--whole` memories, filling connects a memory with the concepts it names and does not compare it with all others,
+which takes the square of the size. The thousand memories that are measured are compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import sys
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ask import CONNECT_STAGES, LEARN_STAGES, HollowError, embedders, open_memory
-from metrics import SEED
-from processes import memory_of
-from report import circumstances, load, log_rows, percentiles, write_json
+from bench.command import Command, HollowError, Row
+from bench.harness import embedders, open_memory, scratch
+from bench.metrics import SEED
+from bench.processes import memory_of
+from bench.report import load, percentiles
+from bench.texts import BATCH, USER, arrivals, asked, batches, vocabulary
 from scrubjay import Memory
-from worlds import arrivals, asked, batches, vocabulary
+from scrubjay.config.settings import CONNECT_STAGES, LEARN_STAGES
 
-USER = "reader"
 NAMED = ("concepts", "links", "categories")
-"""What joins memories without comparing each with all."""
-BATCH = 5_000
+"""Stages that connect memories without comparing each with all."""
 SPARE = 2 * BATCH
-"""Memories that a world has beyond the largest size, so that none is short of some to measure writing with."""
+"""Memories made beyond the largest size, so that enough are left to measure writing."""
 MEASURED = 1_000
-"""Memories written with everything, to be measured, at each size."""
+"""Memories whose writing is measured at each size."""
 LIMIT = 6
 FILTERS: tuple[dict[str, Any], ...] = ({}, {"tags": ["ops"]}, {}, {"since": "2024-06-01"})
 FIGURES = (
@@ -52,32 +44,22 @@ FIGURES = (
     "disk_mb",
     "write_ms",
 )
-"""Figures that a slope is told of."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Fill a store to each size, or measure one again."""
     sizes = [int(size) for size in args.sizes.split(",")]
-    result: dict[str, Any] = {"what": "growth", **circumstances(), "sizes": []}
-    try:
-        with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
-            if args.again:
-                queries = asked(vocabulary(), args.questions, SEED + args.again, args.again + SPARE)
-                result["sizes"] = [{"memories": args.again, **measured(args.store, queries, Path(folder))}]
-                print(result["sizes"][0] | {"load": load()})
-            else:
-                grown(Path(folder), args.store or Path(folder) / "memory.db", sizes, args, result)
-    except HollowError as error:
-        print(f"growth: {error}", file=sys.stderr)
-        return 1
+    result: dict[str, Any] = {"sizes": []}
+    with scratch() as folder:
+        if args.again:
+            queries = asked(vocabulary(), args.questions, SEED + args.again, args.again + SPARE)
+            result["sizes"] = [{"memories": args.again, **measured(args.store, queries, folder)}]
+            print(result["sizes"][0] | {"load": load()})
+        else:
+            grown(folder, args.store or folder / "memory.db", sizes, args, result)
     result["slopes"] = slopes(result["sizes"])
     print(f"slopes: {result['slopes']}")
-    write_json(args.json, result)
-    if args.log:
-        told = "; ".join(map(str, result["sizes"]))
-        log_rows([("growth of one store", f"{told}; slopes {result['slopes']}", "sync")])
-    return 0
+    return result
 
 
 def grown(
@@ -175,19 +157,17 @@ def disk(store: Path) -> int:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def _rows(result: Mapping[str, Any]) -> list[Row]:
+    sizes = "; ".join(map(str, result["sizes"]))
+    return [("growth of one store", f"{sizes}; slopes {result['slopes']}", "sync")]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="memories, ascending")
     parser.add_argument("--whole", type=int, default=100_000, help="fill with everything up to this size")
-    parser.add_argument("--again", type=int, help="measure a store that was filled to this size before")
+    parser.add_argument("--again", type=int, help="measure the store in --store, filled to this size before")
     parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--store", type=Path, help="a file that is kept; none, and it is removed")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--log", action="store_true", help="put the figures at the top of bench/LOG.md")
-    return parser
+    parser.add_argument("--store", type=Path, help="a file that is kept; without it, the store is removed")
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+GROWTH = Command(__doc__, run, _options, _rows)

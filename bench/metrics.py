@@ -1,4 +1,4 @@
-"""Metrics: a ranking and what is relevant -> figures, with seeded bootstrap intervals.
+"""Metrics of rankings, with seeded bootstrap intervals.
 
 Gains are binary and every average is over queries. ``hit@k`` (any relevant one in the top k), ``all@k``
 (all of them) and ``recall@k`` (the share of them) are three figures; never compare one with another.
@@ -117,6 +117,20 @@ def difference(ours: Sequence[float], theirs: Sequence[float], seed: int = SEED)
         ValueError: The two do not cover the same number of queries.
     """
     return figure([a - b for a, b in zip(ours, theirs, strict=True)], seed)
+
+
+def shown(figure: Figure) -> str:
+    """A figure and its interval as tables show them.
+
+    >>> shown(Figure(0.5, 0.4, 0.6, 100))
+    '.500 [.400 .600]'
+    """
+    return f"{short(figure.mean)} [{short(figure.low)} {short(figure.high)}]"
+
+
+def short(value: float) -> str:
+    text = f"{value:.3f}"
+    return text[1:] if text.startswith("0") else text.replace("-0", "-", 1)
 
 
 def _resampled(values: np.ndarray, seed: int) -> np.ndarray:

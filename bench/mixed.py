@@ -1,13 +1,9 @@
-"""Mixed: questions over a store of notes and conversations -> does what answers stand first, and what did instead?
-
-    python bench/mixed.py DIR [--state sync,embed] [--misses] [--log]
+"""Whether the answer ranks first in a store of notes and conversations.
 
 ``DIR`` holds ``notes/`` (Markdown, synced as a folder), ``sessions/*.jsonl`` (``role``, ``text``, ``time``,
 ``session``, ``project``; synced as transcripts) and ``questions.jsonl``: ``q``, ``kind``, and ``gold``, a list of a
 ``file`` or a ``session``, each with a verbatim ``quote``. A result answers when it is of that file or session and
-holds the quote, or was taken from a memory that does. Questions are asked an hour after the last turn.
-
-Exit code 1 when a run was hollow: nothing stored, a quote that no memory holds, or nothing found.
+holds the quote, or was derived from a memory that does. Questions are asked an hour after the last turn.
 """
 
 from __future__ import annotations
@@ -15,16 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ask import HollowError, embed, embedders, open_memory
-from metrics import SEED, figure
-from report import log_rows, shown
+from bench.command import Command, HollowError, Row, listed
+from bench.harness import embed, embedders, open_memory, scratch
+from bench.metrics import SEED, figure, shown
 from scrubjay import Memory
 from scrubjay.models.records import Record
 from scrubjay.models.results import Result
@@ -32,27 +26,20 @@ from scrubjay.models.results import Result
 DEPTH = 5
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    rows = []
-    try:
-        with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
-            for state, found in measured(args.dir, Path(folder), args.state.split(",")).items():
-                print(f"{state}: {told(found)}", flush=True)
-                for kind in sorted({question["kind"] for question, _, _ in found}):
-                    print(f"  {kind}: {told([one for one in found if one[0]['kind'] == kind])}")
-                for question, place, results in found if args.misses else ():
-                    if place != 1:
-                        first = " ".join(results[0].snippet.split())[:110] if results else "(nothing)"
-                        print(f"  {place or '-'}  {question['q']}\n       first: {first}")
-                rows.append((f"mixed {args.dir.name}", told(found), state))
-    except HollowError as error:
-        print(f"mixed: {error}", file=sys.stderr)
-        return 1
-    if args.log:
-        log_rows(rows)
-    return 0
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Ask every question in each state of the store."""
+    result = {}
+    with scratch() as folder:
+        for state, found in measured(args.dir, folder, listed(args.state)).items():
+            result[state] = figures(found)
+            print(f"{state}: {result[state]}", flush=True)
+            for kind in sorted({question["kind"] for question, _, _ in found}):
+                print(f"  {kind}: {figures([one for one in found if one[0]['kind'] == kind])}")
+            for question, place, results in found if args.misses else ():
+                if place != 1:
+                    first = " ".join(results[0].snippet.split())[:110] if results else "(nothing)"
+                    print(f"  {place or '-'}  {question['q']}\n       first: {first}")
+    return {"set": args.dir.name, "states": result}
 
 
 Asked = tuple[Mapping[str, Any], int, tuple[Result, ...]]
@@ -73,17 +60,17 @@ def measured(place: Path, folder: Path, states: Sequence[str]) -> dict[str, list
     with open_memory(folder / "memory.db", embedders()) as memory:
         memory.sync(folder / "notes")
         memory.sync(folder / "sessions")
-        _whole(memory, questions, folder)
+        _check(memory, questions)
         for state in states:
             if state == "embed":
                 embed(memory, {"embed": 0.0})
-            found[state] = [_ask(memory, question, folder, now) for question in questions]
+            found[state] = [_ask(memory, question, now) for question in questions]
             if not any(place for _, place, _ in found[state]):
                 raise HollowError(f"Not one of {len(questions)} questions was answered ({state}).")
     return found
 
 
-def told(found: Sequence[Asked]) -> str:
+def figures(found: Sequence[Asked]) -> str:
     """Figures of questions."""
     first = figure([float(place == 1) for _, place, _ in found], SEED)
     among = figure([float(place > 0) for _, place, _ in found], SEED)
@@ -107,7 +94,7 @@ def _transcripts(sessions: Path, into: Path) -> datetime:
     return max(last)
 
 
-def _ask(memory: Memory, question: Mapping[str, Any], folder: Path, now: datetime) -> Asked:
+def _ask(memory: Memory, question: Mapping[str, Any], now: datetime) -> Asked:
     results = memory.search(question["q"], limit=DEPTH, now=now).results
     ids = {one for result in results for one in (result.id, *result.evidence)}
     records = {record.id: record for record in memory.get(sorted(ids)).records} if ids else {}
@@ -126,8 +113,8 @@ def answers(record: Record, gold: Mapping[str, str]) -> bool:
     return " ".join(gold["quote"].split()) in " ".join(record.content.split())
 
 
-def _whole(memory: Memory, questions: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Raise where a quote stands in no memory: then the set is measured wrong."""
+def _check(memory: Memory, questions: Sequence[Mapping[str, Any]]) -> None:
+    """Raise where no memory holds a quote, since the set could not be measured then."""
     records, after = [], ""
     while True:
         page = memory.page(after=after, limit=1000)
@@ -141,14 +128,16 @@ def _whole(memory: Memory, questions: Sequence[Mapping[str, Any]], folder: Path)
                 raise HollowError(f"No memory of {len(records)} holds {gold}.")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Whether what answers stands first in a mixed store.")
-    parser.add_argument("dir", type=Path)
+def _rows(result: Mapping[str, Any]) -> list[Row]:
+    return [(f"mixed {result['set']}", value, state) for state, value in result["states"].items()]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dir", type=Path, nargs="?", default=Path(__file__).parent / "labels" / "mixed_dev")
     parser.add_argument("--state", default="sync,embed")
-    parser.add_argument("--misses", action="store_true", help="list what did not stand first")
-    parser.add_argument("--log", action="store_true", help="add rows to bench/LOG.md")
-    return parser
+    parser.add_argument(
+        "--misses", action="store_true", help="list questions whose answer does not rank first"
+    )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+MIXED = Command(__doc__, run, _options, _rows)

@@ -1,10 +1,9 @@
-"""Plots: figures of other benches -> SVG files for the pages.
+"""Draw the figures of other commands as SVG files for the pages. `make plots` draws those in bench/results.
 
-    python bench/plots.py [--ablate FILE] [--silence FILE] [--speed FILE]... [--metric NAME] [--out DIR]
-
-Each input is one plot: what each stage and channel contributes (``contribution.svg``), how far relevance can be
-believed (``calibration.svg``), how long a search takes (``latency.svg``). Of the same files the same bytes are made.
-Nothing is measured here, and what turns figures into points needs no matplotlib.
+``--ablate``: the contribution of each stage and channel (``contribution.svg``). ``--silence``: the calibration of
+relevance (``calibration.svg``). ``--speed``: milliseconds of a search (``latency.svg``). ``--growth``: each figure over
+the size with its slope, both axes logarithmic (``growth.svg``). The same files give the same bytes. Nothing is measured
+here, and only drawing needs matplotlib.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from metrics import NAMES
+from bench.command import Command, HollowError
+from bench.metrics import NAMES
 from scrubjay.search.request import STAGES
 
 GREY: Final = "#808080"
@@ -31,13 +30,27 @@ SETTINGS: Final[Mapping[str, Any]] = {
     "svg.hashsalt": "scrubjay",
 } | dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), GREY)
 """Letters stay letters, which is small, and nothing in a file is drawn by lot."""
+PANELS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
+    (
+        "milliseconds",
+        (
+            ("search_p50", "search, median"),
+            ("search_p99", "search, 99th"),
+            ("first_search_ms", "first of a process"),
+        ),
+    ),
+    ("megabytes of memory", (("five_private_mb", "five processes, private"), ("private_mb", "one process"))),
+    ("megabytes of disk", (("disk_mb", "store and vectors"),)),
+    ("milliseconds of a memory written", (("write_ms", "in a call of a thousand"),)),
+)
+"""What is drawn beside one another: a unit, and the figures with their names."""
 CERTAIN: Final = 1.96
 """Deviations on either side of a share that hold it 95 times of a hundred."""
 QUARTERS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 WITHOUT: Final = "without "
 
 
-class PlotError(Exception):
+class PlotError(HollowError):
     """A file does not hold what a plot is made of, or there is nothing to draw with."""
 
 
@@ -102,7 +115,7 @@ def changes(ablated: Mapping[str, Any], metric: str) -> list[Change]:
     half-widths are added as they are; sets are independent, so theirs are added as squares.
 
     Args:
-        ablated: What `ablate.py` wrote.
+        ablated: The result of `ablate`.
         metric: One of the names in `metrics.NAMES`.
 
     Raises:
@@ -143,7 +156,7 @@ def reliabilities(silence: Mapping[str, Any]) -> list[Reliability]:
     """Return each family's bins, of sets that its coefficients were not fitted on; empty bins are left out.
 
     Args:
-        silence: What `silence.py fit` wrote.
+        silence: The result of `silence`.
 
     Raises:
         PlotError: A family has no results.
@@ -180,7 +193,7 @@ def latencies(speeds: Sequence[Mapping[str, Any]]) -> list[Latency]:
     """Return the points of all runs by their number of memories; of two runs of one number the later counts.
 
     Args:
-        speeds: What `speed.py` wrote, once or more often.
+        speeds: Results of `speed`.
 
     Raises:
         PlotError: No run has a scale.
@@ -325,30 +338,73 @@ def pyplot() -> Any:
     return drawing
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read, draw, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    try:
-        if not (args.ablate or args.silence or args.speed):
-            raise PlotError("Nothing to draw.\nhint: name a file with --ablate, --silence or --speed")
-        plt = pyplot()
-        if args.ablate:
-            run = read(args.ablate, "ablate")
-            told = f"{origin([run])}, {run['state']}"
-            figure = draw_changes(plt, changes(run, args.metric), args.metric, told)
-            saved(plt, figure, args.out / "contribution.svg", "What each stage and channel contributes")
-        if args.silence:
-            run = read(args.silence, "silence")
-            figure = draw_reliabilities(plt, reliabilities(run), origin([run]))
-            saved(plt, figure, args.out / "calibration.svg", "How far relevance can be believed")
-        if args.speed:
-            runs = [read(file, "speed") for file in args.speed]
-            figure = draw_latencies(plt, latencies(runs), origin(runs))
-            saved(plt, figure, args.out / "latency.svg", "How long a search takes")
-    except PlotError as error:
-        print(f"plots: {error}", file=sys.stderr)
-        return 1
-    return 0
+def lines(
+    run: Mapping[str, Any], figures: Sequence[tuple[str, str]]
+) -> list[tuple[str, list[tuple[int, float]]]]:
+    """Return the name, with its slope, and the points of each figure that was measured.
+
+    >>> lines({"sizes": [{"memories": 10, "disk_mb": 2.0}], "slopes": {"disk_mb": 1.0}}, [("disk_mb", "disk")])
+    [('disk (slope 1.0)', [(10, 2.0)])]
+
+    Raises:
+        PlotError: None was.
+    """
+    found = []
+    for name, label in figures:
+        points = [(one["memories"], one[name]) for one in run["sizes"] if one.get(name)]
+        if points:
+            slope = run["slopes"].get(name)
+            found.append((label if slope is None else f"{label} (slope {slope})", points))
+    if not found:
+        raise PlotError(f"The run has none of {', '.join(name for name, _ in figures)}.")
+    return found
+
+
+def draw_growth(plt: Any, run: Mapping[str, Any]) -> Any:
+    """Draw a square for each unit."""
+    figure, squares = plt.subplots(2, 2, figsize=(8.4, 6.4), sharex=True)
+    for axes, (unit, figures) in zip(squares.flat, PANELS, strict=True):
+        for (name, points), colour in zip(lines(run, figures), COLOURS, strict=False):
+            sizes, values = zip(*points, strict=True)
+            axes.plot(sizes, values, marker="o", markersize=4, color=colour, linewidth=1.4, label=name)
+        axes.set(xscale="log", yscale="log", ylabel=unit)
+        axes.set_xticks(sizes, [f"{size / 1000:,.0f}k" for size in sizes])
+        axes.minorticks_off()
+        axes.grid(visible=True, which="major", color=GREY, alpha=0.25, linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, labelcolor=GREY, fontsize=7.5)
+    for axes in squares[1]:
+        axes.set_xlabel("memories")
+    figure.text(0.9, -0.01, origin([run]), ha="right", va="top", fontsize=6.5, color=GREY)
+    return figure
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Draw what is given."""
+    if not (args.ablate or args.silence or args.speed or args.growth):
+        raise PlotError("Nothing to draw.\nhint: name a file with --ablate, --silence, --speed or --growth")
+    plt = pyplot()
+    if args.ablate:
+        one = read(args.ablate, "ablate")
+        origin_of = f"{origin([one])}, {one['state']}"
+        figure = draw_changes(plt, changes(one, args.metric), args.metric, origin_of)
+        saved(plt, figure, args.out / "contribution.svg", "What each stage and channel contributes")
+    if args.silence:
+        one = read(args.silence, "silence")
+        figure = draw_reliabilities(plt, reliabilities(one), origin([one]))
+        saved(plt, figure, args.out / "calibration.svg", "How far relevance can be believed")
+    if args.speed:
+        runs = [read(file, "speed") for file in args.speed]
+        saved(
+            plt,
+            draw_latencies(plt, latencies(runs), origin(runs)),
+            args.out / "latency.svg",
+            "How long a search takes",
+        )
+    if args.growth:
+        one = read(args.growth, "growth")
+        saved(plt, draw_growth(plt, one), args.out / "growth.svg", "What a store costs as it grows")
+    return {}
 
 
 def saved(plt: Any, figure: Any, file: Path, title: str) -> None:
@@ -369,19 +425,17 @@ def read(file: Path, what: str) -> dict[str, Any]:
         raise PlotError(f"{file} cannot be read: {error}.") from error
     wrote = found.get("what") if isinstance(found, dict) else None
     if wrote != what:
-        raise PlotError(f"{file} is not a result of {what}.py but of {wrote}.")
+        raise PlotError(f"{file} is not a result of {what} but of {wrote}.")
     return dict(found)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Draw the figures of other benches.")
-    parser.add_argument("--ablate", type=Path, help="JSON of ablate.py")
-    parser.add_argument("--silence", type=Path, help="JSON of silence.py fit")
-    parser.add_argument("--speed", type=Path, action="append", help="JSON of speed.py; may be repeated")
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ablate", type=Path, help="JSON of ablate")
+    parser.add_argument("--silence", type=Path, help="JSON of silence")
+    parser.add_argument("--speed", type=Path, action="append", help="JSON of speed; may be repeated")
+    parser.add_argument("--growth", type=Path, help="JSON of growth")
     parser.add_argument("--metric", choices=NAMES, default="recall@5", help="of the contribution")
     parser.add_argument("--out", type=Path, default=Path("docs/plots"), help="folder of the plots")
-    return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+PLOTS = Command(__doc__, run, _options)

@@ -1,91 +1,121 @@
-"""PostgreSQL: many small tenants on a real server -> time to write and search, and SQLite's answers to the same.
+"""Tenants on a real PostgreSQL server: many small ones, and one large one.
 
-    python bench/postgres.py [--tenants 1000] [--memories 100] [--clients 8] [--seconds 10] [--json FILE]
+The server is the wheel's, with its usual settings: it waits for the disk where a write asks for that. The client is the
+user of docs/postgres.md who has no rights over the database, so that row-level security is in force.
 
-The server is the wheel's, with its usual settings: it waits for the disk where a write asks for that. All is done as
-the user of docs/postgres.md who has no rights over the database, so that row-level security is in force. Rows are made
-ready before the clock starts: texts are drawn, tokenised and embedded once, and each tenant is given a stretch of them.
-Clients are processes, each with one store as a server of ours would have, asking as the tenants' users do:
-
-``cold``: every search is of a tenant that its process has not read before. ``warm``: each client stays with one tenant,
-asked once before the clock starts. In both each asks again as soon as it is answered, so eight clients wait for two
-processors; ``paced`` are the warm ones at a fixed rate, as clients that read their answers. No question is asked twice.
-
+`postgres`: texts are drawn, tokenised and embedded once, before the clock starts, and each tenant gets a stretch of
+them. Clients are processes, each with one store, as a server has it. ``cold``: every search is of a tenant that its
+process has not read before. ``warm``: each client stays with one tenant, asked once before the clock starts. In both
+each asks again as soon as it is answered; ``paced`` are the warm ones at a fixed rate. No question is asked twice.
 ``equal``: random questions to some of the tenants, whose answers must be SQLite's on the same rows: ids, order, scores.
 
-Exit code 1 when an answer differs, or a run was hollow: nothing found.
+`postgres-large`: one memory in a hundred has the tag `rare`. Without and with what `rebuild --large` makes: ``first``:
+the first search of a tenant in a process. ``search``: searches of other questions, nothing written in between.
+``after``: a search just after another client wrote one memory. ``rare``: searches for the tag. ``written``: memories a
+second, in transactions of a thousand, nothing connected. ``disk``: MB of all tables and indexes. ``kept``: MB of the
+scope that a process keeps. ``recall``: of the ten nearest by exact scores, how many are among the ten that the store
+answers (`nearest`): of all, of the tag, of a project that a twentieth have, and of the later half; in strict order of
+the index's search, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import multiprocessing
 import random
 import re
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ask import HollowError, open_memory
-from metrics import SEED
-from report import circumstances, load, log_rows, percentiles, write_json
+import numpy as np
+
+from bench.command import Command, HollowError, Row
+from bench.harness import open_memory, scratch
+from bench.metrics import SEED
+from bench.processes import megabytes
+from bench.report import ROOT, load, percentiles
+from bench.texts import USER, arrivals, vocabulary
+from bench.texts import asked as questions
 from scrubjay import Memory
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.gc_tuning import raise_gc_threshold
 from scrubjay.ingest.additions import validate_memory
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.models.records import Scope
+from scrubjay.models.records import NO_FILTER, RecordFilter, Scope
 from scrubjay.storage.changes import Change, PreparedMemory, PutMemory, PutModel
+from scrubjay.storage.postgres import tenant_index
+from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
 from scrubjay.storage.urls import open_store
 from store_contract.postgres_server import SERVER_PACKAGE, serve_database, server_programs
-from worlds import arrivals, vocabulary
-from worlds import asked as questions
 
-USER = "reader"
 SECRET = b"bench"
 POOL = 5_000
-"""Memories made ready; a tenant that has more has all of its own."""
+"""Memories made ready; a tenant that has more gets its own."""
 LIMIT = 6
 RATE = 5.0
 """Questions a second that a client asks in the paced run."""
+BATCH = 1_000
+RARE = 100
+NEAREST = 10
+ROUNDS = 12
+"""Writes with a search after each."""
+HALF = round(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1e6)
+"""Half of the made-up memories are later."""
+WHOLE = LargeTenantLimits(rows=1 << 40)
+"""Searches a scope exactly, as one that is not large."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    result: dict[str, Any] = {"what": "postgres", **circumstances()}
-    result |= {"tenants": args.tenants, "memories": args.memories, "clients": args.clients}
-    try:
-        with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder, served(args.url) as url:
-            measure(url, Path(folder), args, result)
-    except HollowError as error:
-        print(f"postgres: {error}", file=sys.stderr)
-        return 1
-    write_json(args.json, result)
-    if args.log:
-        log_rows([(f"PostgreSQL, {args.tenants} tenants of {args.memories}, ms", told(result), "sync")])
-    return 0
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Fill, ask, compare; each figure is printed as soon as it is measured."""
+    result = Figures({"tenants": args.tenants, "memories": args.memories, "clients": args.clients})
+    with scratch() as folder, served(args.url) as url:
+        words = vocabulary()
+        rows = ready(words, pool(args))
+        result.put("write", filled(url, rows, args.tenants, args.memories))
+        result.put("statements", statements(url, questions(words, 20, SEED, pool(args))))
+        for name in ("cold", "warm", "paced"):
+            result.put(name, {**searched_at_once(url, words, args, name), "load": load()})
+        result.put("equal", compared(url, folder, rows, words, args))
+    return result
 
 
-def measure(url: str, folder: Path, args: argparse.Namespace, result: dict[str, Any]) -> None:
-    """Fill, ask, compare; each figure is printed and put into the result as soon as it is there."""
+def run_large(args: argparse.Namespace) -> dict[str, Any]:
+    """Fill, ask, make what large tenants need, ask; each figure is printed as soon as it is measured."""
+    import psycopg
 
-    def tell(name: str, found: Any) -> None:
-        result[name] = found
+    result = Figures({"memories": args.memories})
+    with served(None) as url:
+        with psycopg.connect(url.replace("scrubjay_app@", "scrubjay@")) as db:
+            db.execute("CREATE EXTENSION vector SCHEMA public")
+        words, scope = vocabulary(), scope_of(0)
+        rows = Rows(words, args.memories + 4 * BATCH)
+        with closing(PostgresStore(url, SECRET)) as store:
+            store.write(scope, [PutModel(StaticEmbedder().model)])
+            result.put("fill", written(store, scope, rows, args.memories))
+        asked = questions(words, args.questions, SEED + 7, args.memories)
+        result.put("without", {**searched(url, asked), **stored(url, scope, rows)})
+        with closing(PostgresStore(url.replace("scrubjay_app@", "scrubjay_owner@"), SECRET)) as store:
+            made = store.enlarge(scope, lambda _: None)
+            result.put("made", {"seconds": round(made.seconds, 1), "load": load()})
+        result.put("with", {**searched(url, asked), **stored(url, scope, rows)})
+        result.put("recall", recalled(url, scope, questions(words, 100, SEED + 5, args.memories)))
+    return result
+
+
+class Figures(dict[str, Any]):
+    """Figures that are printed when they are put in."""
+
+    def put(self, name: str, found: Any) -> None:
+        """Put one in."""
+        self[name] = found
         print(f"{name}: {found}", flush=True)
-
-    words = vocabulary()
-    rows = ready(words, pool(args))
-    tell("write", filled(url, rows, args.tenants, args.memories))
-    tell("statements", statements(url, questions(words, 20, SEED, pool(args))))
-    asked = Asked(url, words, args)
-    for name in ("cold", "warm", "paced"):
-        tell(name, {**asked.run(name), "load": load()})
-    tell("equal", compared(url, folder, rows, words, args))
 
 
 def pool(args: argparse.Namespace) -> int:
@@ -160,46 +190,37 @@ def statements(url: str, asked: Sequence[str]) -> dict[str, Any]:
     return {name: sum(counts) / len(counts) for name, counts in found.items()}
 
 
-class Asked:
-    """Clients that ask at once."""
+def searched_at_once(url: str, words: Sequence[str], args: argparse.Namespace, name: str) -> dict[str, Any]:
+    """Search with all clients at once.
 
-    def __init__(self, url: str, words: Sequence[str], args: argparse.Namespace) -> None:
-        self._url = url
-        self._words = words
-        self._args = args
-
-    def run(self, name: str) -> dict[str, Any]:
-        """Return what searches took.
-
-        Raises:
-            HollowError: Most found nothing.
-        """
-        args = self._args
-        spawned = multiprocessing.get_context("spawn")
-        gate, answers = spawned.Barrier(args.clients), spawned.Queue()
-        own = [
-            spawned.Process(
-                target=client,
-                args=(self._url, name, number, (args.clients, args.tenants, args.seconds),
-                      questions(self._words, 4_000, SEED + number, pool(args)), gate, answers),
-            )
-            for number in range(args.clients)
-        ]  # fmt: skip
-        for process in own:
-            process.start()
-        told = [answers.get(timeout=600 + args.seconds) for _ in own]
-        for process in own:
-            process.join()
-        took = [each for one in told for each in one["took"]]
-        if 2 * sum(one["empty"] for one in told) > len(took):
-            raise HollowError(f"{name}: most searches found nothing.")
-        return {
-            **percentiles(took),
-            "searches": len(took),
-            "per_second": round(len(took) / max(one["seconds"] for one in told), 1),
-            "client_cpu_ms": round(sum(one["cpu"] for one in told) * 1000 / len(took), 2),
-            "private_mb": round(max(one["rss"] for one in told), 1),
-        }
+    Raises:
+        HollowError: Most found nothing.
+    """
+    spawned = multiprocessing.get_context("spawn")
+    gate, answers = spawned.Barrier(args.clients), spawned.Queue()
+    own = [
+        spawned.Process(
+            target=client,
+            args=(url, name, number, (args.clients, args.tenants, args.seconds),
+                  questions(words, 4_000, SEED + number, pool(args)), gate, answers),
+        )
+        for number in range(args.clients)
+    ]  # fmt: skip
+    for process in own:
+        process.start()
+    answered = [answers.get(timeout=600 + args.seconds) for _ in own]
+    for process in own:
+        process.join()
+    took = [each for one in answered for each in one["took"]]
+    if 2 * sum(one["empty"] for one in answered) > len(took):
+        raise HollowError(f"{name}: most searches found nothing.")
+    return {
+        **percentiles(took),
+        "searches": len(took),
+        "per_second": round(len(took) / max(one["seconds"] for one in answered), 1),
+        "client_cpu_ms": round(sum(one["cpu"] for one in answered) * 1000 / len(took), 2),
+        "private_mb": round(max(one["rss"] for one in answered), 1),
+    }
 
 
 def client(
@@ -304,7 +325,7 @@ def fenced(url: str) -> str:
     """Make a database and its users as docs/postgres.md says; return its URL for the one who has no rights over it."""
     import psycopg
 
-    page = (Path(__file__).parent.parent / "docs" / "postgres.md").read_text("utf-8")
+    page = (ROOT / "docs" / "postgres.md").read_text("utf-8")
     first, second = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
     owner = url.replace("scrubjay@/postgres", "scrubjay_owner@/memories")
     with psycopg.connect(url, autocommit=True) as db:
@@ -316,25 +337,150 @@ def fenced(url: str) -> str:
     return owner.replace("scrubjay_owner@", "scrubjay_app@")
 
 
-def told(result: dict[str, Any]) -> str:
-    """Return all figures in one line."""
-    return "; ".join(
-        f"{name} {result[name]}" for name in ("write", "statements", "cold", "warm", "paced", "equal")
-    )
-
-
 def _private() -> float:
     """Return the megabytes of this process that no other one shares; 0 where no system tells."""
-    from processes import megabytes
-
     place = Path("/proc/self/smaps_rollup")
     return megabytes(place.read_text())["private"] if place.exists() else 0.0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+class Rows:
+    """Memories with their terms and vectors, made ready as they are asked for."""
+
+    def __init__(self, words: Sequence[str], count: int) -> None:
+        self._new = (memory for _, batch in arrivals(words, count, SEED) for memory in batch)
+        self._base = StaticEmbedder()
+        self._seen: set[str] = set()
+        self._made = 0
+
+    def take(self, count: int) -> list[PreparedMemory]:
+        """Return so many more."""
+        found: list[PreparedMemory] = []
+        for new in self._new:
+            one = prepare_memory(validate_memory(new, Scope("any", USER), SECRET).record)
+            if one.record.id in self._seen:
+                continue
+            self._seen.add(one.record.id)
+            self._made += 1
+            if self._made % RARE == 0:
+                one = replace(one, record=replace(one.record, tags=(*one.record.tags, "rare")))
+            found.append(one)
+            if len(found) == count:
+                break
+        return embed_memories(found, [""] * len(found), self._base)
+
+
+def written(store: PostgresStore, scope: Scope, rows: Rows, count: int) -> dict[str, Any]:
+    """Write so many memories."""
+    took, made = 0.0, 0
+    while made < count and (batch := rows.take(min(BATCH, count - made))):
+        begun = time.perf_counter()
+        store.write(scope, [PutMemory(one) for one in batch])
+        took += time.perf_counter() - begun
+        made += len(batch)
+    return {
+        "memories": made,
+        "written": round(made / took),
+        "disk": round(store.size() / 2**20),
+        "load": load(),
+    }
+
+
+def searched(url: str, asked: Sequence[str]) -> dict[str, Any]:
+    """Search as the product does.
+
+    Raises:
+        HollowError: Most found nothing.
+    """
+    empty = 0
+
+    def timed(search: Callable[[], Any]) -> float:
+        nonlocal empty
+        begun = time.perf_counter()
+        empty += not search().results
+        return (time.perf_counter() - begun) * 1000
+
+    with opened(url) as memory, opened(url) as another:
+        mine, theirs = seat(memory, 0), seat(another, 0)
+        seat(memory, 1).search(asked[0], limit=LIMIT)  # the model is loaded, the connection is there
+        first = timed(lambda: mine.search(asked[0], limit=LIMIT))
+        warm = [timed(lambda query=query: mine.search(query, limit=LIMIT)) for query in asked[1:]]
+        rare = [
+            timed(lambda query=query: mine.search(query, limit=LIMIT, tags=["rare"])) for query in asked[1:]
+        ]
+        after = []
+        for number, query in zip(range(ROUNDS), itertools.cycle(asked), strict=False):
+            theirs.add(f"Word of round {number}, told at {time.time_ns()}.")
+            after.append(timed(lambda query=query: mine.search(query, limit=LIMIT)))
+    if 2 * empty > 2 * len(asked) + ROUNDS:
+        raise HollowError("most searches found nothing.")
+    found = {"search": percentiles(warm), "rare": percentiles(rare), "after": percentiles(after)}
+    return {"first": round(first), **found, "load": load()}
+
+
+def stored(url: str, scope: Scope, rows: Rows) -> dict[str, Any]:
+    """Write some more, and weigh what is there."""
+    with closing(PostgresStore(url, SECRET)) as store:
+        found = written(store, scope, rows, BATCH)
+        with store.reader(scope) as reader:
+            query = StaticEmbedder().embed(["where is it"], kind="query")[0][0]
+            reader.nearest(StaticEmbedder().model.fingerprint, query, NO_FILTER)
+            kept = reader._kept.weight
+    return {"written": found["written"], "disk": found["disk"], "kept": round(kept / 2**20, 1)}
+
+
+def recalled(url: str, scope: Scope, asked: Sequence[str]) -> dict[str, Any]:
+    """Compare the nearest ten with the exact ones.
+
+    Raises:
+        HollowError: A filter passes fewer than ten.
+    """
+    filters = {
+        "all": NO_FILTER,
+        "tag of 1 %": RecordFilter(tags=("rare",)),
+        "project of 5 %": RecordFilter(projects=("project3",)),
+        "later half": RecordFilter(since=HALF),
+    }
+    base = StaticEmbedder()
+    queries = [base.embed([query], kind="query")[0][0] for query in asked]
+    usual = tenant_index.ITERATIVE_SCAN
+    found: dict[str, Any] = {}
+    with closing(PostgresStore(url, large=WHOLE)) as exact, closing(PostgresStore(url)) as large:
+        for name, where in filters.items():
+            wanted = _nearest(exact, scope, queries, where)
+            if min(map(len, wanted)) < NEAREST:
+                raise HollowError(f"{name}: fewer than {NEAREST} pass.")
+            for order in (usual, "strict_order"):
+                tenant_index.ITERATIVE_SCAN = order  # type: ignore[misc]
+                near = _nearest(large, scope, queries, where)
+                shares = [len(set(a) & set(b)) / NEAREST for a, b in zip(wanted, near, strict=True)]
+                found[name if order == usual else f"{name}, strict"] = round(float(np.mean(shares)), 4)
+    tenant_index.ITERATIVE_SCAN = usual  # type: ignore[misc]
+    return found
+
+
+def _nearest(
+    store: PostgresStore, scope: Scope, queries: Sequence[Any], where: RecordFilter
+) -> list[list[str]]:
+    fingerprint = StaticEmbedder().model.fingerprint
+    with store.reader(scope) as reader:
+        return [
+            [hit.id for hit in reader.nearest(fingerprint, query, where).top(NEAREST)] for query in queries
+        ]
+
+
+def _rows(result: Mapping[str, Any]) -> list[Row]:
+    names = ("write", "statements", "cold", "warm", "paced", "equal")
+    figures = "; ".join(f"{name} {result[name]}" for name in names)
+    return [(f"PostgreSQL, {result['tenants']} tenants of {result['memories']}, ms", figures, "sync")]
+
+
+def _large_rows(result: Mapping[str, Any]) -> list[Row]:
+    figures = "; ".join(f"{name} {result[name]}" for name in ("fill", "without", "made", "with", "recall"))
+    what = f"PostgreSQL, one tenant of {result['memories']:,}, without and with `rebuild --large`"
+    return [(what, figures, "sync")]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tenants", type=int, default=1_000)
     parser.add_argument("--memories", type=int, default=100, help="of each tenant")
     parser.add_argument("--clients", type=int, default=8)
@@ -343,10 +489,12 @@ def _parser() -> argparse.ArgumentParser:
         "--questions", type=int, default=1_000, help="that are compared with SQLite's answers"
     )
     parser.add_argument("--url", help="a server that is there already; its tenants t0, t1, … are written")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--log", action="store_true", help="put the figures at the top of bench/LOG.md")
-    return parser
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _large_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=40)
+
+
+POSTGRES = Command(__doc__, run, _options, _rows)
+LARGE = Command(__doc__, run_large, _large_options, _large_rows)

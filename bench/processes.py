@@ -1,4 +1,4 @@
-"""Processes: cold commands, where their time goes, and what a running process keeps in memory."""
+"""Cold commands, where their time goes, and the memory of a running process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from report import spread
+from bench.report import ROOT, spread
 
 _STAGES = """
 import time
@@ -37,7 +37,7 @@ print(json.dumps([(name, at - before) for (_, before), (name, at) in zip(marks, 
 
 _HOLD = """
 import json, sys
-sys.path.insert(0, {bench!r})
+sys.path.insert(0, {root!r})
 from scrubjay.memory import Memory
 memory = Memory.open({store!r}, user={user!r}, {options})
 for query in json.loads({queries!r}):
@@ -60,7 +60,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def timed(arguments: Sequence[str], home: Path) -> tuple[float, str]:
-    """Seconds of a command from start to end, as a shell sees it, and what it printed.
+    """Seconds of a command from start to end, as a shell sees it, and its output.
 
     Raises:
         RuntimeError: It failed.
@@ -88,7 +88,7 @@ def cold(arguments: Sequence[str], home: Path, runs: int) -> dict[str, float]:
 
 
 def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[str, float]:
-    """Median seconds of what a cold search does: python, imports, model, open, query."""
+    """Median seconds of each stage of a cold search: python, imports, model, open, query."""
     code = _STAGES.format(store=str(store), user=user, query=query)
     found: dict[str, list[float]] = {"python": []}
     for _ in range(runs):
@@ -101,27 +101,26 @@ def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[st
 def memory_of(
     store: Path, user: str, queries: Sequence[str], home: Path, *, processes: int, options: str
 ) -> list[dict[str, float]]:
-    """Megabytes kept by each of several processes that asked the same and wait, all alive at once.
+    """Megabytes of each of several processes that searched the same and wait, all alive at once.
 
     Args:
         store: The store's file.
-        user: Who asks.
-        queries: What each asks before it is measured.
+        user: Whose store it is.
+        queries: Searched by each before it is measured.
         home: Folder of their settings and caches.
         processes: How many.
         options: Further arguments of ``Memory.open``, as Python source.
 
     Returns:
-        For each process ``private``, ``shared``, ``rss`` and ``pss``; nothing where the system does not tell.
+        For each process ``private``, ``shared``, ``rss`` and ``pss``; nothing where the system has no such figures.
 
     Raises:
         RuntimeError: One ended before it had asked its queries.
     """
     if not Path("/proc/self/smaps_rollup").exists():
         return []
-    bench = str(Path(__file__).parent)
     asked = json.dumps(list(queries))
-    code = _HOLD.format(store=str(store), user=user, options=options, queries=asked, bench=bench)
+    code = _HOLD.format(store=str(store), user=user, options=options, queries=asked, root=str(ROOT))
     running = [
         subprocess.Popen(
             [sys.executable, "-c", code],

@@ -1,58 +1,50 @@
-"""Quality: how well the product ranks, on any folder laid out like the development data.
+"""How well search ranks, on any folder laid out like the development data (bench/README.md).
 
-    python bench/quality.py --data DIR [--sets a,b] [--state sync|embed] [--limit-queries N] --json FILE
-
-Exit code 1 when the run was hollow: no documents, no judged query, no hit, or a state not reached.
+Sets with whole documents and evidence spans are also synced as files. With E the characters of a query's evidence and
+C those of the passages in its top five: recall = |E and C| / |E|; precision = |E and C| / characters retrieved,
+counted with repetition; IoU = |E and C| / |E or C|. Offsets are half-open and count code points.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from ask import HollowError, Options, Run, embedders, run_set, score
-from data import DataError, DataSet, find_sets, load
-from metrics import SEED, Figure, figures
-from report import circumstances, log_rows, shown, table, write_json
-from spans import has_spans, run_spans
+from bench.command import Command, HollowError, Row, listed, set_options
+from bench.data import DataError, DataSet, find_sets, load, rows
+from bench.harness import Options, Run, embed, embedders, open_memory, run_set, score, scratch
+from bench.metrics import SEED, Figure, figures, shown
+from bench.report import percentiles, table
+from scrubjay.embeddings.base import Embedder
 
 COLUMNS = ("recall@5", "recall@10", "hit@1", "hit@5", "all@5", "ndcg@10", "mrr@10")
 SPAN_COLUMNS = ("span_recall", "span_precision", "span_iou")
+TOP = 5
+"""Passages whose characters are scored."""
+
+Span = tuple[str, int, int]
+"""Document, first character, first character after it."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    try:
-        found = find_sets(args.data, [name for name in args.sets.split(",") if name])
-        models = embedders(args.cache)
-        result: dict[str, Any] = {"what": "quality", "state": args.state, "sets": {}, **circumstances()}
-        result["options"] = options(args)
-        for name, folder in found.items():
-            data = load(name, folder)
-            if args.pooled:
-                if not data.haystacks:
-                    raise DataError(f"Set {name} has no haystacks to be pooled.")
-                data = replace(data, haystacks={})
-            measured = measure_set(data, args, models)
-            result["sets"][name] = measured
-            print(f"\n{name} ({args.state}): {facts(measured)}")
-            print(tables(measured, categories=args.categories), flush=True)
-        write_json(args.json, result)
-        if args.log:
-            log_rows(_log(result))
-    except (DataError, HollowError) as error:
-        print(f"quality: {error}", file=sys.stderr)
-        return 1
-    return 0
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Measure every set in a store of its own."""
+    models = embedders(args.cache)
+    result: dict[str, Any] = {"state": args.state, "sets": {}, "options": options(args)}
+    for name, folder in find_sets(args.data, listed(args.sets)).items():
+        data = load(name, folder)
+        if args.pooled:
+            if not data.haystacks:
+                raise DataError(f"Set {name} has no haystacks to be pooled.")
+            data = replace(data, haystacks={})
+        result["sets"][name] = measured = measure_set(data, args, models)
+        print(f"\n{name} ({args.state}): {facts(measured)}")
+        print(tables(measured, categories=args.categories), flush=True)
+    return result
 
 
 def options(args: argparse.Namespace) -> Options:
@@ -76,8 +68,7 @@ def measure_set(data: DataSet, args: argparse.Namespace, models: Sequence[Any]) 
     queries = data.asked(args.limit_queries)
     chosen = options(args)
     begun = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
-        place = Path(folder)
+    with scratch() as place:
         run = run_set(
             data, queries, place / "memory.db",
             state=args.state, configurations={"asked": chosen}, models=models,
@@ -85,11 +76,12 @@ def measure_set(data: DataSet, args: argparse.Namespace, models: Sequence[Any]) 
         tasks = summarise(data, run, "asked", args.seed)
         extra = None
         if has_spans(data):
-            rows, extra = run_spans(
+            scored, extra = run_spans(
                 data, place, state=args.state, options=chosen, models=models, limit=args.limit_queries
             )
-            own = _plain(figures(rows, args.seed))
-            tasks["spans"] = {"queries": len(rows), "metrics": own, "categories": {}}
+            own = _plain(figures(scored, args.seed))
+            tasks["spans"] = {"queries": len(scored), "metrics": own, "categories": {}}
+    took = percentiles(run.took["asked"])
     return {
         "documents": len(data.docs),
         "written": run.added,
@@ -99,7 +91,7 @@ def measure_set(data: DataSet, args: argparse.Namespace, models: Sequence[Any]) 
         "unanswered": sum(not ranked for ranked in run.documents["asked"].values()),
         "partial": dict(run.partial),
         "not_scored": list(data.skipped),
-        "search_ms": {"p50": round(median(run.took["asked"]), 2), "p95": _p95(run.took["asked"])},
+        "search_ms": {name: round(took[name], 2) for name in ("p50", "p95")},
         "seconds": {name: round(value, 2) for name, value in run.seconds.items()}
         | {"all": round(time.perf_counter() - begun, 2)},
         "passages": extra,
@@ -115,15 +107,15 @@ def summarise(data: DataSet, run: Run, name: str, seed: int = SEED) -> dict[str,
     """
     category = {query.id: query.category for query in data.queries}
     found = {}
-    for task, rows in score(data, run, name).items():
-        if not rows:
+    for task, scored in score(data, run, name).items():
+        if not scored:
             continue
         groups: dict[str, list[Mapping[str, float]]] = defaultdict(list)
-        for query, row in rows.items():
+        for query, row in scored.items():
             groups[category[query]].append(row)
         found[task] = {
-            "queries": len(rows),
-            "metrics": _plain(figures(list(rows.values()), seed)),
+            "queries": len(scored),
+            "metrics": _plain(figures(list(scored.values()), seed)),
             "categories": {c: _plain(figures(own, seed)) for c, own in sorted(groups.items()) if c},
         }
     if not found:
@@ -160,7 +152,7 @@ def tables(measured: Mapping[str, Any], *, categories: bool) -> str:
     return text + ("\n" + table(["passages", "n", *SPAN_COLUMNS], spans) if spans else "")
 
 
-def _log(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _rows(result: Mapping[str, Any]) -> list[Row]:
     found = []
     for name, measured in result["sets"].items():
         for task, own in measured["tasks"].items():
@@ -171,27 +163,94 @@ def _log(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _plain(found: Mapping[str, Figure]) -> dict[str, dict[str, Any]]:
+    return {name: asdict(own) for name, own in found.items()}
+
+
+def has_spans(data: DataSet) -> bool:
+    """Whether the set brings whole documents and evidence spans."""
+    return all((data.folder / name).is_file() for name in ("documents.jsonl.gz", "spans.jsonl.gz"))
+
+
+def run_spans(
+    data: DataSet,
+    folder: Path,
+    *,
+    state: str,
+    options: Options,
+    models: Sequence[Embedder],
+    limit: int | None,
+) -> tuple[list[dict[str, float]], dict[str, Any]]:
+    """Sync the documents under neutral names and score each query's top five passages.
+
+    Returns:
+        Metrics a query, and facts about the passages.
+
+    Raises:
+        HollowError: No passage was made, or none was found.
+    """
+    tree = folder / "documents"
+    tree.mkdir()
+    names = {}
+    for number, row in enumerate(rows(data.folder / "documents.jsonl.gz"), 1):
+        name = f"{number:04}.md"
+        (tree / name).write_text(row["text"], encoding="utf-8", newline="")
+        names[name] = row["_id"]
+    texts = {query.id: query.text for query in data.queries}
+    evidence = list(rows(data.folder / "spans.jsonl.gz"))[:limit]
+    found: list[dict[str, float]] = []
+    seconds = {"embed": 0.0}
+    with open_memory(folder / "spans.db", models) as memory:
+        summary = memory.sync(tree)
+        if state == "embed":
+            embed(memory, seconds)
+        for row in evidence:
+            results = memory.search(texts[row["_id"]], limit=TOP, **options).results
+            records = memory.get([result.id for result in results]).records if results else ()
+            places = [record.place for record in records if record.place is not None]
+            retrieved = [(names[Path(p.path).name], p.start, p.end) for p in places]
+            wanted = [(row["document"], start, end) for start, end in row["spans"]]
+            found.append(span_metrics(wanted, retrieved))
+    if not summary.passages or not any(row["span_recall"] for row in found):
+        raise HollowError(f"Set {data.name}: {summary.passages} passages, no evidence found in any of them.")
+    characters = sum(file.stat().st_size for file in tree.iterdir())
+    facts = {
+        "files": summary.files,
+        "passages": summary.passages,
+        "bytes_per_passage": round(characters / summary.passages),
+        "problems": [problem.message for problem in summary.problems],
+        "sync_seconds": summary.seconds,
+        "embed_seconds": seconds["embed"],
+    }
+    return found, facts
+
+
+def span_metrics(evidence: Sequence[Span], retrieved: Sequence[Span]) -> dict[str, float]:
+    """Recall, precision and IoU of characters.
+
+    >>> span_metrics([("d", 0, 10)], [("d", 5, 15)])
+    {'span_recall': 0.5, 'span_precision': 0.5, 'span_iou': 0.3333333333333333}
+    """
+    wanted, got = _characters(evidence), _characters(retrieved)
+    both = len(wanted & got)
+    read = sum(end - start for _, start, end in retrieved)
     return {
-        name: {"mean": own.mean, "low": own.low, "high": own.high, "queries": own.queries}
-        for name, own in found.items()
+        "span_recall": both / len(wanted),
+        "span_precision": both / read if read else 0.0,
+        "span_iou": both / len(wanted | got),
     }
 
 
-def _p95(values: Sequence[float]) -> float:
-    return round(sorted(values)[int(0.95 * (len(values) - 1))], 2)
+def _characters(spans: Sequence[Span]) -> set[tuple[str, int]]:
+    return {(document, i) for document, start, end in spans for i in range(start, end)}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Measure the product's ranking on sets of judged queries.")
-    parser.add_argument("--data", type=Path, required=True, help="folder of sets, or one set")
-    parser.add_argument("--sets", default="", help="names, separated by commas; all when left out")
-    parser.add_argument("--state", choices=("sync", "embed"), default="embed", help="of the store")
+def _options(parser: argparse.ArgumentParser) -> None:
+    set_options(parser)
     parser.add_argument("--limit-queries", type=int, help="ask only the first N judged queries of each set")
     parser.add_argument(
         "--pooled", action="store_true", help="every query searches all of a set's haystacks, in one store"
     )
     parser.add_argument("--categories", action="store_true", help="also by category of query")
-    parser.add_argument("--cache", type=Path, help="SQLite file that remembers MiniLM's windows")
     parser.add_argument("--seed", type=int, default=SEED, help="of the bootstrap")
     parser.add_argument("--fusion", help="as in Memory.search")
     parser.add_argument("--weights", help="channel=weight, separated by commas")
@@ -199,10 +258,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--channels", help="only these channels, separated by commas")
     parser.add_argument("--models", help="only these embedding models")
     parser.add_argument("--stages", help="only these optional stages; empty for none")
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    parser.add_argument("--log", action="store_true", help="put the figures on top of LOG.md")
-    return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+QUALITY = Command(__doc__, run, _options, _rows)

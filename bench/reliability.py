@@ -1,4 +1,4 @@
-"""Reliability: rows of signs with what answers -> coefficients, and how far their probabilities can be believed.
+"""Fit the coefficients of relevance and measure how well their probabilities are calibrated.
 
 Logistic regression by Newton's method with a little L2. Each set is judged by coefficients that were fitted on the
 other sets alone (leave one set out), and all that is said of silence comes from those.
@@ -29,17 +29,8 @@ L2: Final = 1.0
 BINS: Final = 15
 UNANSWERABLE: Final = ("foreign", "cross", "out", "abstention")
 FIELDS: Final = (
-    "covered",
-    "respelled",
-    "strange",
-    "familiar",
-    "turn",
-    "near",
-    "second",
-    "latin",
-    "exact",
-    "told",
-)
+    "covered", "respelled", "strange", "familiar", "turn", "near", "second", "latin", "exact", "told",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

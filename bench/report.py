@@ -1,4 +1,4 @@
-"""Report: figures -> a table on the terminal, a JSON file, and rows of LOG.md."""
+"""Write figures: tables on the terminal, JSON files, rows of LOG.md."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from metrics import Figure
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG = Path(__file__).with_name("LOG.md")
@@ -29,15 +27,17 @@ def circumstances() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "command": " ".join(["python", *map(_shown, sys.argv)]),
+        "command": " ".join(["python", *_program(), *map(_shown, sys.argv[1:])]),
     }
 
 
 def commit() -> str:
-    """The checkout's commit, twelve digits; ``+`` behind it when src or bench differ from it."""
+    """The checkout's commit, twelve digits; followed by ``+`` when src or bench differ from it."""
     try:
         found = _git("rev-parse", "--short=12", "HEAD")
-        return found + ("+" if _git("status", "--porcelain", "--", "src", "bench/*.py") else "")
+        return found + (
+            "+" if _git("status", "--porcelain", "--", "src", "bench/*.py", "bench/tagger/*.py") else ""
+        )
     except (OSError, subprocess.CalledProcessError):
         return "no checkout"
 
@@ -72,15 +72,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def shown(figure: Figure) -> str:
-    """A figure as tables show it.
-
-    >>> shown(Figure(0.5, 0.4, 0.6, 100))
-    '.500 [.400 .600]'
-    """
-    return f"{short(figure.mean)} [{short(figure.low)} {short(figure.high)}]"
-
-
 def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
     """Median, least and most of repeated measurements."""
     return {
@@ -103,7 +94,7 @@ def percentiles(took: Sequence[float]) -> dict[str, float]:
 
 
 def log_rows(rows: Sequence[tuple[str, str, str]]) -> None:
-    """Put rows at the top of LOG.md's table.
+    """Insert rows at the top of the table in LOG.md.
 
     Args:
         rows: What was measured, its figure with interval, and the state of the store, each.
@@ -119,9 +110,9 @@ def log_rows(rows: Sequence[tuple[str, str, str]]) -> None:
     LOG.write_text(f"{before}{rule}\n{fresh}{after}", encoding="utf-8")
 
 
-def short(value: float) -> str:
-    text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text.replace("-0", "-", 1)
+def _program() -> list[str]:
+    program = Path(sys.argv[0])
+    return ["-m", "bench"] if program.name == "__main__.py" else [_shown(sys.argv[0]).removeprefix("python ")]
 
 
 def _shown(argument: str) -> str:

@@ -1,15 +1,19 @@
-"""Serving: how many searches a second `scrubjay serve` answers, and how long each takes, with several clients.
+"""What `scrubjay serve`, the MCP server and the viewer take on a store of made-up memories.
 
-    python bench/serving.py [--memories 10000] [--clients 8] [--seconds 10] [--rate 200] [--readers N] [--json FILE]
+`serving`: the server is the command itself, in a process of its own, with the static model; nothing caches answers, and
+no question is asked twice. ``closed``: each client asks again as soon as it is answered, which measures throughput.
+``open``: questions come at a fixed rate whatever the server does, which measures how long each waits. The clients are
+sockets with requests written before, in one process, so that they take little of the processors that the server is
+measured on (``client_cpu``). ``server_cpu_ms``, of all processes of the server, depends less on the machine's load.
 
-The server is the command itself, in a process of its own, on a store of made-up memories with the static model;
-nothing caches answers, and no question is asked twice. ``closed``: each client asks again as soon as it is answered,
-which says how much goes through. ``open``: questions come at a fixed rate whatever the server does, which says how long
-each waits. The clients are sockets with requests written before, in one process, so that they take little of the
-processors that the server is measured on; their share is told (``client_cpu``). What a request costs all processes of
-the server (``server_cpu_ms``) hangs less on who else uses the machine.
+`mcp`: tokens are counted by the static model's tokenizer, whose vocabulary is Llama 2's, over what `tools/list` returns
+and the server's instructions. A round trip is the official SDK's client calling `memory_search` on a server in a
+process of its own, over standard input and output and over HTTP, after ten calls that are not counted; ``python`` is
+the same questions through `Memory.search`, ``list`` a call that reads nothing from the store.
 
-Exit code 1 when a run was hollow: nothing found, or a request that failed.
+`viewer`: memories have two of 80 names each, dates over twelve years, seven projects and forty tags. Each page is
+requested once with the store just opened (``first``) and then ``--rounds`` times, through the application of
+`scrubjay serve`, without the network. Stores take minutes to write; those in the folder ``--stores`` are used again.
 """
 
 from __future__ import annotations
@@ -18,48 +22,65 @@ import argparse
 import asyncio
 import itertools
 import json
+import logging
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ask import HollowError
-from metrics import SEED
-from report import circumstances, log_rows, percentiles, write_json
-from scales import USER, questions, turns_stored
+import anyio
+import httpx2
+from mcp.client import Client as McpClient
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from tokenizers import Tokenizer
+
+from bench.command import Command, HollowError, Row, in_line
+from bench.harness import embedders, milliseconds, open_memory, scratch
+from bench.metrics import SEED
+from bench.report import percentiles
+from bench.texts import BATCH, USER, generate, questions, texts, turns_stored, words_of
+from scrubjay import Memory
+from scrubjay.api.auth import TokenStore
+from scrubjay.api.tools import INSTRUCTIONS
+from scrubjay.config.loader import load_settings
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.server.app import create_app
+from scrubjay.server.auth import TokenlessAccess
+from scrubjay.server.session import Session
 
 WARM = 200
 """Questions that are asked first and not counted."""
 MOST = 100_000
-"""Questions that are made; a run that asks more fails rather than to ask one twice."""
+"""Questions that are made; a run that asks more fails, since none is asked twice."""
+FEW = 10
+"""Calls of MCP that are not counted."""
+COMMAND = [sys.executable, "-m", "scrubjay", "mcp"]
+FIRST = ("Blue", "Iron", "North", "Quiet", "Old", "Green", "Silver", "Long")
+LAST = ("Harbor", "Ledger", "Falcon", "Orchard", "Signal", "Beacon", "Canyon", "Meadow", "Anchor", "Lantern")
+NAMES = [f"{first} {last}" for first in FIRST for last in LAST]
+LOCAL = TokenlessAccess(own=lambda _scope: True)
+"""Without a socket nobody could know whose a connection is."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    result: dict[str, Any] = {"what": "serving", **circumstances(), "memories": args.memories}
-    try:
-        with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
-            environ, asked = written(Path(folder), args.memories)
-            with served(environ, args.readers) as server:
-                result |= asyncio.run(measure(*server, asked, args))
-    except HollowError as error:
-        print(f"serving: {error}", file=sys.stderr)
-        return 1
-    for name in ("closed", "open"):
-        print(f"{name}: {result[name]}")
-    write_json(args.json, result)
-    if args.log:
-        told = "; ".join(f"{name} {result[name]}" for name in ("closed", "open"))
-        log_rows([(f"scrubjay serve, {args.clients} clients, {args.memories} memories, ms", told, "sync")])
-    return 0
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Serve a store, and ask by both ways."""
+    with scratch() as folder:
+        environ, asked = written(folder, args.memories)
+        with served(environ, args.readers) as server:
+            found = asyncio.run(measure(*server, asked, args))
+    for name, figures in found.items():
+        print(f"{name}: {figures}")
+    return {"memories": args.memories, "clients": args.clients, **found}
 
 
 def written(folder: Path, memories: int) -> tuple[dict[str, str], list[str]]:
@@ -202,17 +223,214 @@ async def paced(
     return took
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Measure the server under several clients.")
+def mcp(args: argparse.Namespace) -> dict[str, Any]:
+    """Count tokens and time calls."""
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    with scratch() as folder:
+        store, words = turns_stored(folder, args.memories, SEED)
+        queries = questions(words, args.questions + FEW, SEED)
+        with Memory.open(store, user=USER) as memory:
+            calls = [lambda query=query: memory.search(query) for query in queries]
+            took = {"python": percentiles(milliseconds(calls)[FEW:])}
+        environ = {**os.environ, "SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
+        tokens: dict[str, int] = {}
+        took |= anyio.run(_both, environ, queries, tokens)
+    print(f"tokens: {tokens}\nms: {took}")
+    return {"memories": args.memories, "tokens": tokens, "ms": took}
+
+
+async def _both(environ: dict[str, str], queries: Sequence[str], tokens: dict[str, int]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    parameters = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=environ)
+    async with McpClient(stdio_client(parameters)) as client:
+        tokens |= await _tokens(client)
+        found["list"] = await _timed_calls(client.list_tools, [()] * len(queries))
+        found["stdio"] = await _searches(client, queries)
+    async with _web(environ) as client:
+        found["http"] = await _searches(client, queries)
+    return found
+
+
+@asynccontextmanager
+async def _web(environ: dict[str, str]) -> AsyncIterator[McpClient]:
+    process = subprocess.Popen(
+        [*COMMAND, "--http", "127.0.0.1:0"], env=environ, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    with process:
+        try:
+            line = await anyio.to_thread.run_sync(process.stderr.readline)
+            async with McpClient(streamable_http_client(line.split()[2].rstrip(";"))) as client:
+                yield client
+        finally:
+            process.terminate()
+
+
+async def _searches(client: McpClient, queries: Sequence[str]) -> dict[str, float]:
+    async def search(query: str) -> None:
+        done = await client.call_tool("memory_search", {"query": query})
+        if done.is_error or not done.structured_content["results"]:
+            raise HollowError(f"A search found nothing: {done.content}")
+
+    return await _timed_calls(search, [(query,) for query in queries])
+
+
+async def _timed_calls(
+    call: Callable[..., Awaitable[Any]], given: Sequence[tuple[Any, ...]]
+) -> dict[str, float]:
+    took = []
+    for arguments in given:
+        begun = time.perf_counter()
+        await call(*arguments)
+        took.append((time.perf_counter() - begun) * 1000)
+    return percentiles(took[FEW:])
+
+
+async def _tokens(client: McpClient) -> dict[str, int]:
+    file = files("wordllama") / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    tokenizer = Tokenizer.from_str(file.read_text("utf-8"))
+
+    def count(value: Any) -> int:
+        text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        return len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+    tools = [tool.model_dump(by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools]
+    each = {tool["name"]: count(tool) for tool in tools}
+    return each | {"instructions": count(INSTRUCTIONS), "all": count(tools) + count(INSTRUCTIONS)}
+
+
+def viewer(args: argparse.Namespace) -> dict[str, Any]:
+    """Time every page at every size."""
+    result: dict[str, Any] = {"ms": {}}
+    with scratch() as folder:
+        for count in map(int, args.memories.split(",")):
+            store = (args.stores or folder) / f"viewer-{count}.db"
+            if not store.exists():
+                write_named(store, count, folder)
+            result["ms"][str(count)] = asyncio.run(measure_pages(store, args.rounds, folder))
+    for count, pages in result["ms"].items():
+        for page, took in pages.items():
+            print(f"{count:>8}  {page:<10}  {took}")
+    return result
+
+
+def write_named(store: Path, count: int, scratch: Path) -> None:
+    """Write a store of so many memories."""
+    tree = scratch / "tree"
+    tree.mkdir(exist_ok=True)
+    words = words_of([generate(tree, SEED)])
+    draw = random.Random(SEED)
+    with open_memory(store, embedders()[:1], USER) as memory:
+        batch: list[NewMemory] = []
+        for number, text in enumerate(texts(words, count, SEED), 1):
+            one, other = draw.sample(NAMES, 2)
+            date = f"20{draw.randint(15, 26)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
+            content = f"{one} met {other}. {text}"
+            batch.append(NewMemory(content, date=date, project=f"p{number % 7}", tags=[f"t{number % 40}"]))
+            if len(batch) == BATCH or number == count:
+                memory.add_many(batch)
+                batch = []
+        memory.concepts.add_many(NAMES)
+
+
+async def measure_pages(store: Path, rounds: int, scratch: Path) -> dict[str, dict[str, float]]:
+    """Return what each page takes.
+
+    Raises:
+        HollowError: A page failed, or shows no memory.
+    """
+    settings = replace(
+        load_settings(environ={"SCRUBJAY_CONFIG": "", "HOME": str(scratch)}), store=str(store), user=USER
+    )
+    async with browser(settings, scratch) as client:
+        memory = re.search(r"/memories/(\w+)", (await client.get("/")).text)
+        concept = re.search(r"/concepts/(con_\w+)", (await client.get("/concepts")).text)
+        if memory is None or concept is None:
+            raise HollowError("No memory or no concept is shown.")
+    pages = {
+        "first": "/",
+        "search": f"/?query={NAMES[0].replace(' ', '+')}",
+        "timeline": "/timeline",
+        "page 50": "/timeline?page=50",
+        "memory": f"/memories/{memory[1]}",
+        "concepts": "/concepts",
+        "concept": f"/concepts/{concept[1]}",
+        "picture": "/concepts/web.json?size=2000",
+        "categories": "/categories",
+        "status": "/status",
+    }
+    return {name: await _timed_page(settings, path, rounds, scratch) for name, path in pages.items()}
+
+
+@asynccontextmanager
+async def browser(settings: Any, scratch: Path) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of the application on a store that was just opened."""
+    with Session(settings) as session:
+        app = create_app(session, TokenStore(scratch / "tokens.json"), tokenless=LOCAL)
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1:8765", timeout=600
+        ) as client:
+            yield client
+
+
+async def _timed_page(settings: Any, path: str, rounds: int, scratch: Path) -> dict[str, float]:
+    took = []
+    async with browser(settings, scratch) as client:
+        for _ in range(rounds + 1):
+            begun = time.perf_counter()
+            said = await client.get(path)
+            took.append((time.perf_counter() - begun) * 1000)
+            if said.status_code != 200:
+                raise HollowError(f"{path}: {said.status_code} {said.text[:200]}")
+    return {"first": round(took[0], 1), **percentiles(took[1:])}
+
+
+def _rows(result: Mapping[str, Any]) -> list[Row]:
+    figures = "; ".join(f"{name} {result[name]}" for name in ("closed", "open"))
+    what = f"scrubjay serve, {result['clients']} clients, {result['memories']} memories, ms"
+    return [(what, figures, "sync")]
+
+
+def _mcp_rows(result: Mapping[str, Any]) -> list[Row]:
+    what = f"mcp round trip of a search at {result['memories']} memories, ms"
+    return [("mcp tools, tokens", in_line(result["tokens"]), "-"), (what, in_line(result["ms"]), "sync")]
+
+
+def _viewer_rows(result: Mapping[str, Any]) -> list[Row]:
+    return [
+        (
+            f"viewer at {count} memories, ms: first, p50, p95",
+            in_line(
+                {
+                    page: f"{took['first']:.0f} {took['p50']:.0f} {took['p95']:.0f}"
+                    for page, took in pages.items()
+                }
+            ),
+            "sync",
+        )
+        for count, pages in result["ms"].items()
+    ]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each run")
     parser.add_argument("--rate", type=float, default=200.0, help="questions a second of the paced run")
     parser.add_argument("--readers", type=int, default=None, help="as of the command")
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    parser.add_argument("--log", action="store_true", help="put the figures on top of LOG.md")
-    return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _mcp_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=100)
+
+
+def _viewer_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--memories", default="10000,100000", help="numbers of memories, separated by commas")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--stores", type=Path, help="folder of stores to use again")
+
+
+SERVING = Command(__doc__, run, _options, _rows)
+MCP = Command(__doc__, mcp, _mcp_options, _mcp_rows)
+VIEWER = Command(__doc__, viewer, _viewer_options, _viewer_rows)

@@ -1,16 +1,13 @@
-"""Silence: what tells that nothing stored answers -> the coefficients of recall/relevance.json, and how good they are.
+"""Fit the coefficients of recall/relevance.json, which decide whether anything stored answers, and judge them.
 
-    python bench/silence.py ask --data DIR --rows FILE [--sets a,b] [--state sync|embed] [--cache FILE]
-    python bench/silence.py fit --rows FILE[,FILE] [--write] [--json FILE] [--log]
+`silence-ask` asks stores of each set and writes the features of the first results
+(recall/relevance.py): its own questions (``own``), the same with typing errors (``typo``) and cut to their content
+words (``keywords``), questions of sets of another field (``foreign``), of other conversations of the set (``cross``),
+its own with the documents that answer removed (``out``), and questions that have no answer by the set's own labels
+(``abstention``: not fitted). An embedded store is asked twice, with and without the second model.
 
-``retrieve`` puts questions to stores of each set and keeps what speaks for the first results (recall/relevance.py): its own
-questions (``own``), the same with slips (``typo``) and cut to their telling words (``keywords``), questions of sets of
-another field (``foreign``), of other conversations of the set (``cross``), its own where the documents that answer them
-were taken out (``out``), and those that the set says have no answer (``abstention``: about what is in it, not fitted).
-An embedded store is asked twice, with and without the second model.
-
-``fit`` fits a logistic regression for each family of signs and judges each set by coefficients fitted on the others;
-questions, not results, weigh alike, and so do sets. Ids keep score only; nothing of them reaches the product.
+`silence` fits a logistic regression for each family of features and judges each set by
+coefficients fitted on the others; questions, not results, have equal weight, and so do sets.
 """
 
 from __future__ import annotations
@@ -18,25 +15,24 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ask import HollowError, Run, _write, embed, embedders, open_memory
-from data import DataError, DataSet, Doc, Query, Space, find_sets, load, spaces
-from metrics import SEED
-from reliability import FAMILIES, best, fitted, judge, log_line, read_row, shown_table, threshold
-from report import circumstances, log_rows, write_json
+from bench.command import Command, HollowError, Row, listed
+from bench.data import DataSet, Doc, Query, Space, find_sets, load, spaces
+from bench.harness import Run, embed, embedders, groups_of, open_memory, scratch, write
+from bench.metrics import SEED
+from bench.reliability import FAMILIES, best, fitted, judge, log_line, read_row, shown_table, threshold
+from bench.report import circumstances
+from bench.texts import unpacked
 from scrubjay import Memory
 from scrubjay.search import relevance
 from scrubjay.search.pipeline import answer, retrieve
 from scrubjay.search.relevance import relevance_features
 from scrubjay.search.request import SearchRequest
 from scrubjay.text.language import is_uninformative
-from unpacked import unpacked
 
 SETS = (
     "til_simonw,cookbook_docs,cosqa,musique_hippo100,hotpot_hippo100,scifact,locomo,beam_100k,longmemeval_s,"
@@ -56,26 +52,25 @@ DEPTH = 10
 HAYSTACKS = 36
 
 
-def collect(args: argparse.Namespace) -> int:
-    """Ask every set, write the rows; return the exit code."""
+def collect(args: argparse.Namespace) -> dict[str, Any]:
+    """Ask every set and write the rows."""
     models = embedders(args.cache)[: 1 if args.state == "sync" else 2]
-    wanted = args.sets.split(",")
     every = {
         Path(name).name: load(name, place) for name, place in find_sets(args.data, SETS.split(",")).items()
     }
     chance = random.Random(SEED)
     sample = {name: chance.sample([q.text for q in data.asked()], 30) for name, data in every.items()}
     with args.rows.open("a", encoding="utf-8") as rows:
-        for name in wanted:
+        for name in listed(args.sets):
             foreign = [
                 t for other, texts in sample.items() if not _near(other, name) for t in texts[: args.foreign]
             ]
             count = 0
-            with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
+            with scratch() as folder:
                 asked = (
-                    _book(args.data / BOOK, Path(folder), sample, models)
+                    _book(args.data / BOOK, folder, sample, models)
                     if name == "rust_book"
-                    else _set(every[name], foreign, Path(folder), args, models)
+                    else _set(every[name], foreign, folder, args, models)
                 )
                 for row in asked:
                     rows.write(json.dumps({"set": name, **row}, ensure_ascii=False) + "\n")
@@ -83,7 +78,7 @@ def collect(args: argparse.Namespace) -> int:
             if not count:
                 raise HollowError(f"Set {name}: nothing was asked.")
             print(f"{name}: {count} rows", flush=True)
-    return 0
+    return {}
 
 
 def _near(one: str, other: str) -> bool:
@@ -145,13 +140,12 @@ class _Opened:
     """A space's store, written and embedded where a second model is given."""
 
     def __init__(self, space: Space, store: Path, models: Sequence[Any]) -> None:
-        groups = tuple(sorted({doc.scope for doc in space.docs if doc.scope})) if space.shared else ()
         self.space, self.models = space, models
-        self.memory = open_memory(store, models, space.user, groups, connect=(), learn=())
+        self.memory = open_memory(store, models, space.user, groups_of(space), connect=(), learn=())
 
     def __enter__(self) -> tuple[Memory, dict[str, list[Doc]]]:
         run = Run()
-        known = _write(self.memory, self.space, run)
+        known = write(self.memory, self.space, run)
         if len(self.models) > 1:
             embed(self.memory, run.seconds)
         return self.memory, known
@@ -196,15 +190,16 @@ def _rows(
             yield {"state": state, "kind": kind, "text": text[:200], "judged": len(gold), "top": top}
 
 
-def write_calibration(written: dict[str, Any], result: dict[str, Any], sets: list[str], rows: int) -> None:
+def write_calibration(written: dict[str, Any], sets: list[str], rows: int) -> None:
     """Write the coefficients into the package; a family that was not fitted stays as it was."""
     file = Path(relevance.__file__).with_name("relevance.json")
     before = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    now = circumstances()
     origin = {
         "what": "logistic regression of whether a result answers; see docs/abstention.md",
-        "command": "python bench/silence.py fit --write",
-        "date": result["date"][:10],
-        "commit": result["commit"],
+        "command": "python -m bench silence --write",
+        "date": now["date"][:10],
+        "commit": now["commit"],
         "sets": sets,
         "questions": rows,
     }
@@ -239,11 +234,11 @@ def cut(text: str) -> str:
     return " ".join(word for word in telling if word in kept) or text
 
 
-def calibrate(args: argparse.Namespace) -> int:
-    """Fit every family, judge it, write what was asked for; return the exit code."""
+def calibrate(args: argparse.Namespace) -> dict[str, Any]:
+    """Fit and judge every family."""
     lines = [line for file in args.rows.split(",") for line in Path(file).read_text("utf-8").splitlines()]
     rows = [row for row in map(json.loads, lines) if row["top"]]
-    result: dict[str, Any] = {"what": "silence", **circumstances(), "answered": ANSWERED, "families": {}}
+    result: dict[str, Any] = {"answered": ANSWERED, "families": {}}
     written: dict[str, Any] = {}
     for family, state in (("words", "sync"), ("base", "sync"), ("both", "embed")):
         own = [read_row(row, family) for row in rows if row["state"] == state]
@@ -264,51 +259,34 @@ def calibrate(args: argparse.Namespace) -> int:
         print(f"{family}: {written[family]}")
         print(shown_table(judged), flush=True)
     if args.write:
-        write_calibration(written, result, sorted({row["set"] for row in rows}), len(rows))
-    write_json(args.json, result)
-    if args.log:
-        log_rows(
-            [
-                (f"silence, {family} model signs", log_line(found), "embed" if family == "both" else "sync")
-                for family, found in result["families"].items()
-            ]
-        )
-    return 0
+        write_calibration(written, sorted({row["set"] for row in rows}), len(rows))
+    return result
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask or fit; return the exit code."""
-    args = _parser().parse_args(arguments)
-    try:
-        return int(args.run(args))
-    except (DataError, HollowError) as error:
-        print(f"silence: {error}", file=sys.stderr)
-        return 1
+def _rows_of_log(result: Mapping[str, Any]) -> list[Row]:
+    return [
+        (f"silence, {family} model signs", log_line(found), "embed" if family == "both" else "sync")
+        for family, found in result["families"].items()
+    ]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Whether an answer is one.")
-    verbs = parser.add_subparsers(required=True)
-    asking = verbs.add_parser("ask", help="ask stores, keep what speaks for the results")
-    asking.add_argument("--data", type=Path, required=True)
-    asking.add_argument("--rows", type=Path, required=True)
-    asking.add_argument("--sets", default=f"{SETS},rust_book")
-    asking.add_argument("--state", choices=("sync", "embed"), default="sync")
-    asking.add_argument("--cache", type=Path, help="file that remembers the second model's vectors")
-    asking.add_argument("--queries", type=int, default=120, help="own questions of each set")
-    asking.add_argument("--foreign", type=int, default=8, help="questions of each other set")
-    asking.add_argument(
+def _ask_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, required=True, help="folder of sets")
+    parser.add_argument("--rows", type=Path, required=True, help="file that rows are appended to")
+    parser.add_argument("--sets", default=f"{SETS},rust_book")
+    parser.add_argument("--state", choices=("sync", "embed"), default="sync")
+    parser.add_argument("--cache", type=Path, help="file that keeps the second model's vectors")
+    parser.add_argument("--queries", type=int, default=120, help="own questions of each set")
+    parser.add_argument("--foreign", type=int, default=8, help="questions of each other set")
+    parser.add_argument(
         "--cross", type=int, default=40, help="questions of other conversations, for each store"
     )
-    asking.set_defaults(run=collect)
-    fitting = verbs.add_parser("fit", help="fit on rows, judge each set by the others")
-    fitting.add_argument("--rows", required=True, help="files of rows, with commas between")
-    fitting.add_argument("--write", action="store_true", help="write recall/relevance.json")
-    fitting.add_argument("--json", type=Path)
-    fitting.add_argument("--log", action="store_true", help="add rows to bench/LOG.md")
-    fitting.set_defaults(run=calibrate)
-    return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _fit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rows", required=True, help="files of rows, separated by commas")
+    parser.add_argument("--write", action="store_true", help="write recall/relevance.json")
+
+
+ASK = Command(__doc__, collect, _ask_options)
+FIT = Command(__doc__, calibrate, _fit_options, _rows_of_log)

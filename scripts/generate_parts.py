@@ -77,7 +77,11 @@ def results() -> Iterator[str]:
                 yield f"| {name}, {task} | {own['queries']} | {' | '.join(cells)} |"
     yield ""
     yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](bench/LOG.md)."
-    commands = {f"`{run['command']}` at {run['commit']}, {run['date'][:10]}" for _, run in sets.values()}
+    # Older results name a script of their own time.
+    commands = {
+        f"`{run['command'].replace('bench/quality.py', '-m bench quality')}` at {run['commit']}, {run['date'][:10]}"
+        for _, run in sets.values()
+    }
     yield from (f"Command: {command}." for command in sorted(commands))
 
 

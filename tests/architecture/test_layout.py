@@ -30,7 +30,7 @@ def test_no_file_names_a_place_of_one_machine() -> None:
         for path in tracked(*TEXT)
         if not path.is_relative_to(ROOT / "tests")
         and not path.is_relative_to(
-            ROOT / "bench" / "labels" / "redaction_notes"
+            ROOT / "bench" / "tagger" / "redaction_notes"
         )  # made-up notes, with paths
         for match in MACHINE_PATHS.finditer(path.read_text("utf-8"))
     ]

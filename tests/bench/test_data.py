@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from sets import DOCS, QRELS, QUERIES, write_qrels, write_rows, write_set
 
-from data import DataError, find_sets, load, spaces
+from bench.data import DataError, find_sets, load, spaces
 
 
 def test_sets_are_found_at_any_depth_and_named_by_their_path(tmp_path: Path):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from metrics import difference, figure, figures, first_seen, measure
+from bench.metrics import difference, figure, figures, first_seen, measure
 
 
 def test_metrics_of_a_ranking_worked_out_by_hand():

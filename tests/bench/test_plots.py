@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import plots
-from plots import PlotError, changes, latencies, main, reliabilities
+from bench import plots
+from bench.__main__ import main
+from bench.plots import PlotError, changes, latencies, lines, reliabilities
 
 RESULTS = Path(__file__).parents[2] / "bench" / "results"
 
@@ -111,8 +112,11 @@ def test_a_file_of_another_bench_is_named_and_nothing_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(plots, "pyplot", lambda: None)
-    assert main(["--silence", str(next(RESULTS.glob("speed-*.json"))), "--out", str(tmp_path / "out")]) == 1
-    assert "is not a result of silence.py but of speed." in capsys.readouterr().err
+    assert (
+        main(["plots", "--silence", str(next(RESULTS.glob("speed-*.json"))), "--out", str(tmp_path / "out")])
+        == 1
+    )
+    assert "is not a result of silence but of speed." in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -127,14 +131,14 @@ def test_without_matplotlib_the_way_to_it_is_named(
         return usual(name, *given, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    assert main(["--silence", str(RESULTS / "silence.json"), "--out", str(tmp_path / "out")]) == 1
+    assert main(["plots", "--silence", str(RESULTS / "silence.json"), "--out", str(tmp_path / "out")]) == 1
     assert "pip install --group plots, or make plots" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 def test_nothing_named_is_an_error(capsys: pytest.CaptureFixture[str]):
-    assert main([]) == 1
-    assert "--ablate, --silence or --speed" in capsys.readouterr().err
+    assert main(["plots"]) == 1
+    assert "--ablate, --silence, --speed or --growth" in capsys.readouterr().err
 
 
 def test_the_same_figures_are_drawn_to_the_same_bytes(tmp_path: Path):
@@ -145,7 +149,7 @@ def test_the_same_figures_are_drawn_to_the_same_bytes(tmp_path: Path):
     speeds = [part for file in sorted(RESULTS.glob("speed-*.json")) for part in ("--speed", str(file))]
     given = ["--ablate", str(ablation), "--silence", str(RESULTS / "silence.json"), *speeds]
     for name in ("first", "second"):
-        assert main([*given, "--out", str(tmp_path / name)]) == 0
+        assert main(["plots", *given, "--out", str(tmp_path / name)]) == 0
     made = sorted(file.name for file in (tmp_path / "first").iterdir())
     assert made == ["calibration.svg", "contribution.svg", "latency.svg"]
     for name in made:
@@ -153,3 +157,20 @@ def test_the_same_figures_are_drawn_to_the_same_bytes(tmp_path: Path):
         assert text == (tmp_path / "second" / name).read_text("utf-8")
         assert "dc:date" not in text
         assert len(text) < 100_000
+
+
+GROWTH = {
+    "what": "growth",
+    "sizes": [{"memories": 10, "search_p50": 1.0, "search_p99": None}, {"memories": 100, "search_p50": 2.0}],
+    "slopes": {"search_p50": 0.3},
+}
+
+
+def test_a_line_is_named_with_its_slope_and_one_that_was_not_measured_is_left_out() -> None:
+    drawn = lines(GROWTH, [("search_p50", "median"), ("search_p99", "99th")])
+    assert drawn == [("median (slope 0.3)", [(10, 1.0), (100, 2.0)])]
+
+
+def test_a_run_without_any_figure_of_a_square_is_refused() -> None:
+    with pytest.raises(PlotError, match="none of disk_mb"):
+        lines(GROWTH, [("disk_mb", "disk")])

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-import postgres
+from bench import postgres
+from bench.__main__ import main
+from bench.command import HollowError
 
 RUN = ["--tenants", "4", "--memories", "30", "--clients", "2", "--seconds", "0.2", "--questions", "8"]
 
 
 def test_a_small_run_measures_every_part_of_postgres(postgres_url: str, tmp_path: Path) -> None:
     out = tmp_path / "postgres.json"
-    assert postgres.main([*RUN, "--url", postgres_url, "--json", str(out)]) == 0
+    assert main(["postgres", *RUN, "--url", postgres_url, "--json", str(out)]) == 0
     found = json.loads(out.read_text())
     assert found["write"]["memories_per_second"] > 0
     assert found["statements"]["cold"] > 1
@@ -33,10 +35,23 @@ def test_an_answer_of_postgres_that_sqlite_does_not_give_fails_the_run(
     def without_one(*given: Any) -> list[Any]:
         return whole(*given)[:-1]
 
-    args = postgres._parser().parse_args([*RUN, "--tenants", "1"])
+    args = postgres.POSTGRES.parser("postgres").parse_args([*RUN, "--tenants", "1"])
     words = "jay oak acorn cache winter feather".split()
     rows = postgres.ready(words, 30)
     postgres.filled(postgres_url, rows, 1, 30)
     monkeypatch.setattr(postgres, "of_tenant", without_one)
-    with pytest.raises(postgres.HollowError, match="tenant 0 is answered otherwise"):
+    with pytest.raises(HollowError, match="tenant 0 is answered otherwise"):
         postgres.compared(postgres_url, tmp_path, rows, words, args)
+
+
+def test_a_small_run_measures_a_tenant_without_and_with_what_is_made_for_large_ones(tmp_path: Path) -> None:
+    out = tmp_path / "large.json"
+    assert main(["postgres-large", "--memories", "400", "--questions", "3", "--json", str(out)]) == 0
+    found = json.loads(out.read_text())
+    assert found["fill"]["memories"] == 400
+    for name in ("without", "with"):
+        assert found[name]["search"]["p50"] > 0
+        assert found[name]["after"]["p50"] > 0
+        assert found[name]["written"] > 0
+    assert found["with"]["disk"] > found["without"]["disk"]
+    assert set(found["recall"].values()) == {1.0}  # so small a tenant is scored exactly

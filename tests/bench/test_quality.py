@@ -4,16 +4,16 @@ from pathlib import Path
 import pytest
 from sets import DOCS, QRELS, QUERIES, write_qrels, write_rows, write_set
 
-import quality
-from cached import CachedEmbedder
+from bench.__main__ import main
+from bench.harness import CachedEmbedder
+from bench.quality import span_metrics
 from scrubjay.embeddings.hash_embedder import HashEmbedder
-from spans import span_metrics
 
 Printed = pytest.CaptureFixture[str]
 
 
 def run(*arguments: str | Path) -> int:
-    return quality.main([str(argument) for argument in arguments])
+    return main(["quality", *map(str, arguments)])
 
 
 def test_a_set_is_measured_through_the_product_and_written_as_json(tmp_path: Path, capsys: Printed):

@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 from sets import DOCS, QRELS, QUERIES, write_set
 
-import ablate
-import speed
-from report import log_rows, percentiles, spread
-from scales import SyntheticEmbedder, questions, texts
-from trees import generate
+from bench.__main__ import main
+from bench.report import log_rows, percentiles, spread
+from bench.speed import SyntheticEmbedder
+from bench.texts import generate, questions, texts
 
 
 def test_a_small_run_measures_every_part(tmp_path: Path):
     name, folder = generate(tmp_path, 5, files=4)
     out = tmp_path / "speed.json"
     arguments = ["--tree", str(folder), "--runs", "1", "--items", "4", "--scales", "60", "--questions", "5"]
-    assert speed.main([*arguments, "--json", str(out)]) == 0
+    arguments += ["--processes", "1"]
+    assert main(["speed", *arguments, "--json", str(out)]) == 0
     found = json.loads(out.read_text())
     tree = found["trees"][name]
     assert tree["files"] == 4
@@ -33,7 +33,7 @@ def test_a_small_run_measures_every_part(tmp_path: Path):
 
 
 def test_a_tree_that_is_not_there_is_named_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert speed.main(["--tree", str(tmp_path / "absent"), "--scales", ""]) == 1
+    assert main(["speed", "--tree", str(tmp_path / "absent"), "--scales", ""]) == 1
     assert f"There is no tree {tmp_path / 'absent'}." in capsys.readouterr().err
 
 
@@ -69,7 +69,7 @@ def test_rows_are_put_on_top_of_the_log(tmp_path: Path, monkeypatch: pytest.Monk
     log = tmp_path / "LOG.md"
     rule = "| --- | --- | --- | --- | --- | --- | --- |"
     log.write_text(f"# Log\n\n| date |\n{rule}\n| old |\n", encoding="utf-8")
-    monkeypatch.setattr("report.LOG", log)
+    monkeypatch.setattr("bench.report.LOG", log)
     log_rows([("set one", ".5 [.4 .6]", "sync")])
     lines = log.read_text(encoding="utf-8").splitlines()
     assert lines[3] == rule
@@ -82,12 +82,19 @@ def test_an_ablation_compares_every_configuration_with_the_default(
 ):
     folder = write_set(tmp_path / "tiny", DOCS, QUERIES, QRELS)
     out = tmp_path / "ablate.json"
-    assert (
-        ablate.main(["--data", str(folder), "--state", "sync", "--metric", "hit@1", "--json", str(out)]) == 0
-    )
+    given = [
+        "--state",
+        "sync",
+        "--metric",
+        "hit@1",
+        "--only",
+        "bm25,ngram,without prune,thread,rerank features",
+    ]
+    assert main(["ablate", "--data", str(folder), *given, "--json", str(out)]) == 0
     found = json.loads(out.read_text())["sets"]["tiny"]["documents"]
     assert found["default"]["hit@1"]["against_default"]["mean"] == 0.0
     assert found["bm25"]["hit@1"]["mean"] == 1.0
     assert found["ngram"]["hit@1"]["mean"] == 0.0
     assert found["ngram"]["hit@1"]["against_default"]["mean"] == -1.0
+    assert found["thread"]["recall@10"]["mean"] == 1.0
     assert "without prune" in capsys.readouterr().out

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-from secret_items import Item
-
-from ordinary import ordinary
-from tagger_texts import encoded, ruled, told, with_tables
+from bench.tagger.items import Item
+from bench.tagger.lists import ordinary
+from bench.tagger.texts import encoded, ruled, told, with_tables
 
 TABLE = "Device;Unlock PIN;Note\nPrinter;387984;by the door\nScanner;4410;\n"
 

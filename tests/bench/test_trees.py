@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from baselines.fts5 import fts5_of, passages
-from trees import SMALL, generate, headings, known_items, unpack, words_of
+from bench.speed import fts5_of, fts5_passages
+from bench.texts import SMALL, generate, headings, known_items, unpack, words_of
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -103,6 +103,6 @@ def test_bare_fts5_finds_a_passage_and_survives_queries_without_words(tmp_path: 
 
 def test_passages_of_the_baseline_break_at_headings_and_keep_every_word():
     text = "# One\n\nfirst\n\nsecond\n# Two\n\n" + "third " * 300
-    found = passages(text)
+    found = fts5_passages(text)
     assert found[0] == "# One\n\nfirst\n\nsecond"
     assert " ".join(" ".join(found).split()) == " ".join(text.split())

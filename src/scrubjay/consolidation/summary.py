@@ -21,7 +21,7 @@ repeats is not. Sentences without two words that say something ("ok, great") are
 counts half: answers, causes, figures and commands mostly stand in what an assistant says.
 
 A digest is not shorter than it has to be: of 60 questions asked of 20 sessions, digests of a fifth of the tokens, the
-person's words first, answered .183, these answer .883 (bench/digests.py, a set that they were fitted to).
+person's words first, answered .183, these answer .883 (`bench digests`, a set that they were fitted to).
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ MAX_DIGEST_TOKENS: Final = 512
 MIN_DIGEST_TOKENS: Final = 12
 """Tokens below which a digest says too little to be a memory."""
 PERSON_WEIGHT: Final = 0.7
-"""What a term is worth in a person's words, in anyone else's 1: with 1 and 8 digests answer less (bench/digests.py)."""
+"""What a term is worth in a person's words, in anyone else's 1: with 1 and 8 digests answer less (`bench digests`)."""
 QUESTION_WEIGHT: Final = 0.5
 """The same of an assistant's question: what it asks or offers is seldom what came of it."""
 REQUEST_SHARE: Final = 0.1

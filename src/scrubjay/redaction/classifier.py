@@ -6,7 +6,7 @@ hashed vocabulary), so that a word nobody has seen is like those it shares parts
 
 Small networks, of which the mean counts: the buckets of a token's spelling and its form become a vector, and six
 convolutions over the tokens let each see 32 to either side. Their weights were learnt from texts by many authors
-(bench/train_tagger.py) and stand in scrub_tagger.npz. Sums over the tokens near one say beforehand whether looking can
+(python -m bench tagger) and stand in scrub_tagger.npz. Sums over the tokens near one say beforehand whether looking can
 be worth it at all.
 
 Where neither a token's surroundings promise anything (`Tagger.promising`) nor a rule has found something, nothing

@@ -193,7 +193,7 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
     ("nostr-key", rb"nsec1[ac-hj-np-z02-9]{58}" + _END),
     ("wallet-key", rb"[xyztuv]prv[A-Za-z0-9]{107,108}" + _END),
     ("paseto", rb"v[1-4]\.(?:local|public)\.[\w-]{60,4096}(?:\.[\w-]{1,1024})?"),
-    # Forms that betterleaks' and kingfisher's rules name (bench/published_formats.py)
+    # Forms that betterleaks' and kingfisher's rules name (python -m bench formats)
     ("adobe-client-secret", rb"p8e-[A-Za-z0-9]{32}" + _END),
     ("aikido-token", rb"AIK_(?:CI_[A-Za-z0-9]{20,44}|SECRET_[A-Za-z0-9]{64})" + _END),
     ("arcjet-key", rb"ajkey_[a-z0-9]{26}" + _END),

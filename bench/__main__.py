@@ -1,0 +1,95 @@
+"""Run one measurement: `python -m bench NAME`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.command import Command, HollowError
+from bench.data import DataError
+from bench.report import circumstances, log_rows, write_json
+
+COMMANDS = {
+    "quality": ("quality:QUALITY", "how well search ranks, on sets of judged queries"),
+    "mixed": ("mixed:MIXED", "whether the answer ranks first in a store of notes and conversations"),
+    "ablate": ("ablate:ABLATE", "what each channel, stage and fusion adds"),
+    "silence-ask": ("silence:ASK", "collect what `silence` is fitted on"),
+    "silence": ("silence:FIT", "fit and judge the relevance of results (recall/relevance.json)"),
+    "context": ("context:CONTEXT", "how often a context is injected, and whether it should be"),
+    "speed": ("speed:SPEED", "time, memory and disk of syncs and searches, beside bare FTS5"),
+    "embedders": ("speed:EMBEDDERS", "cold start, rate and size of the bundled embedding models"),
+    "growth": ("growth:GROWTH", "what a store costs as it grows to a million memories"),
+    "serving": ("serving:SERVING", "throughput and latency of `scrubjay serve` with several clients"),
+    "mcp": ("serving:MCP", "tokens of the MCP tools, and the round trip of a call"),
+    "viewer": ("serving:VIEWER", "how long each page of the viewer takes"),
+    "hooks": ("agents:HOOKS", "how long an agent waits for a hook, cold and with the resident"),
+    "proxy": ("agents:PROXY", "what the proxy adds to the first byte of an answer"),
+    "postgres": ("postgres:POSTGRES", "many small tenants on PostgreSQL, and SQLite's answers to the same"),
+    "postgres-large": ("postgres:LARGE", "one large tenant without and with `rebuild --large`"),
+    "digests": (
+        "digests:DIGESTS",
+        "how many questions digests answer, and whether consolidation costs answers",
+    ),
+    "nights": ("digests:NIGHTS", "how long consolidation takes"),
+    "secrets": ("redaction:SECRETS", "how many labelled secrets redaction removes, and what else"),
+    "formats": ("redaction:FORMATS", "published token formats that redaction leaves"),
+    "redactions": ("redaction:REDACTIONS", "everything that redaction replaces in files, to be read"),
+    "tagger": ("tagger.train:TAGGER", "train the tagger of secrets that is shipped"),
+    "plots": ("plots:PLOTS", "draw the figures of other commands as SVG"),
+    "example": ("example:EXAMPLE", "write docs/example.md: concepts and topics found in real notes"),
+}
+FACTS = {
+    "structure": (
+        "code_structure",
+        "how much code there is, and how much of it one search and one sync go through",
+    ),
+    "facts": ("extraction", "which statements are extracted from labelled turns, and what besides"),
+    "learned": ("learned", "which statements are learned from whole sessions"),
+    "vouching": ("vouching", "what the check of a language model's statements accepts"),
+    "changes": ("changes", "how well the change check classifies pairs of statements"),
+    "supersede": ("supersede", "which older statements are superseded by newer ones"),
+    "weigh": ("weigh", "fit the weights of statements that are shipped"),
+    "weigh-changes": ("weigh_changes", "fit the weights of the change check that are shipped"),
+}
+"""Modules with a `main` and a parser of their own, which import each other by bare names."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return the exit code, 1 when the run measured nothing."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name = given[0] if given else "--help"
+    if name in FACTS:
+        return _facts(name, given[1:])
+    if name not in COMMANDS:
+        print(_usage(), file=sys.stdout if name in ("-h", "--help") else sys.stderr)
+        return 0 if name in ("-h", "--help") else 2
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command: Command = getattr(importlib.import_module(f"bench.{module}"), attribute)
+    args = command.parser(name).parse_args(given[1:])
+    try:
+        result = {"what": name, **command.run(args)}
+    except (DataError, HollowError, FileNotFoundError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    write_json(args.json, {**result, **circumstances()})
+    if command.rows is not None and args.log:
+        log_rows(command.rows(result))
+    return 0
+
+
+def _facts(name: str, given: Sequence[str]) -> int:
+    sys.path.append(str(Path(__file__).parent))
+    sys.argv = [f"python -m bench {name}", *given]
+    return importlib.import_module(FACTS[name][0]).main() or 0
+
+
+def _usage() -> str:
+    lines = [f"  {name:<15} {about}" for name, (_, about) in (COMMANDS | FACTS).items()]
+    head = "usage: python -m bench NAME [OPTIONS]; python -m bench NAME --help lists the options"
+    return "\n".join([head, "", *lines])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

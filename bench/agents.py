@@ -1,0 +1,346 @@
+"""What an agent waits for: hooks as whole processes, and the proxy.
+
+`hooks`: the two events that are answered, with a question that a memory answers, and one that is not answered
+(`stop`). Each run is the installed command, from its start to its end, cold and with the resident.
+
+`proxy`: milliseconds to the first byte of an answer over the loopback, each of four ways in turn: straight to a
+scripted upstream, and through the proxy with memory off, read alone, and on. With ``--data`` (the folder that holds
+semantic_router/facts) its seeds are sent in one conversation and its queries asked in new ones; counted are the queries
+for which the upstream received the expected words, and those for which it received the sentence that was sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench.command import Command, HollowError, Row, in_line
+from bench.harness import open_memory, scratch
+from bench.processes import command, environment
+from bench.report import load
+from bench.texts import generate, texts, words_of
+from scrubjay.api.jobs import JobQueue
+from scrubjay.config.paths import data_folder, settings_fingerprint
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.lifecycle import NewMemory
+
+USER = "ann"
+KNOWN = "Our staging database is called heron and lives in Lisbon."
+QUESTION = "What is our staging database called, and where does it live?"
+WAYS = ("straight", "off", "read", "on")
+ASKED = (
+    "What is our staging database called?",
+    "Where does our staging database live?",
+    "What is our staging database called, and where does it live?",
+    "Does the staging database live in Lisbon?",
+    "Which name has the staging database?",
+    "Is heron our staging database?",
+    "Tell me where the staging database called heron lives.",
+)
+PATIENCE = 60
+"""Seconds until what was sent must be stored."""
+
+
+def hooks(args: argparse.Namespace) -> dict[str, Any]:
+    """Run every hook cold, then with the resident."""
+    result: dict[str, Any] = {"memories": args.memories, "runs": args.runs}
+    with scratch() as place:
+        fill(place, args.memories, args.seed)
+        result["cold"] = measure_hooks(place, args.runs)
+        result["resident_start_ms"] = timed([*command(), "resident", "start"], place, b"")[0]
+        try:
+            result["warm"] = measure_hooks(place, args.runs)
+            result["resident_mb"] = resident_mb(place)
+        finally:
+            timed([*command(), "resident", "stop"], place, b"")
+    print(json.dumps(result | {"load": load()}, indent=2))
+    return result
+
+
+def fill(place: Path, count: int, seed: int) -> None:
+    """Write made-up memories, and one that answers the question."""
+    words = words_of([generate(place / "trees", seed)])
+    with open_memory(place / "memory.db", [StaticEmbedder()], USER) as memory:
+        batch = [NewMemory(text) for text in texts(words, count - 1, seed)]
+        for at in range(0, len(batch), 2_000):
+            memory.add_many(batch[at : at + 2_000])
+        memory.add(KNOWN)
+
+
+def around(place: Path) -> dict[str, str]:
+    """The environment of a fresh machine; hooks may take as long as they need."""
+    return environment(place) | {
+        "SCRUBJAY_STORE": str(place / "memory.db"), "SCRUBJAY_USER": USER, "SCRUBJAY_HOOKS_BUDGET_MS": "10000",
+        "SCRUBJAY_RESIDENT_AUTO": "false", "XDG_RUNTIME_DIR": str(place),
+    }  # fmt: skip
+
+
+def timed(arguments: Sequence[str], place: Path, said: bytes) -> tuple[float, bytes]:
+    """Milliseconds of a command from start to end, and what it printed."""
+    begun = time.perf_counter()
+    done = subprocess.run(
+        arguments, input=said, capture_output=True, env=around(place), cwd=place, check=True
+    )
+    return (time.perf_counter() - begun) * 1000, done.stdout
+
+
+def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
+    """Milliseconds of each event, after one run that warms the disk's cache.
+
+    ``cpu`` is the median processor time of the hook's own process, which a busy machine moves less.
+
+    Raises:
+        HollowError: A hook was silent that had something to say.
+    """
+    told = {"session_id": "s", "cwd": str(place / "project")}
+    events = {
+        "prompt": told | {"prompt": QUESTION},
+        "session-start": told | {"source": "startup"},
+        "stop": told,
+    }
+    found: dict[str, dict[str, float]] = {}
+    (place / "project").mkdir(exist_ok=True)
+    for event, said in events.items():
+        hook = [*command(), "hook", "claude-code", event]
+        took, used = [], []
+        for _ in range(runs + 1):
+            before = os.times()
+            ms, out = timed(hook, place, json.dumps(said).encode())
+            after = os.times()
+            used.append(sum(after[2:4]) - sum(before[2:4]))
+            if event == "prompt" and b"heron" not in out:
+                raise HollowError(f"The hook for {event} did not say what is known.")
+            took.append(ms)
+            quiet(place)
+        found[event] = {"min": round(min(took[1:]), 1), "median": round(median(took[1:]), 1)}
+        found[event] |= {"max": round(max(took[1:]), 1), "cpu": round(median(used[1:]) * 1000, 1)}
+    return found
+
+
+def quiet(place: Path) -> None:
+    """Wait until what a session's start leaves to be done is done: no second session starts in that moment."""
+    errands = JobQueue(data_folder(around(place)), settings_fingerprint(around(place)))
+    while errands.waiting() or errands.busy():
+        time.sleep(0.05)
+
+
+def resident_mb(place: Path) -> float | None:
+    """Megabytes that the resident keeps for itself; None where the system does not tell."""
+    state = json.loads(timed([*command(), "resident", "status", "--json"], place, b"")[1])
+    try:
+        lines = Path(f"/proc/{state['pid']}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return None
+    return round(sum(int(line.split()[1]) for line in lines if line.startswith("Private")) / 1000, 1)
+
+
+def proxy(args: argparse.Namespace) -> dict[str, Any]:
+    """Time requests by every way, and ask what was said in another conversation."""
+    result: dict[str, Any] = {"memories": args.memories, "runs": args.runs}
+    with upstream() as (url, received):
+        if args.data is not None:
+            with scratch() as folder:
+                result["nine"] = nine(folder, args.data, url, received)
+        with scratch() as folder:
+            fill(folder, args.memories, args.seed)
+            with proxied(folder, url) as own:
+                result["ms"] = measure_proxy(own, url, received, args.runs)
+    print(json.dumps(result | {"load": load()}, indent=2))
+    return result
+
+
+@contextmanager
+def upstream() -> Iterator[tuple[str, list[bytes]]]:
+    """Run a model that streams one word; yield its URL and the bodies that it received."""
+    received: list[bytes] = []
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    said = json.dumps(
+        chunk | {"choices": [{"index": 0, "delta": {"content": "Noted."}, "finish_reason": None}]}
+    )
+    body = f"data: {said}\n\ndata: [DONE]\n\n".encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = -1
+
+        def do_POST(self) -> None:
+            received.append(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", received
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def proxied(place: Path, url: str) -> Iterator[str]:
+    """Run the proxy as a process; yield its URL."""
+    around = environment(place) | {
+        "SCRUBJAY_STORE": str(place / "memory.db"), "SCRUBJAY_USER": USER, "SCRUBJAY_PROXY_BUDGET_MS": "60000",
+    }  # fmt: skip
+    told = [*command(), "proxy", "127.0.0.1:0", "--openai", f"{url}/v1"]
+    with subprocess.Popen(told, env=around, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            found = re.search(r"OpenAI at (\S+)/openai/v1,", process.stderr.readline())
+            if found is None:
+                raise HollowError("The proxy did not start.")
+            threading.Thread(target=process.stderr.read, daemon=True).start()
+            yield found[1]
+        finally:
+            process.terminate()
+
+
+class Client:
+    """One connection that asks."""
+
+    def __init__(self, url: str, path: str) -> None:
+        self._held = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
+        self._path = path
+
+    def ask(self, messages: list[dict[str, str]], mode: str, session: str = "") -> float:
+        """Return the milliseconds to the first byte of the answer's body."""
+        body = json.dumps({"model": "m", "stream": True, "messages": messages})
+        headers = {"content-type": "application/json", "x-scrubjay-memory": mode}
+        headers |= {"x-scrubjay-session": session} if session else {}
+        begun = time.perf_counter()
+        self._held.request("POST", self._path, body, headers)
+        answer = self._held.getresponse()
+        answer.read(1)
+        took = (time.perf_counter() - begun) * 1000
+        answer.read()
+        return took
+
+
+def measure_proxy(proxy: str, url: str, received: list[bytes], runs: int) -> dict[str, dict[str, float]]:
+    """Milliseconds to the first byte by each way, the ways in turn.
+
+    Raises:
+        HollowError: What is known was not put in where it should be, or was where it should not.
+    """
+    clients = {way: Client(proxy, "/openai/v1/chat/completions") for way in WAYS}
+    clients["straight"] = Client(url, "/v1/chat/completions")
+    took: dict[str, list[float]] = {way: [] for way in WAYS}
+    for run in range(runs + 5):
+        for way in WAYS:
+            question = ASKED[run % len(ASKED)]
+            took[way].append(clients[way].ask([{"role": "user", "content": question}], way, f"{way}-{run}"))
+            if (KNOWN.encode() in received[-1]) != (way in ("read", "on")):
+                raise HollowError(
+                    f"{way}, {question!r}: what is known was put in where it should not, or left out."
+                )
+    found = {}
+    for way, each in took.items():
+        tenths = quantiles(each[5:], n=100)
+        found[way] = {
+            "p50": round(median(each[5:]), 1),
+            "p95": round(tenths[94], 1),
+            "max": round(max(each), 1),
+        }
+    for way in WAYS[1:]:
+        found[way]["added_p50"] = round(found[way]["p50"] - found["straight"]["p50"], 1)
+    return found
+
+
+def nine(place: Path, data: Path, url: str, received: list[bytes]) -> dict[str, Any]:
+    """Tell what the router's test tells, in one conversation, and ask what it asks, each in a new one.
+
+    Raises:
+        HollowError: What was told was not remembered.
+    """
+    facts = data / "semantic_router" / "facts"
+    found = json.loads((facts / "e2e_retrieval.json").read_text("utf-8"))
+    others = json.loads((facts / "workload_memories.json").read_text("utf-8"))["memories"]
+    counts = {}
+    for name, more in (("alone", []), ("among others", [one["content"] for one in others])):
+        with proxied(place / name.replace(" ", "-"), url) as proxy:
+            client = Client(proxy, "/openai/v1/chat/completions")
+            talk: list[dict[str, str]] = []
+            for text in [*found["seeds"].values(), *more]:
+                talk.append({"role": "user", "content": text})
+                client.ask(talk, "on")
+                talk.append({"role": "assistant", "content": "Noted."})
+            _until(client, [*found["seeds"].values(), *more][-1], received)
+            words = told = 0
+            for question, topic, expected in found["queries"]:
+                client.ask([{"role": "user", "content": question}], "read")
+                given = " ".join(one["content"] for one in json.loads(received[-1])["messages"][:-1])
+                words += any(word in given.lower() for word in expected)
+                told += any(part in given for part in found["seeds"][topic].removesuffix(".").split(". "))
+            counts[name] = {"questions": len(found["queries"]), "words": words, "told": told}
+    return counts
+
+
+def _until(client: Client, last: str, received: list[bytes]) -> None:
+    """Wait until what was told last is remembered."""
+    until = time.monotonic() + PATIENCE
+    while last[:30].encode() not in received[-1].partition(b'"role": "user"')[0]:
+        if time.monotonic() > until:
+            raise HollowError("What was told was not remembered.")
+        client.ask([{"role": "user", "content": f"Was this said: {last}?"}], "read")
+
+
+def _hook_rows(result: Mapping[str, Any]) -> list[Row]:
+    return [
+        (
+            f"a hook as a whole process, {state}, {result['memories']:,} memories, ms",
+            "; ".join(f"{event} {in_line(ms)}" for event, ms in result[state].items()),
+            "sync",
+        )
+        for state in ("cold", "warm")
+    ]
+
+
+def _proxy_rows(result: Mapping[str, Any]) -> list[Row]:
+    first = f"the proxy, {result['memories']:,} memories, ms to the first byte of a stream over the loopback"
+    rows = [(first, "; ".join(f"{way} {in_line(each)}" for way, each in result["ms"].items()), "sync")]
+    if "nine" in result:
+        counts = "; ".join(f"{name}: {in_line(each)}" for name, each in result["nine"].items())
+        rows.append(
+            ("the router's nine questions, sent in one conversation, asked in new ones", counts, "sync")
+        )
+    return rows
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def _proxy_options(parser: argparse.ArgumentParser) -> None:
+    _options(parser)
+    parser.set_defaults(runs=200)
+    parser.add_argument("--data", type=Path, help="folder of the development data")
+
+
+HOOKS = Command(__doc__, hooks, _options, _hook_rows)
+PROXY = Command(__doc__, proxy, _proxy_options, _proxy_rows)

@@ -1,1 +1,0 @@
-"""Baselines: other ways of doing the same, measured in the same run."""

@@ -1,0 +1,1 @@
+"""Training of the tagger of secrets: labelled texts, the network, and what it is shown."""
