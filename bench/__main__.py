@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from bench.command import Command, HollowError
 from bench.data import DataError
@@ -39,29 +38,24 @@ COMMANDS = {
     "tagger": ("tagger.train:TAGGER", "train the tagger of secrets that is shipped"),
     "plots": ("plots:PLOTS", "draw the figures of other commands as SVG"),
     "example": ("example:EXAMPLE", "write docs/example.md: concepts and topics found in real notes"),
-}
-FACTS = {
     "structure": (
-        "code_structure",
-        "how much code there is, and how much of it one search and one sync go through",
+        "structure:STRUCTURE",
+        "how much code there is, and how much of it one search and one sync use",
     ),
-    "facts": ("extraction", "which statements are extracted from labelled turns, and what besides"),
-    "learned": ("learned", "which statements are learned from whole sessions"),
-    "vouching": ("vouching", "what the check of a language model's statements accepts"),
-    "changes": ("changes", "how well the change check classifies pairs of statements"),
-    "supersede": ("supersede", "which older statements are superseded by newer ones"),
-    "weigh": ("weigh", "fit the weights of statements that are shipped"),
-    "weigh-changes": ("weigh_changes", "fit the weights of the change check that are shipped"),
+    "facts": ("facts:FACTS", "which statements are extracted from labelled turns, and what besides"),
+    "learned": ("facts:LEARNED", "which statements are learned from whole sessions"),
+    "vouching": ("facts:VOUCHING", "what the check of a language model's statements accepts"),
+    "changes": ("facts:CHANGES", "how well the change check classifies pairs of statements"),
+    "supersede": ("facts:SUPERSEDE", "which older statements are superseded by newer ones"),
+    "weigh": ("facts_fit:WEIGH", "fit the weights of statements that are shipped"),
+    "weigh-changes": ("facts_fit:WEIGH_CHANGES", "fit the weights of the change check that are shipped"),
 }
-"""Modules with a `main` and a parser of their own, which import each other by bare names."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code, 1 when the run measured nothing."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given else "--help"
-    if name in FACTS:
-        return _facts(name, given[1:])
     if name not in COMMANDS:
         print(_usage(), file=sys.stdout if name in ("-h", "--help") else sys.stderr)
         return 0 if name in ("-h", "--help") else 2
@@ -79,14 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _facts(name: str, given: Sequence[str]) -> int:
-    sys.path.append(str(Path(__file__).parent))
-    sys.argv = [f"python -m bench {name}", *given]
-    return importlib.import_module(FACTS[name][0]).main() or 0
-
-
 def _usage() -> str:
-    lines = [f"  {name:<15} {about}" for name, (_, about) in (COMMANDS | FACTS).items()]
+    lines = [f"  {name:<15} {about}" for name, (_, about) in COMMANDS.items()]
     head = "usage: python -m bench NAME [OPTIONS]; python -m bench NAME --help lists the options"
     return "\n".join([head, "", *lines])
 

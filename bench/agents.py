@@ -101,9 +101,6 @@ def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
     """Milliseconds of each event, after one run that warms the disk's cache.
 
     ``cpu`` is the median processor time of the hook's own process, which a busy machine moves less.
-
-    Raises:
-        HollowError: A hook was silent that had something to say.
     """
     told = {"session_id": "s", "cwd": str(place / "project")}
     events = {
@@ -241,11 +238,7 @@ class Client:
 
 
 def measure_proxy(proxy: str, url: str, received: list[bytes], runs: int) -> dict[str, dict[str, float]]:
-    """Milliseconds to the first byte by each way, the ways in turn.
-
-    Raises:
-        HollowError: What is known was not put in where it should be, or was where it should not.
-    """
+    """Milliseconds to the first byte by each way, the ways in turn."""
     clients = {way: Client(proxy, "/openai/v1/chat/completions") for way in WAYS}
     clients["straight"] = Client(url, "/v1/chat/completions")
     took: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -271,11 +264,7 @@ def measure_proxy(proxy: str, url: str, received: list[bytes], runs: int) -> dic
 
 
 def nine(place: Path, data: Path, url: str, received: list[bytes]) -> dict[str, Any]:
-    """Tell what the router's test tells, in one conversation, and ask what it asks, each in a new one.
-
-    Raises:
-        HollowError: What was told was not remembered.
-    """
+    """Tell what the router's test tells, in one conversation, and ask what it asks, each in a new one."""
     facts = data / "semantic_router" / "facts"
     found = json.loads((facts / "e2e_retrieval.json").read_text("utf-8"))
     others = json.loads((facts / "workload_memories.json").read_text("utf-8"))["memories"]

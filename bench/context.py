@@ -51,11 +51,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def measure_set(
     data: DataSet, foreign: Sequence[str], folder: Path, most: int, chance: random.Random
 ) -> dict[str, str]:
-    """Ask one set its own questions, those without an answer, and foreign ones.
-
-    Raises:
-        HollowError: No question of its own passed.
-    """
+    """Ask one set its own questions, those without an answer, and foreign ones."""
     gold = next(task for task in data.tasks if not task.sessions).relevant
     own = [query for query in data.queries if query.id in gold]
     chance.shuffle(own)

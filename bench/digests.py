@@ -43,10 +43,7 @@ TURNS, WORDS, VOCABULARY = 10, 90, 20_000
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Ask before and after consolidating."""
     held = [json.loads(line) for line in args.sessions.read_text("utf-8").splitlines() if line.strip()]
-    with (
-        scratch() as place,
-        open_memory(place / "memory.db", embedders()[:1]) as memory,
-    ):
+    with scratch() as place, open_memory(place / "memory.db", embedders()[:1]) as memory:
         memory.add_many(turn for session in held for turn in _turns(session))
         before = _usual(memory, held)
         done = memory.consolidate(now=max(_date(session) for session in held) + LATER)

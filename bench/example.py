@@ -33,11 +33,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def page(place: Path, data: Path) -> Iterator[str]:
-    """Yield the page's lines.
-
-    Raises:
-        HollowError: Nothing was found.
-    """
+    """Yield the page's lines."""
     notes = place / "notes"
     notes.mkdir()
     _own(notes / "scrubjay")

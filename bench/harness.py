@@ -97,9 +97,6 @@ def run_set(
             find something.
         models: The embedders: the base model, then those that are backfilled.
         connect: Stages that connect memories; none by default, for they take hours on the long sets.
-
-    Raises:
-        HollowError: Nothing was written, nothing was ever found, or the backfill is not complete.
     """
     run = Run()
     wants_sessions = any(task.sessions for task in data.tasks)
@@ -168,11 +165,7 @@ def milliseconds(calls: Iterable[Any]) -> list[float]:
 
 
 def embed(memory: Memory, seconds: dict[str, float]) -> None:
-    """Run the backfill to its end.
-
-    Raises:
-        HollowError: Memories still wait afterwards, so the state has not been reached.
-    """
+    """Run the backfill to its end."""
     done = memory.embed()
     seconds["embed"] += done.seconds
     behind = [model.name for model in memory.models() if model.waiting or model.problem]

@@ -47,11 +47,7 @@ Asked = tuple[Mapping[str, Any], int, tuple[Result, ...]]
 
 
 def measured(place: Path, folder: Path, states: Sequence[str]) -> dict[str, list[Asked]]:
-    """Store everything once and ask each question in each state of the store.
-
-    Raises:
-        HollowError: A quote stands in no memory, nothing was found, or memories still wait to be embedded.
-    """
+    """Store everything once and ask each question in each state of the store."""
     questions = [json.loads(line) for line in (place / "questions.jsonl").read_text("utf-8").splitlines()]
     shutil.copytree(place / "notes", folder / "notes")
     last = _transcripts(place / "sessions", folder / "sessions")

@@ -117,9 +117,6 @@ def changes(ablated: Mapping[str, Any], metric: str) -> list[Change]:
     Args:
         ablated: The result of `ablate`.
         metric: One of the names in `metrics.NAMES`.
-
-    Raises:
-        PlotError: Nothing was left out, or the metric is not there.
     """
     tasks = [
         (name, own)
@@ -157,9 +154,6 @@ def reliabilities(silence: Mapping[str, Any]) -> list[Reliability]:
 
     Args:
         silence: The result of `silence`.
-
-    Raises:
-        PlotError: A family has no results.
     """
     found = []
     for family, own in silence["families"].items():
@@ -194,9 +188,6 @@ def latencies(speeds: Sequence[Mapping[str, Any]]) -> list[Latency]:
 
     Args:
         speeds: Results of `speed`.
-
-    Raises:
-        PlotError: No run has a scale.
     """
     found: dict[int, Latency] = {}
     for run in sorted(speeds, key=lambda one: str(one["date"])):
@@ -318,11 +309,7 @@ def save(figure: Any, file: Path, title: str) -> None:
 
 
 def pyplot() -> Any:
-    """Return matplotlib, set up for these plots.
-
-    Raises:
-        PlotError: It is not installed.
-    """
+    """Return matplotlib, set up for these plots."""
     try:
         import matplotlib
     except ImportError as error:
@@ -345,9 +332,6 @@ def lines(
 
     >>> lines({"sizes": [{"memories": 10, "disk_mb": 2.0}], "slopes": {"disk_mb": 1.0}}, [("disk_mb", "disk")])
     [('disk (slope 1.0)', [(10, 2.0)])]
-
-    Raises:
-        PlotError: None was.
     """
     found = []
     for name, label in figures:
@@ -414,11 +398,7 @@ def saved(plt: Any, figure: Any, file: Path, title: str) -> None:
 
 
 def read(file: Path, what: str) -> dict[str, Any]:
-    """Return a result file.
-
-    Raises:
-        PlotError: It cannot be read, or another bench wrote it.
-    """
+    """Return a result file."""
     try:
         found = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:

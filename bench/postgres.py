@@ -191,11 +191,7 @@ def statements(url: str, asked: Sequence[str]) -> dict[str, Any]:
 
 
 def searched_at_once(url: str, words: Sequence[str], args: argparse.Namespace, name: str) -> dict[str, Any]:
-    """Search with all clients at once.
-
-    Raises:
-        HollowError: Most found nothing.
-    """
+    """Search with all clients at once."""
     spawned = multiprocessing.get_context("spawn")
     gate, answers = spawned.Barrier(args.clients), spawned.Queue()
     own = [
@@ -265,11 +261,7 @@ def client(
 def compared(
     url: str, folder: Path, rows: Sequence[PreparedMemory], words: Sequence[str], args: argparse.Namespace
 ) -> dict[str, Any]:
-    """Ask both stores the same.
-
-    Raises:
-        HollowError: An answer differs, or most are empty.
-    """
+    """Ask both stores the same."""
     tenants = min(args.tenants, 20)
     file = folder / "same.db"
     asked = questions(words, args.questions, SEED + 99, pool(args))
@@ -308,11 +300,7 @@ def seat(memory: Memory, tenant: int) -> Memory:
 
 @contextmanager
 def served(url: str | None) -> Iterator[str]:
-    """Yield a URL that was given, or that of a server of our own.
-
-    Raises:
-        HollowError: There is no server.
-    """
+    """Yield a URL that was given, or that of a server of our own."""
     places = server_programs()
     if url is None and places is None:
         raise HollowError(f"{SERVER_PACKAGE} is not installed: `pip install --group dev`")
@@ -386,11 +374,7 @@ def written(store: PostgresStore, scope: Scope, rows: Rows, count: int) -> dict[
 
 
 def searched(url: str, asked: Sequence[str]) -> dict[str, Any]:
-    """Search as the product does.
-
-    Raises:
-        HollowError: Most found nothing.
-    """
+    """Search as the product does."""
     empty = 0
 
     def timed(search: Callable[[], Any]) -> float:
@@ -429,11 +413,7 @@ def stored(url: str, scope: Scope, rows: Rows) -> dict[str, Any]:
 
 
 def recalled(url: str, scope: Scope, asked: Sequence[str]) -> dict[str, Any]:
-    """Compare the nearest ten with the exact ones.
-
-    Raises:
-        HollowError: A filter passes fewer than ten.
-    """
+    """Compare the nearest ten with the exact ones."""
     filters = {
         "all": NO_FILTER,
         "tag of 1 %": RecordFilter(tags=("rare",)),

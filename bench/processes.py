@@ -60,11 +60,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def timed(arguments: Sequence[str], home: Path) -> tuple[float, str]:
-    """Seconds of a command from start to end, as a shell sees it, and its output.
-
-    Raises:
-        RuntimeError: It failed.
-    """
+    """Seconds of a command from start to end, as a shell sees it, and its output."""
     begun = time.perf_counter()
     done = subprocess.run(arguments, capture_output=True, text=True, env=environment(home))
     took = time.perf_counter() - begun
@@ -113,9 +109,6 @@ def memory_of(
 
     Returns:
         For each process ``private``, ``shared``, ``rss`` and ``pss``; nothing where the system has no such figures.
-
-    Raises:
-        RuntimeError: One ended before it had asked its queries.
     """
     if not Path("/proc/self/smaps_rollup").exists():
         return []

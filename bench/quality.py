@@ -60,11 +60,7 @@ def options(args: argparse.Namespace) -> Options:
 
 
 def measure_set(data: DataSet, args: argparse.Namespace, models: Sequence[Any]) -> dict[str, Any]:
-    """Measure one set in a store of its own; the result is ready for JSON.
-
-    Raises:
-        HollowError: It measured nothing.
-    """
+    """Measure one set in a store of its own; the result is ready for JSON."""
     queries = data.asked(args.limit_queries)
     chosen = options(args)
     begun = time.perf_counter()
@@ -100,11 +96,7 @@ def measure_set(data: DataSet, args: argparse.Namespace, models: Sequence[Any]) 
 
 
 def summarise(data: DataSet, run: Run, name: str, seed: int = SEED) -> dict[str, dict[str, Any]]:
-    """Figures by task, overall and by category of query.
-
-    Raises:
-        HollowError: Not one judged query was asked.
-    """
+    """Figures by task, overall and by category of query."""
     category = {query.id: query.category for query in data.queries}
     found = {}
     for task, scored in score(data, run, name).items():
@@ -184,9 +176,6 @@ def run_spans(
 
     Returns:
         Metrics a query, and facts about the passages.
-
-    Raises:
-        HollowError: No passage was made, or none was found.
     """
     tree = folder / "documents"
     tree.mkdir()

@@ -27,7 +27,7 @@ def circumstances() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "command": " ".join(["python", *_program(), *map(_shown, sys.argv[1:])]),
+        "command": " ".join(["python -m bench", *map(_shown, sys.argv[1:])]),
     }
 
 
@@ -108,11 +108,6 @@ def log_rows(rows: Sequence[tuple[str, str, str]]) -> None:
     if not rule:
         raise ValueError(f"{LOG} has no table to put rows in.")
     LOG.write_text(f"{before}{rule}\n{fresh}{after}", encoding="utf-8")
-
-
-def _program() -> list[str]:
-    program = Path(sys.argv[0])
-    return ["-m", "bench"] if program.name == "__main__.py" else [_shown(sys.argv[0]).removeprefix("python ")]
 
 
 def _shown(argument: str) -> str:

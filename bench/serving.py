@@ -113,11 +113,7 @@ def served(environ: dict[str, str], readers: int | None) -> Iterator[tuple[int, 
 
 
 async def measure(port: int, process: int, asked: Sequence[str], args: argparse.Namespace) -> dict[str, Any]:
-    """Return both runs.
-
-    Raises:
-        HollowError: A request failed, or most found nothing.
-    """
+    """Return both runs."""
     queries = iter(asked)
     clients = [await Client.to(port) for _ in range(args.clients)]
     await closed(clients, itertools.islice(queries, WARM), 600.0)
@@ -334,11 +330,7 @@ def write_named(store: Path, count: int, scratch: Path) -> None:
 
 
 async def measure_pages(store: Path, rounds: int, scratch: Path) -> dict[str, dict[str, float]]:
-    """Return what each page takes.
-
-    Raises:
-        HollowError: A page failed, or shows no memory.
-    """
+    """Return what each page takes."""
     settings = replace(
         load_settings(environ={"SCRUBJAY_CONFIG": "", "HOME": str(scratch)}), store=str(store), user=USER
     )

@@ -83,11 +83,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_tree(tree: Tree, place: Path, runs: int) -> dict[str, Any]:
-    """Sync a tree again and again: first, unchanged, one file changed; in this process and cold.
-
-    Raises:
-        HollowError: It gave no passage.
-    """
+    """Sync a tree again and again: first, unchanged, one file changed; in this process and cold."""
     name, folder = tree
     models = embedders()
     models[0].embed(["loaded before the clock starts"])
@@ -186,11 +182,7 @@ def _range(own: dict[str, float]) -> str:
 
 
 def measure_known(trees: Sequence[Tree], place: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """Known-item search over all trees in one store: ranks, warm times, cold times, memory, disk.
-
-    Raises:
-        HollowError: The trees have no headings, or no item was found.
-    """
+    """Known-item search over all trees in one store: ranks, warm times, cold times, memory, disk."""
     items = known_items(trees, args.items, args.seed)
     if not items:
         raise HollowError("The trees hold no heading to ask for.")
@@ -299,11 +291,7 @@ class SyntheticEmbedder:
 
 
 def measure_scale(words: Sequence[str], count: int, folder: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """Write `count` memories and ask questions, and the same of bare FTS5.
-
-    Raises:
-        HollowError: The store holds another number, or no question found anything.
-    """
+    """Write `count` memories and ask questions, and the same of bare FTS5."""
     seed = args.seed
     store = folder / f"scale-{count}.db"
     model: Embedder = StaticEmbedder() if count <= COMPUTED else SyntheticEmbedder(seed)

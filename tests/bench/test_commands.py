@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import report
-from bench.__main__ import COMMANDS, FACTS, main
+from bench.__main__ import COMMANDS, main
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -17,7 +17,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 def test_the_entry_lists_every_command_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    for name, (_, about) in (COMMANDS | FACTS).items():
+    for name, (_, about) in COMMANDS.items():
         assert any(line.split()[:1] == [name] and line.endswith(about) for line in lines)
 
 
@@ -38,5 +38,3 @@ def test_each_command_describes_itself_and_writes_json(name: str) -> None:
 def test_a_logged_command_can_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", [str(BENCH / "__main__.py"), "quality", "--state", "sync"])
     assert report.circumstances()["command"] == "python -m bench quality --state sync"
-    monkeypatch.setattr("sys.argv", ["python -m bench facts", "--half", "dev"])
-    assert report.circumstances()["command"] == "python -m bench facts --half dev"

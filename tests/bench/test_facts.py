@@ -1,10 +1,10 @@
-"""Extraction: what counts as found, and what its figures are made of."""
+"""Statements: what counts as found, and what its figures are made of."""
 
-import extraction
+from bench import facts
 from scrubjay.facts.extractor import Statement
 
 
-def row(
+def turn(
     text: str, *, role: str = "user", facts: tuple[str, ...] = (), optional: tuple[str, ...] = ()
 ) -> dict[str, object]:
     def quotes(found: tuple[str, ...]) -> list[dict[str, str]]:
@@ -16,29 +16,29 @@ def row(
 def test_a_stretch_hits_a_quote_with_half_of_the_shorter_and_a_third_of_the_longer() -> None:
     text = "one two three four five six seven"
     stretch = Statement(0, len("one two"), "fact", "one two", "")
-    assert extraction.hits(text, stretch, 0, "one two three four five six")
-    assert not extraction.hits(text, stretch, 0, text)
-    assert not extraction.hits(text, stretch, text.index("three"), "three four")
+    assert facts.hits(text, stretch, "one two three four five six")
+    assert not facts.hits(text, stretch, text)
+    assert not facts.hits(text, stretch, "three four")
 
 
 def test_found_missed_optional_and_wrong_are_counted_apart() -> None:
     text = "I live in Graz. My dog is called Rex. My sister lives in Linz."
-    one = extraction.score(row(text, facts=("I live in Graz", "Rex"), optional=("My sister lives in Linz",)))
+    one = facts.score_turn(turn(text, facts=("I live in Graz", "Rex"), optional=("My sister lives in Linz",)))
     assert (one.facts, one.found, one.right, one.wrong) == (2, 1, 1, 1)
     assert "WRONG fact (weighed)" in one.notes[-1]
 
 
 def test_nothing_is_taken_from_an_assistant_s_turn() -> None:
-    one = extraction.score(row("I live in Graz.", role="assistant"))
+    one = facts.score_turn(turn("I live in Graz.", role="assistant"))
     assert (one.facts, one.right, one.wrong) == (0, 0, 0)
 
 
 def test_the_summary_s_intervals_hold_the_figures() -> None:
     scores = [
-        extraction.score(row("I live in Graz.", facts=("I live in Graz",))),
-        extraction.score(row("My sister lives in Linz.")),
+        facts.score_turn(turn("I live in Graz.", facts=("I live in Graz",))),
+        facts.score_turn(turn("My sister lives in Linz.")),
     ] * 10
-    result = extraction.summary(scores)
+    result = facts.summary(scores)
     assert result["precision"][0] == 0.5
     assert result["recall"][0] == 1
     assert result["junk"][0] == 50
