@@ -31,7 +31,6 @@ Scores = dict[str, dict[str, dict[str, dict[str, float]]]]
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask every set under every configuration; print one table."""
     models = embedders(args.cache)
     wanted = configurations([model.model.name for model in models], args.state)
     if args.only:

@@ -55,7 +55,6 @@ PATIENCE = 60
 
 
 def hooks(args: argparse.Namespace) -> dict[str, Any]:
-    """Run every hook cold, then with the resident."""
     result: dict[str, Any] = {"memories": args.memories, "runs": args.runs}
     with scratch() as place:
         fill(place, args.memories, args.seed)
@@ -145,7 +144,6 @@ def resident_mb(place: Path) -> float | None:
 
 
 def proxy(args: argparse.Namespace) -> dict[str, Any]:
-    """Time requests by every way, and ask what was said in another conversation."""
     result: dict[str, Any] = {"memories": args.memories, "runs": args.runs}
     with upstream() as (url, received):
         if args.data is not None:
@@ -217,8 +215,6 @@ def proxied(place: Path, url: str) -> Iterator[str]:
 
 
 class Client:
-    """One connection that asks."""
-
     def __init__(self, url: str, path: str) -> None:
         self._held = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
         self._path = path

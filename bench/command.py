@@ -33,7 +33,6 @@ class Command:
     rows: Callable[[Mapping[str, Any]], Sequence[Row]] | None = None
 
     def parser(self, name: str) -> argparse.ArgumentParser:
-        """The parser of its arguments."""
         parser = argparse.ArgumentParser(
             prog=f"python -m bench {name}",
             description=self.about,

@@ -32,7 +32,6 @@ MOST_SPACES = 4
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask every set its own questions and those of the other sets."""
     found = {name: load(name, place) for name, place in find_sets(args.data, listed(args.sets)).items()}
     chance = random.Random(SEED)
     sample = {

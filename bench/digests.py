@@ -41,7 +41,6 @@ TURNS, WORDS, VOCABULARY = 10, 90, 20_000
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask before and after consolidating."""
     held = [json.loads(line) for line in args.sessions.read_text("utf-8").splitlines() if line.strip()]
     with scratch() as place, open_memory(place / "memory.db", embedders()[:1]) as memory:
         memory.add_many(turn for session in held for turn in _turns(session))
@@ -135,7 +134,6 @@ def _show(
 
 
 def nights(args: argparse.Namespace) -> dict[str, Any]:
-    """Consolidate made-up conversations of each size."""
     found = [measured(int(size), args.seed) for size in args.sizes.split(",")]
     if not all(row["digests"] for row in found):
         raise HollowError("Nothing was consolidated.")
@@ -144,7 +142,6 @@ def nights(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def measured(size: int, seed: int) -> dict[str, Any]:
-    """Write, consolidate and consolidate again."""
     with (
         scratch() as place,
         open_memory(place / "memory.db", embedders()[:1], connect=("concepts",)) as memory,

@@ -24,7 +24,6 @@ TOPICS = 60
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Sync and write the page."""
     with scratch() as folder:
         text = "\n".join(page(folder, args.data)) + "\n"
     args.out.write_text(text, encoding="utf-8")
@@ -33,7 +32,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def page(place: Path, data: Path) -> Iterator[str]:
-    """Yield the page's lines."""
     notes = place / "notes"
     notes.mkdir()
     _own(notes / "scrubjay")

@@ -76,7 +76,6 @@ def labelled(file: str | Path) -> list[Row]:
 
 
 def facts(args: argparse.Namespace) -> Row:
-    """Score the labelled turns of a half."""
     turns = labelled(f"facts_{args.half}.jsonl")
     scores = [score_turn(turn) for turn in turns]
     result: Row = {"half": args.half, **summary(scores)}
@@ -139,7 +138,6 @@ def hits(text: str, statement: Statement, quote: str) -> bool:
 
 
 def hits_any(text: str, statement: Statement, labels: Sequence[Row]) -> bool:
-    """Whether a statement hits the quote of any label."""
     return any(hits(text, statement, label["quote"]) for label in labels)
 
 
@@ -231,7 +229,6 @@ def content(text: str) -> frozenset[str]:
 
 
 def learned(args: argparse.Namespace) -> Row:
-    """Compare what each session teaches with its labelled sentences."""
     sessions = labelled(args.file.resolve())
     right: list[float] = []
     found: list[float] = []
@@ -289,7 +286,6 @@ def _meets(one: str, other: str) -> bool:
 
 
 def vouching(args: argparse.Namespace) -> Row:
-    """Let the three stand-ins propose statements of the labelled turns."""
     turns = [turn for turn in labelled(f"facts_{args.half}.jsonl") if turn["role"] == "user"]
     result = {"half": args.half, "turns": len(turns)}
     result |= perfect(turns, show=args.refused) | eager(turns) | lying(turns)
@@ -373,7 +369,6 @@ def accepted(text: str, proposals: Sequence[tuple[str, str]]) -> list[Statement]
 
 
 def changes(args: argparse.Namespace) -> Row:
-    """Compare the verdicts on a half with its labels."""
     pairs = labelled(f"changes_{args.half}.jsonl")
     verdicts = [classify_change(pair["old"], pair["new"]) for pair in pairs]  # also loads the tables
     judged = list(zip(pairs, verdicts, strict=True))
@@ -420,7 +415,6 @@ def _confusion(judged: Sequence[tuple[Row, Verdict]]) -> Iterator[str]:
 
 
 def supersede(args: argparse.Namespace) -> Row:
-    """Add each pair to a store of its own."""
     pairs = labelled(args.file.resolve())
     if not {"change", "compatible"} <= {pair["kind"] for pair in pairs}:
         raise HollowError(f"{args.file} has no changes or no compatible pairs.")

@@ -79,7 +79,6 @@ class Clause:
 
 
 def weigh(args: argparse.Namespace) -> Row:
-    """Fit the weights of statements."""
     halves = {half: list(half_clauses(half)) for half in HALVES}
     shared = [*turn_clauses(), *sentence_clauses()]
     if args.cross:
@@ -212,7 +211,6 @@ class Pairs:
 
 
 def read_pairs() -> Pairs:
-    """All pairs that weights are fitted to."""
     pairs = [(half, pair) for half in CHANGE_HALVES for pair in labelled(f"changes_{half}.jsonl")]
     compared = [compare_texts(pair["old"], pair["new"]) for _, pair in pairs]
     values = [pair_features(one) for one in compared]
@@ -228,7 +226,6 @@ def read_pairs() -> Pairs:
 
 
 def weigh_changes(args: argparse.Namespace) -> Row:
-    """Fit the weights of the change check."""
     data = read_pairs()
     if args.cross:
         return cross_changes(data)

@@ -47,7 +47,6 @@ FIGURES = (
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Fill a store to each size, or measure one again."""
     sizes = [int(size) for size in args.sizes.split(",")]
     result: dict[str, Any] = {"sizes": []}
     with scratch() as folder:
@@ -65,7 +64,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def grown(
     folder: Path, store: Path, sizes: Sequence[int], args: argparse.Namespace, result: dict[str, Any]
 ) -> None:
-    """Fill a store to each size and measure it there."""
     words = vocabulary()
     arriving = batches(arrivals(words, max(sizes) + SPARE, SEED), BATCH)
     held = 0
@@ -99,7 +97,6 @@ def grown(
 
 
 def measured(store: Path, queries: Sequence[str], folder: Path) -> dict[str, Any]:
-    """Return what a store of one size costs."""
     with open_memory(store, embedders()[:1], USER) as memory:
         took, found = _searched(memory, queries)
         status = memory.status()
@@ -148,7 +145,6 @@ def _searched(memory: Memory, queries: Sequence[str]) -> tuple[list[float], int]
 
 
 def disk(store: Path) -> int:
-    """Return the bytes of a store's file and of all beside it."""
     return sum(
         file.stat().st_size
         for beside in store.parent.glob(f"{store.name}*")

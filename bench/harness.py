@@ -143,7 +143,6 @@ def open_memory(
 
 
 def groups_of(space: Space) -> tuple[str, ...]:
-    """The groups that a space's documents are written to."""
     return tuple(sorted({doc.scope for doc in space.docs if doc.scope})) if space.shared else ()
 
 
@@ -155,7 +154,6 @@ def scratch() -> Iterator[Path]:
 
 
 def milliseconds(calls: Iterable[Any]) -> list[float]:
-    """Call each, one after the other; return how long each took."""
     took = []
     for call in calls:
         begun = time.perf_counter()
@@ -165,7 +163,6 @@ def milliseconds(calls: Iterable[Any]) -> list[float]:
 
 
 def embed(memory: Memory, seconds: dict[str, float]) -> None:
-    """Run the backfill to its end."""
     done = memory.embed()
     seconds["embed"] += done.seconds
     behind = [model.name for model in memory.models() if model.waiting or model.problem]
@@ -282,11 +279,9 @@ class CachedEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The inner embedder's model."""
         return self._inner.model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts; those not in the file are computed and kept."""
         with self._lock:
             keys = [cache_key(self.model.fingerprint, text) for text in texts]
             known = {key: self._read(key) for key in set(keys)}

@@ -27,7 +27,6 @@ DEPTH = 5
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask every question in each state of the store."""
     result = {}
     with scratch() as folder:
         for state, found in measured(args.dir, folder, listed(args.state)).items():
@@ -67,7 +66,6 @@ def measured(place: Path, folder: Path, states: Sequence[str]) -> dict[str, list
 
 
 def figures(found: Sequence[Asked]) -> str:
-    """Figures of questions."""
     first = figure([float(place == 1) for _, place, _ in found], SEED)
     among = figure([float(place > 0) for _, place, _ in found], SEED)
     silent = sum(not results for _, _, results in found)
@@ -102,7 +100,6 @@ def _ask(memory: Memory, question: Mapping[str, Any], now: datetime) -> Asked:
 
 
 def answers(record: Record, gold: Mapping[str, str]) -> bool:
-    """Tell whether a memory is of the file or session that is judged, and holds the quote."""
     file = f"notes/{record.place.path}" if record.place is not None and record.session is None else None
     if (file, record.session) not in ((gold.get("file"), None), (None, gold.get("session"))):
         return False

@@ -290,7 +290,6 @@ def draw_latencies(plt: Any, found: Sequence[Latency], told: str) -> Any:
 
 
 def _finish(figure: Any, every: Sequence[Any], told: str) -> None:
-    """Take away frames, add the legend and where the figures come from."""
     for axes in every:
         axes.spines[["top", "right"]].set_visible(False)
     if every[0].get_legend_handles_labels()[0]:
@@ -345,7 +344,6 @@ def lines(
 
 
 def draw_growth(plt: Any, run: Mapping[str, Any]) -> Any:
-    """Draw a square for each unit."""
     figure, squares = plt.subplots(2, 2, figsize=(8.4, 6.4), sharex=True)
     for axes, (unit, figures) in zip(squares.flat, PANELS, strict=True):
         for (name, points), colour in zip(lines(run, figures), COLOURS, strict=False):
@@ -364,7 +362,6 @@ def draw_growth(plt: Any, run: Mapping[str, Any]) -> Any:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Draw what is given."""
     if not (args.ablate or args.silence or args.speed or args.growth):
         raise PlotError("Nothing to draw.\nhint: name a file with --ablate, --silence, --speed or --growth")
     plt = pyplot()

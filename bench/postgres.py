@@ -73,7 +73,6 @@ WHOLE = LargeTenantLimits(rows=1 << 40)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Fill, ask, compare; each figure is printed as soon as it is measured."""
     result = Figures({"tenants": args.tenants, "memories": args.memories, "clients": args.clients})
     with scratch() as folder, served(args.url) as url:
         words = vocabulary()
@@ -87,7 +86,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_large(args: argparse.Namespace) -> dict[str, Any]:
-    """Fill, ask, make what large tenants need, ask; each figure is printed as soon as it is measured."""
     import psycopg
 
     result = Figures({"memories": args.memories})
@@ -113,18 +111,15 @@ class Figures(dict[str, Any]):
     """Figures that are printed when they are put in."""
 
     def put(self, name: str, found: Any) -> None:
-        """Put one in."""
         self[name] = found
         print(f"{name}: {found}", flush=True)
 
 
 def pool(args: argparse.Namespace) -> int:
-    """Return how many memories are made, of which each tenant has a stretch."""
     return max(args.memories, min(POOL, args.tenants * args.memories))
 
 
 def ready(words: Sequence[str], count: int) -> list[PreparedMemory]:
-    """Return so many memories with their terms and vectors."""
     base, scope = StaticEmbedder(), Scope("any", USER)
     new = [memory for _, batch in arrivals(words, count, SEED) for memory in batch]
     made = {
@@ -143,7 +138,6 @@ def of_tenant(rows: Sequence[PreparedMemory], tenant: int, memories: int) -> lis
 
 
 def scope_of(tenant: int) -> Scope:
-    """Return who asks and writes in a tenant."""
     return Scope(f"t{tenant}", USER)
 
 
@@ -191,7 +185,6 @@ def statements(url: str, asked: Sequence[str]) -> dict[str, Any]:
 
 
 def searched_at_once(url: str, words: Sequence[str], args: argparse.Namespace, name: str) -> dict[str, Any]:
-    """Search with all clients at once."""
     spawned = multiprocessing.get_context("spawn")
     gate, answers = spawned.Barrier(args.clients), spawned.Queue()
     own = [
@@ -261,7 +254,6 @@ def client(
 def compared(
     url: str, folder: Path, rows: Sequence[PreparedMemory], words: Sequence[str], args: argparse.Namespace
 ) -> dict[str, Any]:
-    """Ask both stores the same."""
     tenants = min(args.tenants, 20)
     file = folder / "same.db"
     asked = questions(words, args.questions, SEED + 99, pool(args))
@@ -287,13 +279,11 @@ def compared(
 
 @contextmanager
 def opened(url: str) -> Iterator[Memory]:
-    """Open a store with the static model and the product's own settings."""
     with open_memory(url, [StaticEmbedder()], USER) as memory:  # type: ignore[arg-type]
         yield memory
 
 
 def seat(memory: Memory, tenant: int) -> Memory:
-    """Return the store as a tenant's user sees it."""
     scope = scope_of(tenant)
     return memory.seen_by(scope.user, tenant=scope.tenant)
 
@@ -358,7 +348,6 @@ class Rows:
 
 
 def written(store: PostgresStore, scope: Scope, rows: Rows, count: int) -> dict[str, Any]:
-    """Write so many memories."""
     took, made = 0.0, 0
     while made < count and (batch := rows.take(min(BATCH, count - made))):
         begun = time.perf_counter()
@@ -374,7 +363,6 @@ def written(store: PostgresStore, scope: Scope, rows: Rows, count: int) -> dict[
 
 
 def searched(url: str, asked: Sequence[str]) -> dict[str, Any]:
-    """Search as the product does."""
     empty = 0
 
     def timed(search: Callable[[], Any]) -> float:

@@ -32,7 +32,6 @@ Span = tuple[str, int, int]
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Measure every set in a store of its own."""
     models = embedders(args.cache)
     result: dict[str, Any] = {"state": args.state, "sets": {}, "options": options(args)}
     for name, folder in find_sets(args.data, listed(args.sets)).items():
@@ -60,7 +59,6 @@ def options(args: argparse.Namespace) -> Options:
 
 
 def measure_set(data: DataSet, args: argparse.Namespace, models: Sequence[Any]) -> dict[str, Any]:
-    """Measure one set in a store of its own; the result is ready for JSON."""
     queries = data.asked(args.limit_queries)
     chosen = options(args)
     begun = time.perf_counter()
@@ -116,7 +114,6 @@ def summarise(data: DataSet, run: Run, name: str, seed: int = SEED) -> dict[str,
 
 
 def facts(measured: Mapping[str, Any]) -> str:
-    """One line about a set's run."""
     parts = [f"{measured['written']} memories of {measured['documents']} documents"]
     parts += [f"{measured[name]} {name}" for name in ("empty", "repeated", "unanswered") if measured[name]]
     seconds, search = measured["seconds"], measured["search_ms"]
@@ -130,7 +127,6 @@ def facts(measured: Mapping[str, Any]) -> str:
 
 
 def tables(measured: Mapping[str, Any], *, categories: bool) -> str:
-    """A set's figures as tables."""
     plain, spans = [], []
     for task, found in measured["tasks"].items():
         lines = [(task, found["queries"], found["metrics"])]

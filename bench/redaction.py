@@ -48,7 +48,6 @@ SUFFIXES: Final = (".md", ".markdown", ".txt", ".rst")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Redact a set's texts one by one, or its conversations turn by turn."""
     if args.exchanges:
         return turn_by_turn(args.exchanges, misses=args.misses)
     halves = GROUPS.get(args.half, (args.half,))
@@ -76,7 +75,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def turn_by_turn(name: str, *, misses: bool) -> dict[str, Any]:
-    """Measure a set of exchanges."""
     gone: list[float] = []
     eaten: list[float] = []
     with Memory.open("memory://", user="bench", embedders=[HashEmbedder(64)]) as memory:
@@ -130,7 +128,6 @@ def stretches(before: str, after: str) -> list[tuple[int, int]]:
 
 
 def tell(item: Item, gone: Sequence[float], replaced: Sequence[tuple[int, int, bool]]) -> None:
-    """Print what went wrong with an item."""
     for (start, end), is_gone in zip(item.secrets, gone, strict=True):
         if not is_gone:
             print(f"  missed {item.id} {item.about}: {item.text[start:end][:60]!r} in {item.text[:150]!r}")
@@ -149,7 +146,6 @@ def _touches(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
 
 
 def formats(args: argparse.Namespace) -> dict[str, Any]:
-    """Redact samples of every format; print the formats of which some stay."""
     lines = (Path(__file__).parent / "tagger" / "formats.tsv").read_text("utf-8").splitlines()
     left: dict[str, int] = {}
     for name, form in (line.split("\t") for line in lines):
@@ -170,7 +166,6 @@ def samples(name: str, form: str) -> list[str]:
 
 
 def redactions(args: argparse.Namespace) -> dict[str, Any]:
-    """Redact files and print every replacement."""
     files = characters = replaced = 0
     for place, text, before in (document for root in args.paths for document in documents(root)):
         files += 1

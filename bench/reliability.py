@@ -57,7 +57,6 @@ class Row:
 
 
 def read_row(row: Mapping[str, Any], family: str) -> Row:
-    """Return a row as a family reads it."""
     signs = []
     for one in row["top"][:FIRST_RESULTS]:
         given = {name: one[name] for name in FIELDS}
@@ -113,7 +112,6 @@ def newton(features: Array, wanted: Array, weights: Array) -> Array:
 
 
 def likely(features: Array, weights: Array) -> Array:
-    """Return probabilities."""
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(features @ weights, -30, 30))), np.float64)
 
 
@@ -146,7 +144,6 @@ def _quantile(own: Sequence[tuple[float, str]], share: float) -> float:
 
 
 def passes(row: Row, value: float, least: Least) -> bool:
-    """Return whether a question is answered."""
     return value >= row.latin * least[0] + (1.0 - row.latin) * least[1]
 
 
@@ -210,7 +207,6 @@ def answered(rows: Sequence[Row], bests: Sequence[float], least: Least) -> dict[
 
 
 def of_set(name: str, rows: Sequence[Row], bests: Sequence[float], least: Least) -> dict[str, Any]:
-    """Return what silence does to one set."""
     own = [
         (row, passes(row, value, least)) for row, value in zip(rows, bests, strict=True) if row.set == name
     ]
@@ -230,7 +226,6 @@ def of_set(name: str, rows: Sequence[Row], bests: Sequence[float], least: Least)
 
 
 def shown_table(judged: Mapping[str, Any]) -> str:
-    """Return what was judged as lines of text."""
     held = judged["held_out"]
     lines = [
         f"  ece {held['ece']} over {held['results']} results, each set judged by the others' coefficients"
@@ -244,7 +239,6 @@ def shown_table(judged: Mapping[str, Any]) -> str:
 
 
 def log_line(found: Mapping[str, Any]) -> str:
-    """Return a family's figures for the log."""
     held = found["held_out"]
     kinds = "; ".join(
         f"at {at} of the answerable answered: "

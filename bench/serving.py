@@ -73,7 +73,6 @@ LOCAL = TokenlessAccess(own=lambda _scope: True)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Serve a store, and ask by both ways."""
     with scratch() as folder:
         environ, asked = written(folder, args.memories)
         with served(environ, args.readers) as server:
@@ -113,7 +112,6 @@ def served(environ: dict[str, str], readers: int | None) -> Iterator[tuple[int, 
 
 
 async def measure(port: int, process: int, asked: Sequence[str], args: argparse.Namespace) -> dict[str, Any]:
-    """Return both runs."""
     queries = iter(asked)
     clients = [await Client.to(port) for _ in range(args.clients)]
     await closed(clients, itertools.islice(queries, WARM), 600.0)
@@ -148,19 +146,15 @@ def used(process: int) -> float:
 
 
 class Client:
-    """One connection that is kept."""
-
     def __init__(self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._port, self._reader, self._writer = port, reader, writer
         self.answered = self.empty = 0
 
     @classmethod
     async def to(cls, port: int) -> Client:
-        """Connect to the server."""
         return cls(port, *await asyncio.open_connection("127.0.0.1", port))
 
     async def ask(self, query: str) -> float:
-        """Ask, and return the milliseconds until the whole answer was there."""
         body = json.dumps({"query": query}).encode()
         head = (
             f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Type: application/json\r\n"
@@ -220,7 +214,6 @@ async def paced(
 
 
 def mcp(args: argparse.Namespace) -> dict[str, Any]:
-    """Count tokens and time calls."""
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     with scratch() as folder:
         store, words = turns_stored(folder, args.memories, SEED)
@@ -296,7 +289,6 @@ async def _tokens(client: McpClient) -> dict[str, int]:
 
 
 def viewer(args: argparse.Namespace) -> dict[str, Any]:
-    """Time every page at every size."""
     result: dict[str, Any] = {"ms": {}}
     with scratch() as folder:
         for count in map(int, args.memories.split(",")):
@@ -311,7 +303,6 @@ def viewer(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def write_named(store: Path, count: int, scratch: Path) -> None:
-    """Write a store of so many memories."""
     tree = scratch / "tree"
     tree.mkdir(exist_ok=True)
     words = words_of([generate(tree, SEED)])
@@ -330,7 +321,6 @@ def write_named(store: Path, count: int, scratch: Path) -> None:
 
 
 async def measure_pages(store: Path, rounds: int, scratch: Path) -> dict[str, dict[str, float]]:
-    """Return what each page takes."""
     settings = replace(
         load_settings(environ={"SCRUBJAY_CONFIG": "", "HOME": str(scratch)}), store=str(store), user=USER
     )

@@ -53,7 +53,6 @@ HAYSTACKS = 36
 
 
 def collect(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask every set and write the rows."""
     models = embedders(args.cache)[: 1 if args.state == "sync" else 2]
     every = {
         Path(name).name: load(name, place) for name, place in find_sets(args.data, SETS.split(",")).items()
@@ -127,7 +126,6 @@ def _out(
     folder: Path,
     models: Sequence[Any],
 ) -> Iterator[dict[str, Any]]:
-    """Ask a set without the documents that answer."""
     gone = set().union(*(gold[query.id] for query in some))
     for space in spaces(data, some):
         left = replace(space, docs=[doc for doc in space.docs if doc.id not in gone])
@@ -235,7 +233,6 @@ def cut(text: str) -> str:
 
 
 def calibrate(args: argparse.Namespace) -> dict[str, Any]:
-    """Fit and judge every family."""
     lines = [line for file in args.rows.split(",") for line in Path(file).read_text("utf-8").splitlines()]
     rows = [row for row in map(json.loads, lines) if row["top"]]
     result: dict[str, Any] = {"answered": ANSWERED, "families": {}}

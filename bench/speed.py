@@ -65,7 +65,6 @@ _WORD = re.compile(r"\w+")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Measure trees, known items and scales."""
     result: dict[str, Any] = {"seed": args.seed, "trees": {}, "scales": []}
     with scratch() as place:
         trees = _trees(args, place / "trees")
@@ -132,7 +131,6 @@ def _cold_tree(folder: Path, home: Path, runs: int) -> dict[str, Any]:
 
 
 def _change(folder: Path) -> None:
-    """Add a paragraph that was not there before in the middle of the largest file."""
     file = max(sorted(folder.rglob("*.md")), key=lambda path: path.stat().st_size)
     parts = file.read_text(encoding="utf-8").split("\n\n")
     parts.insert(len(parts) // 2, f"A paragraph written at {time.time_ns()} for this measurement.")
@@ -276,11 +274,9 @@ class SyntheticEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model stamped on its vectors."""
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """One row a text."""
         found = []
         for text in texts:
             seed = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
@@ -377,12 +373,10 @@ class Fts5:
         self._db.execute("CREATE VIRTUAL TABLE passage USING fts5(name UNINDEXED, body)")
 
     def add(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Add (name, text) rows in one transaction."""
         with self._db:
             self._db.executemany("INSERT INTO passage VALUES (?, ?)", rows)
 
     def add_tree(self, folder: Path, name: str) -> None:
-        """Read a tree's Markdown files, cut them and add the passages."""
         for file in sorted(folder.rglob("*.md")):
             text = file.read_text(encoding="utf-8", errors="replace")
             self.add((f"{name}/{file.relative_to(folder).as_posix()}", part) for part in fts5_passages(text))
@@ -398,7 +392,6 @@ class Fts5:
         return [name for (name,) in found]
 
     def close(self) -> None:
-        """Write everything into the file and close it."""
         self._db.pragma("wal_checkpoint(TRUNCATE)")
         self._db.close()
 

@@ -76,7 +76,6 @@ with open(out, "w") as file:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Count and measure on a new store."""
     with scratch() as folder:
         try:
             figures = measure(folder, args.rounds)

@@ -274,7 +274,6 @@ class Tongue:
         return [own.choice(self._words) for _ in range(TOPIC)]
 
     def text(self, rng: random.Random, length: int, topic: Sequence[str]) -> list[str]:
-        """Draw so many words."""
         common = rng.choices(self._words, cum_weights=self._often, k=length)
         return [rng.choice(topic) if rng.random() < TOPICAL else word for word in common]
 

@@ -48,7 +48,6 @@ class Item(NamedTuple):
 
 
 def sets() -> list[str]:
-    """The names of the sets."""
     return sorted(
         path.stem.removeprefix("secrets_") for path in Path(__file__).parent.glob("secrets_*.jsonl")
     )
@@ -61,7 +60,6 @@ def items(half: str) -> Iterator[Item]:
 
 
 def exchanges(name: str) -> Iterator[list[Item]]:
-    """The turns of each exchange of a set, in order."""
     for row in _rows(f"exchanges_{name}"):
         names = [f"{row['id']}/{place}" for place in range(len(row["turns"]))]
         yield [

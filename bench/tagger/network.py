@@ -125,7 +125,6 @@ def train(
 
 
 def begun(key: Any) -> Rows:
-    """Random weights."""
     keys = jax.random.split(key, 8)
     marks = STANDING + RULE_COLUMNS
     width = TABLE + FORM + marks
@@ -225,7 +224,6 @@ def _room(text: Text) -> int:
 
 
 def stacked(part: Sequence[Text], size: int) -> Rows:
-    """Texts as one array of each sort."""
     shape = (len(part), size)
     out = {
         "buckets": np.full((*shape, MAX_TOKENS), BUCKETS, np.int32),

@@ -155,7 +155,6 @@ def scrubbed(item: Item, chance: random.Random) -> Item:
 
 
 def told(item: Item) -> Iterator[Item]:
-    """The tables of a text told row by row, as the tagger sees them besides."""
     for table in redaction_tables.find_tables(item.text):
 
         def places(
@@ -261,7 +260,6 @@ def _name(words: Sequence[str], chance: random.Random) -> str:
 
 
 def ruled(text: str) -> list[SecretSpan]:
-    """What rules find in a text."""
     data = text.encode("latin-1", "replace")
     return find_by_rules(text, data, data.lower())
 

@@ -51,7 +51,6 @@ def measured(items: Sequence[Item]) -> str:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Train, write, measure what was left out."""
     from bench.tagger.network import alone, joined, train  # needs the group `train`
 
     others = list(pieces(args.data, args.documents, random.Random(0), 0.05))
