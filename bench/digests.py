@@ -55,8 +55,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         contained = [
             _holds(texts.get(session["session"], ""), one) for session in held for one in session["questions"]
         ]
-        if args.show:
-            _show(memory, held, digests, answered)
     if not digests:
         raise HollowError("Nothing was consolidated.")
     sizes = [estimate_tokens(made.content) for made in digests]
@@ -115,22 +113,6 @@ def _answers(memory: Memory, question: dict[str, Any], tiers: Sequence[str], fir
 
 def _holds(text: str, question: dict[str, Any]) -> bool:
     return all(any(alt.lower() in text for alt in group) for group in question["keys"])
-
-
-def _show(
-    memory: Memory, held: Sequence[dict[str, Any]], digests: Sequence[Any], answered: Sequence[bool]
-) -> None:
-    of = {memory.history(made.id).memory.session: made.content for made in digests}
-    rest = iter(answered)
-    for session in held:
-        text = of.get(session["session"], "")
-        print(f"\n=== {session['session']} ({estimate_tokens(text)} tokens)\n{text}")
-        for one in session["questions"]:
-            if not next(rest):
-                held_in = _holds(text.lower(), one)
-                print(
-                    f"--- not answered{' although its digest does' if held_in else ''}: {one['q']} ({one['answer']})"
-                )
 
 
 def nights(args: argparse.Namespace) -> dict[str, Any]:
@@ -205,7 +187,6 @@ def _night_rows(result: Mapping[str, Any]) -> list[Row]:
 def _options(parser: argparse.ArgumentParser) -> None:
     default = Path(__file__).parent / "labels" / "sessions_dev.jsonl"
     parser.add_argument("sessions", type=Path, nargs="?", default=default)
-    parser.add_argument("--show", action="store_true", help="print every digest, and what no digest answers")
 
 
 def _night_options(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,29 +50,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     sizes = [int(size) for size in args.sizes.split(",")]
     result: dict[str, Any] = {"sizes": []}
     with scratch() as folder:
-        if args.again:
-            queries = asked(vocabulary(), args.questions, SEED + args.again, args.again + SPARE)
-            result["sizes"] = [{"memories": args.again, **measured(args.store, queries, folder)}]
-            print(result["sizes"][0] | {"load": load()})
-        else:
-            grown(folder, args.store or folder / "memory.db", sizes, args, result)
+        for found in grown(folder, sizes, args):
+            result["sizes"].append(found)
+            print(found, flush=True)
     result["slopes"] = slopes(result["sizes"])
     print(f"slopes: {result['slopes']}")
     return result
 
 
-def grown(
-    folder: Path, store: Path, sizes: Sequence[int], args: argparse.Namespace, result: dict[str, Any]
-) -> None:
-    words = vocabulary()
+def grown(folder: Path, sizes: Sequence[int], args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    store, words = folder / "memory.db", vocabulary()
     arriving = batches(arrivals(words, max(sizes) + SPARE, SEED), BATCH)
     held = 0
     for size in sizes:
         begun, before = time.perf_counter(), held
         stages = (CONNECT_STAGES, LEARN_STAGES) if size <= args.whole else (NAMED, ())
         with open_memory(store, embedders()[:1], USER, (), *stages) as memory:
-            if not held and memory.status().memories:
-                raise HollowError(f"{store} holds something already.")
             while held < size - MEASURED:
                 (batch,) = next(arriving).values()
                 memory.add_many(batch)
@@ -86,14 +79,8 @@ def grown(
             memory.add_many(batch[MEASURED:])
         held += len(batch)
         found = measured(store, asked(words, args.questions, SEED + size, max(sizes) + SPARE), folder)
-        found |= {
-            "memories": held,
-            "write_ms": round(write, 2),
-            "filled_ms": round(filled, 2),
-            "load": load(),
-        }
-        result["sizes"].append(found)
-        print(found, flush=True)
+        costs = {"write_ms": round(write, 2), "filled_ms": round(filled, 2), "load": load()}
+        yield found | {"memories": held} | costs
 
 
 def measured(store: Path, queries: Sequence[str], folder: Path) -> dict[str, Any]:
@@ -161,9 +148,7 @@ def _rows(result: Mapping[str, Any]) -> list[Row]:
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="memories, ascending")
     parser.add_argument("--whole", type=int, default=100_000, help="fill with everything up to this size")
-    parser.add_argument("--again", type=int, help="measure the store in --store, filled to this size before")
     parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--store", type=Path, help="a file that is kept; without it, the store is removed")
 
 
 GROWTH = Command(__doc__, run, _options, _rows)

@@ -13,7 +13,7 @@ the same questions through `Memory.search`, ``list`` a call that reads nothing f
 
 `viewer`: memories have two of 80 names each, dates over twelve years, seven projects and forty tags. Each page is
 requested once with the store just opened (``first``) and then ``--rounds`` times, through the application of
-`scrubjay serve`, without the network. Stores take minutes to write; those in the folder ``--stores`` are used again.
+`scrubjay serve`, without the network.
 """
 
 from __future__ import annotations
@@ -292,9 +292,8 @@ def viewer(args: argparse.Namespace) -> dict[str, Any]:
     result: dict[str, Any] = {"ms": {}}
     with scratch() as folder:
         for count in map(int, args.memories.split(",")):
-            store = (args.stores or folder) / f"viewer-{count}.db"
-            if not store.exists():
-                write_named(store, count, folder)
+            store = folder / f"viewer-{count}.db"
+            write_named(store, count, folder)
             result["ms"][str(count)] = asyncio.run(measure_pages(store, args.rounds, folder))
     for count, pages in result["ms"].items():
         for page, took in pages.items():
@@ -410,7 +409,6 @@ def _mcp_options(parser: argparse.ArgumentParser) -> None:
 def _viewer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memories", default="10000,100000", help="numbers of memories, separated by commas")
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--stores", type=Path, help="folder of stores to use again")
 
 
 SERVING = Command(__doc__, run, _options, _rows)
