@@ -108,9 +108,6 @@ def find_sets(root: Path, wanted: Sequence[str] = ()) -> dict[str, Path]:
     Args:
         root: A folder of sets, or one set.
         wanted: Names, whole or the last part only; empty for all.
-
-    Raises:
-        DataError: The folder is absent, holds no set, or a wanted set is not there.
     """
     if not root.is_dir():
         raise DataError(f"There is no data folder {root}.")
@@ -131,11 +128,7 @@ def find_sets(root: Path, wanted: Sequence[str] = ()) -> dict[str, Path]:
 
 
 def load(name: str, folder: Path) -> DataSet:
-    """Read a set.
-
-    Raises:
-        DataError: It has no documents, or no judged query.
-    """
+    """Read a set."""
     docs = tuple(_doc(row) for row in rows(folder / "corpus.jsonl.gz"))
     queries: dict[str, Query] = {}
     for file in sorted(folder.glob("queries*.jsonl.gz"), reverse=True):  # queries.jsonl.gz last: it decides
@@ -162,11 +155,7 @@ def load(name: str, folder: Path) -> DataSet:
 
 
 def spaces(data: DataSet, queries: Sequence[Query]) -> Iterator[Space]:
-    """The stores that the queries are asked in; a document that no query may see is in none.
-
-    Raises:
-        DataError: A query has no haystack in a set of haystacks.
-    """
+    """The stores that the queries are asked in; a document that no query may see is in none."""
     if data.haystacks:
         yield from _haystacks(data, queries)
     elif not any(query.scopes for query in queries):

@@ -171,11 +171,7 @@ def cross(half: str, halves: Mapping[str, Sequence[Clause]], shared: Sequence[Cl
 
 
 def with_weights(source: str, weights: np.ndarray) -> str:
-    """The source of facts/features.py with other weights.
-
-    Raises:
-        ValueError: A table is not there once.
-    """
+    """The source of facts/features.py with other weights."""
     names = [("", name) for name in FEATURE_NAMES] + [(s, name) for s in SUBJECTS for name in PREDICATES]
     lines: dict[str, list[str]] = {subject: [] for subject in ("", *SUBJECTS)}
     for (subject, name), value in zip(names, weights[:-1], strict=True):

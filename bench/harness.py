@@ -43,35 +43,20 @@ Options = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Run:
-    """The answers of one set.
-
-    Attributes:
-        documents: Configuration to query id to document ids, best first, at most ten.
-        sessions: The same for session ids.
-        took: Configuration to milliseconds of each search, as the caller waits.
-        partial: Reasons for partial answers, with the number of answers.
-        added: Memories written.
-        empty: Documents without text, which cannot be memories.
-        repeated: Documents with the content and place in the conversation of another one.
-        seconds: Wall time of ``add`` and ``embed``.
-    """
+    """The answers of one set: by configuration, then by query the ids (at most ten), best first."""
 
     documents: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     sessions: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     took: dict[str, list[float]] = field(default_factory=dict)
     partial: Counter[str] = field(default_factory=Counter)
     added: int = 0
-    empty: int = 0
-    repeated: int = 0
+    empty: int = 0  # documents without text, which cannot be memories
+    repeated: int = 0  # documents with the content and place of another one
     seconds: dict[str, float] = field(default_factory=lambda: {"add": 0.0, "embed": 0.0})
 
 
 def embedders(cache: Path | None = None) -> list[Embedder]:
-    """The product's two models, made once for all stores of a run.
-
-    Args:
-        cache: File that remembers MiniLM's windows; None computes them.
-    """
+    """The product's two models, made once for all stores of a run."""
     minilm = MiniLmEmbedder()
     return [StaticEmbedder(), minilm if cache is None else CachedEmbedder(minilm, cache)]
 
@@ -295,11 +280,7 @@ class CachedEmbedder:
             return [rows for rows in map(known.get, keys) if rows is not None]
 
     def store(self, windows: Iterable[tuple[bytes, NDArray[np.floating]]]) -> None:
-        """Keep windows by key.
-
-        Args:
-            windows: Pairs of a key and float rows of shape (windows, dimensions).
-        """
+        """Keep windows, float rows of shape (windows, dimensions), by key."""
         pairs = ((key, rows.astype("<f2").tobytes()) for key, rows in windows)
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO windows VALUES (?, ?)", pairs)

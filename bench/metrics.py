@@ -68,15 +68,7 @@ def mrr(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> flo
 
 
 def measure(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]:
-    """Every metric of one query.
-
-    Args:
-        ranked: Distinct ids, best first.
-        relevant: Ids that answer; at least one.
-
-    Raises:
-        ValueError: Nothing is relevant, or an id is ranked twice.
-    """
+    """Every metric of one query."""
     if not relevant:
         raise ValueError("A query without relevant ids cannot be scored.")
     if len(set(ranked)) != len(ranked):
@@ -93,11 +85,7 @@ def first_seen(items: Iterable[str]) -> list[str]:
 
 
 def figure(values: Sequence[float], seed: int = SEED) -> Figure:
-    """The mean of per-query values and its interval; the same values and seed give the same interval.
-
-    Raises:
-        ValueError: There are no values.
-    """
+    """The mean of per-query values and its interval; the same values and seed give the same interval."""
     if not values:
         raise ValueError("No values, so no mean.")
     array = np.asarray(values, np.float64)
@@ -111,11 +99,7 @@ def figures(rows: Sequence[Mapping[str, float]], seed: int = SEED) -> dict[str, 
 
 
 def difference(ours: Sequence[float], theirs: Sequence[float], seed: int = SEED) -> Figure:
-    """Paired: the mean of ours minus theirs, query by query. An interval without 0 is a difference.
-
-    Raises:
-        ValueError: The two do not cover the same number of queries.
-    """
+    """Paired: the mean of ours minus theirs, query by query. An interval without 0 is a difference."""
     return figure([a - b for a, b in zip(ours, theirs, strict=True)], seed)
 
 

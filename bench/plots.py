@@ -56,16 +56,7 @@ class PlotError(HollowError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a metric changes by without a part: positive where the answers are better without it.
-
-    Attributes:
-        part: The channel, model or stage that is left out.
-        stage: Whether it is a stage.
-        mean: Mean over the tasks.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        tasks: Each task's change, and whether its own interval excludes 0; by set and task.
-    """
+    """What a metric changes by without a part: positive where the answers are better without it."""
 
     part: str
     stage: bool
@@ -113,10 +104,6 @@ def changes(ablated: Mapping[str, Any], metric: str) -> list[Change]:
 
     The interval of the mean is put together from the tasks' own. Tasks of one set share its questions, so their
     half-widths are added as they are; sets are independent, so theirs are added as squares.
-
-    Args:
-        ablated: The result of `ablate`.
-        metric: One of the names in `metrics.NAMES`.
     """
     tasks = [
         (name, own)
@@ -150,11 +137,7 @@ def _half(told: Sequence[tuple[str, Mapping[str, float]]], end: str) -> float:
 
 
 def reliabilities(silence: Mapping[str, Any]) -> list[Reliability]:
-    """Return each family's bins, of sets that its coefficients were not fitted on; empty bins are left out.
-
-    Args:
-        silence: The result of `silence`.
-    """
+    """Return each family's bins, of sets that its coefficients were not fitted on; empty bins are left out."""
     found = []
     for family, own in silence["families"].items():
         held = own["held_out"]
@@ -184,11 +167,7 @@ def share_interval(share: float, of: int) -> tuple[float, float]:
 
 
 def latencies(speeds: Sequence[Mapping[str, Any]]) -> list[Latency]:
-    """Return the points of all runs by their number of memories; of two runs of one number the later counts.
-
-    Args:
-        speeds: Results of `speed`.
-    """
+    """Return the points of all runs by their number of memories; of two runs of one number the later counts."""
     found: dict[int, Latency] = {}
     for run in sorted(speeds, key=lambda one: str(one["date"])):
         for own in run["scales"]:

@@ -99,14 +99,6 @@ def memory_of(
 ) -> list[dict[str, float]]:
     """Megabytes of each of several processes that searched the same and wait, all alive at once.
 
-    Args:
-        store: The store's file.
-        user: Whose store it is.
-        queries: Searched by each before it is measured.
-        home: Folder of their settings and caches.
-        processes: How many.
-        options: Further arguments of ``Memory.open``, as Python source.
-
     Returns:
         For each process ``private``, ``shared``, ``rss`` and ``pss``; nothing where the system has no such figures.
     """

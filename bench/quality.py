@@ -168,11 +168,7 @@ def run_spans(
     models: Sequence[Embedder],
     limit: int | None,
 ) -> tuple[list[dict[str, float]], dict[str, Any]]:
-    """Sync the documents under neutral names and score each query's top five passages.
-
-    Returns:
-        Metrics a query, and facts about the passages.
-    """
+    """Sync the documents under neutral names and score each query's top five passages."""
     tree = folder / "documents"
     tree.mkdir()
     names = {}

@@ -35,25 +35,15 @@ FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question's first results.
-
-    Attributes:
-        set: Its set.
-        kind: Kind of question.
-        features: Signs of each of the first results, one row each.
-        gold: Whether each answers.
-        exact: Whether any is an exact hit, or nothing can be told.
-        recall: Its recall at five and ten, where it has an answer.
-        latin: Share of Latin letters in the question.
-    """
+    """One question's first results, with the features of each and whether each answers (gold)."""
 
     set: str
     kind: str
     features: Array
     gold: Array
-    exact: bool
-    recall: tuple[float, float] | None
-    latin: float = 1.0
+    exact: bool  # any is an exact hit, or nothing can be told
+    recall: tuple[float, float] | None  # at five and ten, where there is an answer
+    latin: float = 1.0  # share of Latin letters in the question
 
 
 def read_row(row: Mapping[str, Any], family: str) -> Row:

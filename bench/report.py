@@ -94,11 +94,7 @@ def percentiles(took: Sequence[float]) -> dict[str, float]:
 
 
 def log_rows(rows: Sequence[tuple[str, str, str]]) -> None:
-    """Insert rows at the top of the table in LOG.md.
-
-    Args:
-        rows: What was measured, its figure with interval, and the state of the store, each.
-    """
+    """Insert rows at the top of the table in LOG.md."""
     now = circumstances()
     text = LOG.read_text(encoding="utf-8")
     tail = f"{now['load'][0] if now['load'] else '?'} | {now['commit']} | `{now['command']}` |"

@@ -61,9 +61,6 @@ def unpack(source: Path, into: Path) -> list[Tree]:
     """Trees by name: a folder, a ``.tar.gz``, or a folder of ``.tar.gz`` files.
 
     Archives are unpacked and folders are copied below `into`, since one file of each will be changed.
-
-    Raises:
-        FileNotFoundError: There is nothing at `source`, or no Markdown in it.
     """
     if source.is_dir():
         packed = sorted(source.glob("*.tar.gz"))
@@ -110,9 +107,6 @@ def known_items(trees: Sequence[Tree], count: int, seed: int) -> list[KnownItem]
     """Questions made of headings: lower-cased, one content word dropped where there are more than three.
 
     A heading that two files share is no known item. As many are drawn from each tree where there are enough.
-
-    Returns:
-        At most `count`, with paths ``tree/path``.
     """
     rng = random.Random(seed)
     drawn: list[KnownItem] = []
@@ -168,9 +162,6 @@ def unpacked(archive: Path, into: Path) -> None:
 
     `TarFile.extractall` takes its ``filter`` from Python 3.11.4 on alone, and without one it writes wherever an
     archive says. The trees hold plain files, so these are written, whatever their mode and owner were.
-
-    Raises:
-        ValueError: A member is no file and no folder, or lies outside of the folder. What came before it is written.
     """
     root = into.resolve()
     with tarfile.open(archive) as packed:
@@ -239,11 +230,7 @@ TAGS = ("ops", "people", "design", "travel", "money", "health")
 
 
 def vocabulary() -> list[str]:
-    """Return some 9,000 words, the commonest first: those that the bundled model has a token for.
-
-    Raises:
-        FileNotFoundError: The bundled model is not installed.
-    """
+    """Return some 9,000 words, the commonest first: those that the bundled model has a token for."""
     found = importlib.util.find_spec("wordllama")
     if found is None or not found.submodule_search_locations:
         raise FileNotFoundError("The bundled model is not installed: pip install wordllama")
@@ -255,12 +242,7 @@ def vocabulary() -> list[str]:
 
 
 class Tongue:
-    """What texts are made of.
-
-    Args:
-        words: The vocabulary, the commonest first.
-        memories: How many will be written: the more, the more topics.
-    """
+    """What texts are made of."""
 
     def __init__(self, words: Sequence[str], memories: int) -> None:
         self._words = words
@@ -287,15 +269,7 @@ def asked(words: Sequence[str], count: int, seed: int, memories: int) -> list[st
 def arrivals(
     words: Sequence[str], memories: int, seed: int, *, tenants: int = 1, exponent: float = 1.0
 ) -> Iterator[tuple[int, list[NewMemory]]]:
-    """Yield what arrives together, and for which tenant (from 0), until so many memories have.
-
-    Args:
-        words: The vocabulary, the commonest first.
-        memories: How many in all.
-        seed: The same gives the same.
-        tenants: Among how many.
-        exponent: How unequal they are: 0 for all alike, 1 for Zipf's law.
-    """
+    """Yield what arrives together, and for which tenant (from 0), until so many memories have."""
     rng, tongue = random.Random(seed), Tongue(words, memories)
     shares = list(itertools.accumulate((rank + 1) ** -exponent for rank in range(tenants)))
     minutes = 2 * 365 * 24 * 60 / max(memories, 1)

@@ -53,15 +53,7 @@ def train(
     seed: int,
     begin: Rows | None = None,
 ) -> Rows:
-    """Learn.
-
-    Args:
-        leaving: Beginnings of ids of what is left out.
-        without: Pieces without secrets, of which each epoch sees some; and those of which it sees all.
-        epochs: How often all texts are seen.
-        seed: Of all that is random.
-        begin: Weights to go on from.
-    """
+    """Learn; `without` are pieces without secrets: some are drawn each epoch, and some are seen in all of them."""
     chance = random.Random(seed)
     rows = [
         (row, name in READ)
