@@ -14,12 +14,11 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
 import re
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,8 +28,8 @@ from urllib.parse import urlsplit
 
 from bench.command import Command, HollowError, Row, in_line
 from bench.harness import open_memory, scratch
-from bench.processes import command, environment
-from bench.report import load
+from bench.processes import command, environment, timed
+from bench.report import load, spread
 from bench.texts import generate, texts, words_of
 from scrubjay.api.jobs import JobQueue
 from scrubjay.config.paths import data_folder, settings_fingerprint
@@ -59,12 +58,14 @@ def hooks(args: argparse.Namespace) -> dict[str, Any]:
     with scratch() as place:
         fill(place, args.memories, args.seed)
         result["cold"] = measure_hooks(place, args.runs)
-        result["resident_start_ms"] = timed([*command(), "resident", "start"], place, b"")[0]
+        result["resident_start_ms"] = (
+            timed([*command(), "resident", "start"], place, around(place), cwd=place).seconds * 1000
+        )
         try:
             result["warm"] = measure_hooks(place, args.runs)
             result["resident_mb"] = resident_mb(place)
         finally:
-            timed([*command(), "resident", "stop"], place, b"")
+            timed([*command(), "resident", "stop"], place, around(place))
     print(json.dumps(result | {"load": load()}, indent=2))
     return result
 
@@ -87,42 +88,30 @@ def around(place: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def timed(arguments: Sequence[str], place: Path, said: bytes) -> tuple[float, bytes]:
-    """Milliseconds of a command from start to end, and what it printed."""
-    begun = time.perf_counter()
-    done = subprocess.run(
-        arguments, input=said, capture_output=True, env=around(place), cwd=place, check=True
-    )
-    return (time.perf_counter() - begun) * 1000, done.stdout
-
-
 def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
     """Milliseconds of each event, after one run that warms the disk's cache.
 
     ``cpu`` is the median processor time of the hook's own process, which a busy machine moves less.
     """
-    told = {"session_id": "s", "cwd": str(place / "project")}
+    common = {"session_id": "s", "cwd": str(place / "project")}
     events = {
-        "prompt": told | {"prompt": QUESTION},
-        "session-start": told | {"source": "startup"},
-        "stop": told,
+        "prompt": common | {"prompt": QUESTION},
+        "session-start": common | {"source": "startup"},
+        "stop": common,
     }
     found: dict[str, dict[str, float]] = {}
     (place / "project").mkdir(exist_ok=True)
-    for event, said in events.items():
+    for event, payload in events.items():
         hook = [*command(), "hook", "claude-code", event]
-        took, used = [], []
+        times = []
         for _ in range(runs + 1):
-            before = os.times()
-            ms, out = timed(hook, place, json.dumps(said).encode())
-            after = os.times()
-            used.append(sum(after[2:4]) - sum(before[2:4]))
-            if event == "prompt" and b"heron" not in out:
+            times.append(timed(hook, place, around(place), json.dumps(payload), cwd=place))
+            if event == "prompt" and "heron" not in times[-1].output:
                 raise HollowError(f"The hook for {event} did not say what is known.")
-            took.append(ms)
             quiet(place)
-        found[event] = {"min": round(min(took[1:]), 1), "median": round(median(took[1:]), 1)}
-        found[event] |= {"max": round(max(took[1:]), 1), "cpu": round(median(used[1:]) * 1000, 1)}
+        wall = spread([one.seconds * 1000 for one in times[1:]], 1)
+        cpu = round(median(one.cpu for one in times[1:]) * 1000, 1)
+        found[event] = {name: wall[name] for name in ("min", "median", "max")} | {"cpu": cpu}
     return found
 
 
@@ -135,7 +124,7 @@ def quiet(place: Path) -> None:
 
 def resident_mb(place: Path) -> float | None:
     """Megabytes that the resident keeps for itself; None where the system does not tell."""
-    state = json.loads(timed([*command(), "resident", "status", "--json"], place, b"")[1])
+    state = json.loads(timed([*command(), "resident", "status", "--json"], place, around(place)).output)
     try:
         lines = Path(f"/proc/{state['pid']}/smaps_rollup").read_text().splitlines()
     except OSError:

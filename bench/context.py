@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.command import Command, HollowError, Row, in_line, listed
 from bench.data import DataSet, Query, find_sets, load, spaces
-from bench.harness import Run, embedders, groups_of, open_memory, scratch, write
+from bench.harness import embedders, scratch, written
 from bench.metrics import SEED, figure, shown
 from scrubjay import Memory
 from scrubjay.models.dates import now_micros
@@ -60,11 +60,7 @@ def measure_set(
     for number, space in enumerate(spaces(data, [*own[:most], *empty])):
         if number == MOST_SPACES:
             break
-        models = embedders()[:1]
-        with open_memory(
-            folder / "memory.db", models, space.user, groups_of(space), connect=(), learn=()
-        ) as memory:
-            known = write(memory, space, Run())
+        with written(space, folder / "memory.db", embedders()[:1]) as (memory, known):
             for query in space.queries:
                 passed = _passed(memory, query)
                 if query.id in gold:
@@ -91,8 +87,7 @@ def _taken_out(
         return []
     (space,) = spaces(data, some)
     left = replace(space, docs=[doc for doc in space.docs if doc.id not in gone])
-    with open_memory(folder / "without.db", embedders()[:1], space.user, connect=(), learn=()) as memory:
-        write(memory, left, Run())
+    with written(left, folder / "without.db", embedders()[:1]) as (memory, _):
         return [float(bool(_passed(memory, query))) for query in some]
 
 

@@ -70,14 +70,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "usual_before": sum(before) / len(before), "usual_after": sum(after) / len(after),
         "usual_change": [change.mean, change.low, change.high],
     }  # fmt: skip
-    print(
-        f"answered from digests alone {alone.mean:.3f} [{alone.low:.3f} {alone.high:.3f}] of {len(answered)} questions "
-        f"({sum(contained) / len(contained):.3f} stand in the session's digest); "
-        f"{len(digests)} digests of {len(held)} sessions, {result['tokens']:.0f} tokens each (largest "
-        f"{max(sizes)}, {result['share']:.2f} of the turns'), {hollow} hollow lines; usual search, first {USUAL}: "
-        f"{result['usual_before']:.3f} before, {result['usual_after']:.3f} after "
-        f"({change.mean:+.3f} [{change.low:+.3f} {change.high:+.3f}]); {done.archived} archived"
-    )
+    for name, value in result.items():
+        print(f"{name:14} {value}")
     return result
 
 

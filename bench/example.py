@@ -21,6 +21,16 @@ from scrubjay import Memory
 CONCEPTS = 50
 NEAR = 5
 TOPICS = 60
+HEAD = f"""# What scrubjay finds by itself
+
+Made by `python -m bench example DATA`, not by hand: this project's own pages and history, the Rust
+book, the documentation of Logseq and a company's handbook, in one store, without a language model and
+without a dictionary. {{files}} files, {{passages}} passages, {{known}} concepts (commit {{commit}}).
+
+## The {CONCEPTS} strongest concepts
+
+| | concept | memories | found as | most closely related |
+| --- | --- | --- | --- | --- |"""
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -43,7 +53,12 @@ def page(place: Path, data: Path) -> Iterator[str]:
         shelves = memory.categories.list()
         if not known or not shelves:
             raise HollowError(f"{summary.files} files gave {len(known)} concepts, {len(shelves)} categories.")
-        yield from _head(summary.files, summary.passages, len(known))
+        yield HEAD.format(
+            files=f"{summary.files:,}",
+            passages=f"{summary.passages:,}",
+            known=f"{len(known):,}",
+            commit=commit(),
+        )
         for number, concept in enumerate(known[:CONCEPTS], 1):
             near = ", ".join(one.name for one in memory.concepts.show(concept.id).related[:NEAR])
             also = f" ({', '.join(concept.aliases[:4])})" if concept.aliases else ""
@@ -55,19 +70,6 @@ def page(place: Path, data: Path) -> Iterator[str]:
             yield f"{'  ' * shelf.depth}- **{_cell(shelf.name)}** ({shelf.memories}): {told}"
         if len(topics) > TOPICS:
             yield f"- … and {len(topics) - TOPICS} more"
-
-
-def _head(files: int, passages: int, concepts: int) -> Iterator[str]:
-    yield "# What scrubjay finds by itself"
-    yield ""
-    yield "Made by `python -m bench example DATA`, not by hand: this project's own pages and history, the Rust"
-    yield "book, the documentation of Logseq and a company's handbook, in one store, without a language model and"
-    yield f"without a dictionary. {files:,} files, {passages:,} passages, {concepts:,} concepts (commit {commit()})."
-    yield ""
-    yield f"## The {CONCEPTS} strongest concepts"
-    yield ""
-    yield "| | concept | memories | found as | most closely related |"
-    yield "| --- | --- | --- | --- | --- |"
 
 
 def _own(folder: Path) -> None:

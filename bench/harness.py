@@ -127,6 +127,18 @@ def open_memory(
     return Memory.open(store, user=user, groups=groups, settings=settings, embedders=models)
 
 
+@contextmanager
+def written(
+    space: Space, store: Path, models: Sequence[Embedder]
+) -> Iterator[tuple[Memory, dict[str, list[Doc]]]]:
+    """A space's store, unconnected, and embedded where a second model is given; and the documents by memory."""
+    with open_memory(store, models, space.user, groups_of(space), connect=(), learn=()) as memory:
+        known = write(memory, space, run := Run())
+        if len(models) > 1:
+            embed(memory, run.seconds)
+        yield memory, known
+
+
 def groups_of(space: Space) -> tuple[str, ...]:
     return tuple(sorted({doc.scope for doc in space.docs if doc.scope})) if space.shared else ()
 

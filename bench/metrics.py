@@ -33,50 +33,26 @@ class Figure:
     queries: int
 
 
-def recall(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """Relevant ones in the top k, divided by all relevant ones.
-
-    >>> recall(["a", "x", "b"], {"a", "b", "c", "d"}, 3)
-    0.5
-    """
-    return len(set(ranked[:k]) & set(relevant)) / len(relevant)
-
-
-def hit(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """1 when any relevant one is in the top k, else 0."""
-    return float(not set(relevant).isdisjoint(ranked[:k]))
-
-
-def everything(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
-    """1 when all relevant ones are in the top k, else 0."""
-    return float(set(relevant) <= set(ranked[:k]))
-
-
-def ndcg(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> float:
-    """Discounted gain (1 / log2(rank + 1)) over that of a perfect ranking.
-
-    >>> round(ndcg(["x", "a"], {"a"}), 4)
-    0.6309
-    """
-    gained = math.fsum(1 / math.log2(i + 2) for i, item in enumerate(ranked[:k]) if item in relevant)
-    return gained / math.fsum(1 / math.log2(i + 2) for i in range(min(k, len(relevant))))
-
-
-def mrr(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> float:
-    """One divided by the rank of the first relevant one, 0 when there is none in the top k."""
-    return next((1 / (i + 1) for i, item in enumerate(ranked[:k]) if item in relevant), 0.0)
-
-
 def measure(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]:
-    """Every metric of one query."""
+    """Every metric of one query, whose ranked ids are distinct.
+
+    >>> measure(["x", "a"], {"a", "b"})["recall@5"], round(measure(["x", "a"], {"a"})["ndcg@10"], 4)
+    (0.5, 0.6309)
+    """
     if not relevant:
         raise ValueError("A query without relevant ids cannot be scored.")
     if len(set(ranked)) != len(ranked):
         raise ValueError("A ranking names an id twice.")
-    values = {f"recall@{k}": recall(ranked, relevant, k) for k in (1, 2, 5, 10)}
-    values |= {f"hit@{k}": hit(ranked, relevant, k) for k in (1, 5)}
-    values |= {f"all@{k}": everything(ranked, relevant, k) for k in (5, 10)}
-    return values | {"ndcg@10": ndcg(ranked, relevant), "mrr@10": mrr(ranked, relevant)}
+    ranks = [rank for rank, item in enumerate(ranked[:DEPTH]) if item in relevant]
+    found = {k: sum(rank < k for rank in ranks) for k in (1, 2, 5, 10)}
+    ideal = math.fsum(1 / math.log2(rank + 2) for rank in range(min(DEPTH, len(relevant))))
+    return {
+        **{f"recall@{k}": count / len(relevant) for k, count in found.items()},
+        **{f"hit@{k}": float(found[k] > 0) for k in (1, 5)},
+        **{f"all@{k}": float(found[k] == len(relevant)) for k in (5, 10)},
+        "ndcg@10": math.fsum(1 / math.log2(rank + 2) for rank in ranks) / ideal,
+        "mrr@10": 1 / (ranks[0] + 1) if ranks else 0.0,
+    }
 
 
 def first_seen(items: Iterable[str]) -> list[str]:

@@ -120,14 +120,18 @@ def pool(args: argparse.Namespace) -> int:
 
 
 def ready(words: Sequence[str], count: int) -> list[PreparedMemory]:
-    base, scope = StaticEmbedder(), Scope("any", USER)
-    new = [memory for _, batch in arrivals(words, count, SEED) for memory in batch]
-    made = {
-        one.record.id: prepare_memory(one.record)
-        for one in (validate_memory(each, scope, SECRET) for each in new)
-    }
-    found = list(made.values())
-    return embed_memories(found, [""] * len(found), base)
+    found = list(prepared(words, count))
+    return embed_memories(found, [""] * len(found), StaticEmbedder())
+
+
+def prepared(words: Sequence[str], count: int) -> Iterator[PreparedMemory]:
+    """Distinct made-up memories with their terms."""
+    ids: set[str] = set()
+    for new in (memory for _, batch in arrivals(words, count, SEED) for memory in batch):
+        record = validate_memory(new, Scope("any", USER), SECRET).record
+        if record.id not in ids:
+            ids.add(record.id)
+            yield prepare_memory(record)
 
 
 def of_tenant(rows: Sequence[PreparedMemory], tenant: int, memories: int) -> list[Change]:
@@ -325,26 +329,17 @@ class Rows:
     """Memories with their terms and vectors, made ready as they are asked for."""
 
     def __init__(self, words: Sequence[str], count: int) -> None:
-        self._new = (memory for _, batch in arrivals(words, count, SEED) for memory in batch)
-        self._base = StaticEmbedder()
-        self._seen: set[str] = set()
-        self._made = 0
+        self._prepared = enumerate(prepared(words, count), 1)
 
     def take(self, count: int) -> list[PreparedMemory]:
         """Return so many more."""
-        found: list[PreparedMemory] = []
-        for new in self._new:
-            one = prepare_memory(validate_memory(new, Scope("any", USER), SECRET).record)
-            if one.record.id in self._seen:
-                continue
-            self._seen.add(one.record.id)
-            self._made += 1
-            if self._made % RARE == 0:
-                one = replace(one, record=replace(one.record, tags=(*one.record.tags, "rare")))
-            found.append(one)
-            if len(found) == count:
-                break
-        return embed_memories(found, [""] * len(found), self._base)
+        found = [
+            replace(one, record=replace(one.record, tags=(*one.record.tags, "rare")))
+            if number % RARE == 0
+            else one
+            for number, one in itertools.islice(self._prepared, count)
+        ]
+        return embed_memories(found, [""] * len(found), StaticEmbedder())
 
 
 def written(store: PostgresStore, scope: Scope, rows: Rows, count: int) -> dict[str, Any]:

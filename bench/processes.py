@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
+from bench.command import HollowError
 from bench.report import ROOT, spread
 
 _STAGES = """
@@ -59,15 +61,31 @@ def environment(home: Path) -> dict[str, str]:
     return kept | {"HOME": str(home)}
 
 
-def timed(arguments: Sequence[str], home: Path) -> tuple[float, str]:
-    """Seconds of a command from start to end, as a shell sees it, and its output."""
-    begun = time.perf_counter()
-    done = subprocess.run(arguments, capture_output=True, text=True, env=environment(home))
-    took = time.perf_counter() - begun
+class Timed(NamedTuple):
+    """Wall and processor seconds of a command, and its output."""
+
+    seconds: float
+    cpu: float
+    output: str
+
+
+def timed(
+    arguments: Sequence[str],
+    home: Path,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    cwd: Path | None = None,
+) -> Timed:
+    """Run a command from start to end, as a shell sees it."""
+    begun, before = time.perf_counter(), os.times()
+    done = subprocess.run(
+        arguments, input=stdin, capture_output=True, text=True, env=env or environment(home), cwd=cwd
+    )
+    seconds, after = time.perf_counter() - begun, os.times()
     if done.returncode:
-        said = done.stderr.strip()[-500:]
-        raise RuntimeError(f"{' '.join(arguments[:3])} ended with {done.returncode}: {said}")
-    return took, done.stdout
+        reason = done.stderr.strip()[-500:]
+        raise HollowError(f"{' '.join(arguments[:3])} ended with {done.returncode}: {reason}")
+    return Timed(seconds, sum(after[2:4]) - sum(before[2:4]), done.stdout)
 
 
 def cold(arguments: Sequence[str], home: Path, runs: int) -> dict[str, float]:
@@ -76,11 +94,8 @@ def cold(arguments: Sequence[str], home: Path, runs: int) -> dict[str, float]:
     Beside the spread of wall time, ``cpu`` is the mean processor time, which a busy machine moves less.
     """
     timed(arguments, home)
-    before = os.times()
-    took = [timed(arguments, home)[0] for _ in range(runs)]
-    after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return spread(took) | {"cpu": round(used / runs, 3)}
+    times = [timed(arguments, home) for _ in range(runs)]
+    return spread([one.seconds for one in times]) | {"cpu": round(sum(one.cpu for one in times) / runs, 3)}
 
 
 def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[str, float]:
@@ -88,8 +103,8 @@ def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[st
     code = _STAGES.format(store=str(store), user=user, query=query)
     found: dict[str, list[float]] = {"python": []}
     for _ in range(runs):
-        found["python"].append(timed([sys.executable, "-c", "pass"], home)[0])
-        for name, took in json.loads(timed([sys.executable, "-c", code], home)[1]):
+        found["python"].append(timed([sys.executable, "-c", "pass"], home).seconds)
+        for name, took in json.loads(timed([sys.executable, "-c", code], home).output):
             found.setdefault(name, []).append(took)
     return {name: round(median(values), 4) for name, values in found.items()}
 
@@ -97,10 +112,9 @@ def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[st
 def memory_of(
     store: Path, user: str, queries: Sequence[str], home: Path, *, processes: int, options: str
 ) -> list[dict[str, float]]:
-    """Megabytes of each of several processes that searched the same and wait, all alive at once.
+    """Megabytes (`megabytes`) of each of several processes that searched the same and wait, all alive at once.
 
-    Returns:
-        For each process ``private``, ``shared``, ``rss`` and ``pss``; nothing where the system has no such figures.
+    `options` is Python source, further arguments of ``Memory.open``. Nothing where the system has no such figures.
     """
     if not Path("/proc/self/smaps_rollup").exists():
         return []
@@ -119,7 +133,7 @@ def memory_of(
     try:
         for process in running:
             if process.stdout is None or process.stdout.readline() != "ready\n":
-                raise RuntimeError("A process ended before it had asked its queries.")
+                raise HollowError("A process ended before it had asked its queries.")
         return [megabytes(Path(f"/proc/{process.pid}/smaps_rollup").read_text()) for process in running]
     finally:
         for process in running:

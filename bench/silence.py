@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.command import Command, HollowError, Row, listed
-from bench.data import DataSet, Doc, Query, Space, find_sets, load, spaces
-from bench.harness import Run, embed, embedders, groups_of, open_memory, scratch, write
+from bench.data import DataSet, Doc, Query, find_sets, load, spaces
+from bench.harness import Run, embed, embedders, open_memory, scratch, written
 from bench.metrics import SEED
 from bench.reliability import FAMILIES, best, fitted, judge, log_line, read_row, shown_table, threshold
 from bench.report import circumstances
@@ -95,7 +95,7 @@ def _set(
     empty = [query for query in data.queries if query.id not in gold]
     stores = list(spaces(data, own + empty))
     for number, space in enumerate(stores):
-        with _Opened(space, folder / "memory.db", models) as (memory, known):
+        with written(space, folder / "memory.db", models) as (memory, known):
             for query in space.queries:
                 if query.id not in gold:
                     yield from _rows(memory, "abstention", query.text, frozenset(), known)
@@ -129,27 +129,9 @@ def _out(
     gone = set().union(*(gold[query.id] for query in some))
     for space in spaces(data, some):
         left = replace(space, docs=[doc for doc in space.docs if doc.id not in gone])
-        with _Opened(left, folder / "without.db", models) as (memory, known):
+        with written(left, folder / "without.db", models) as (memory, known):
             for query in space.queries:
                 yield from _rows(memory, "out", query.text, frozenset(), known)
-
-
-class _Opened:
-    """A space's store, written and embedded where a second model is given."""
-
-    def __init__(self, space: Space, store: Path, models: Sequence[Any]) -> None:
-        self.space, self.models = space, models
-        self.memory = open_memory(store, models, space.user, groups_of(space), connect=(), learn=())
-
-    def __enter__(self) -> tuple[Memory, dict[str, list[Doc]]]:
-        run = Run()
-        known = write(self.memory, self.space, run)
-        if len(self.models) > 1:
-            embed(self.memory, run.seconds)
-        return self.memory, known
-
-    def __exit__(self, *_: object) -> None:
-        self.memory.close()
 
 
 def _book(
@@ -236,7 +218,7 @@ def calibrate(args: argparse.Namespace) -> dict[str, Any]:
     lines = [line for file in args.rows.split(",") for line in Path(file).read_text("utf-8").splitlines()]
     rows = [row for row in map(json.loads, lines) if row["top"]]
     result: dict[str, Any] = {"answered": ANSWERED, "families": {}}
-    written: dict[str, Any] = {}
+    coefficients: dict[str, Any] = {}
     for family, state in (("words", "sync"), ("base", "sync"), ("both", "embed")):
         own = [read_row(row, family) for row in rows if row["state"] == state]
         if not own:
@@ -246,17 +228,17 @@ def calibrate(args: argparse.Namespace) -> dict[str, Any]:
         weights = fitted(own)
         bests = [best(row, weights) for row in own]
         least = [threshold(own, bests, share)[at] for at, share in enumerate(ANSWERED[family])]
-        written[family] = {
+        coefficients[family] = {
             "weights": {
                 name: round(float(value), 4) for name, value in zip(FAMILIES[family], weights, strict=True)
             },
             "least": [round(value, 4) for value in least],
         }
-        result["families"][family] = judged | written[family]
-        print(f"{family}: {written[family]}")
+        result["families"][family] = judged | coefficients[family]
+        print(f"{family}: {coefficients[family]}")
         print(shown_table(judged), flush=True)
     if args.write:
-        write_calibration(written, sorted({row["set"] for row in rows}), len(rows))
+        write_calibration(coefficients, sorted({row["set"] for row in rows}), len(rows))
     return result
 
 

@@ -125,7 +125,7 @@ def _cold_tree(folder: Path, home: Path, runs: int) -> dict[str, Any]:
         for stage, values in took.items():
             if stage == "one_changed":
                 _change(folder)
-            seconds = timed(sync, home)[0]
+            seconds = timed(sync, home).seconds
             values += [seconds] if run else []
     return {stage: spread(values) for stage, values in took.items()}
 

@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +24,7 @@ from typing import Any
 
 from bench.command import Command, HollowError, Row, in_line
 from bench.harness import scratch
-from bench.processes import command, environment
+from bench.processes import command, environment, timed
 from bench.report import ROOT
 
 SOURCE = ROOT / "src" / "scrubjay"
@@ -77,10 +75,7 @@ with open(out, "w") as file:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     with scratch() as folder:
-        try:
-            figures = measure(folder, args.rounds)
-        except subprocess.CalledProcessError as error:
-            raise HollowError(str(error)) from error
+        figures = measure(folder, args.rounds)
     for name, value in figures.items():
         print(f"{name:<55} {value}")
     return {"figures": figures}
@@ -98,14 +93,14 @@ def measure(folder: Path, rounds: int) -> dict[str, str]:
         "SCRUBJAY_STORE": str(folder / "memory.db"),
         "SCRUBJAY_RESIDENT_AUTO": "false",
     }
-    _run([*command(), "add", "The store is there before anything is measured."], env)
+    timed([*command(), "add", "The store is there before anything is measured."], folder, env)
     sync = _traced(["sync", str(notes)], folder, env)
     cold_search, numpy = [*command(), "search", QUESTION], [sys.executable, "-c", "import numpy"]
-    if b"make rollback" not in _run(cold_search, env):
+    if "make rollback" not in timed(cold_search, folder, env).output:
         raise HollowError("The search did not find the note.")
     search = _traced(["search", QUESTION], folder, env)
-    _run(numpy, env)
-    turns = [(_cost(cold_search, env), _cost(numpy, env)) for _ in range(rounds)]
+    timed(numpy, folder, env)
+    turns = [[timed(one, folder, env).cpu for one in (cold_search, numpy)] for _ in range(rounds)]
     ratio = statistics.median(one / other for one, other in turns)
     apart = ", ".join(f"{statistics.median(side):.3f} s" for side in zip(*turns, strict=True))
     return {
@@ -122,25 +117,13 @@ def _parts(counts: Mapping[str, Any]) -> str:
     return f"{counts['functions']} / {counts['files']} / {counts['switches']}"
 
 
-def _run(arguments: Sequence[str], env: Mapping[str, str]) -> bytes:
-    return subprocess.run(arguments, env=env, check=True, stdout=subprocess.PIPE).stdout
-
-
 def _traced(arguments: Sequence[str], folder: Path, env: Mapping[str, str]) -> dict[str, Any]:
     out = folder / "traced.json"
-    _run([sys.executable, "-c", TRACED, str(SOURCE), str(out), *arguments], env)
+    timed([sys.executable, "-c", TRACED, str(SOURCE), str(out), *arguments], folder, env)
     counts: dict[str, Any] = json.loads(out.read_text("utf-8"))
     if counts["code"] or not counts["functions"]:
         raise HollowError(f"scrubjay {arguments[0]} ended with {counts['code']}: {counts}")
     return counts
-
-
-def _cost(arguments: Sequence[str], env: Mapping[str, str]) -> float:
-    """Processor seconds of a process."""
-    before = os.times()
-    _run(arguments, env)
-    after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])
 
 
 def _rows(result: Mapping[str, Any]) -> list[Row]:
