@@ -151,10 +151,10 @@ def upstream() -> Iterator[tuple[str, list[bytes]]]:
     """Run a model that streams one word; yield its URL and the bodies that it received."""
     received: list[bytes] = []
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    said = json.dumps(
+    chunk_line = json.dumps(
         chunk | {"choices": [{"index": 0, "delta": {"content": "Noted."}, "finish_reason": None}]}
     )
-    body = f"data: {said}\n\ndata: [DONE]\n\n".encode()
+    body = f"data: {chunk_line}\n\ndata: [DONE]\n\n".encode()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -190,8 +190,8 @@ def proxied(place: Path, url: str) -> Iterator[str]:
     around = environment(place) | {
         "SCRUBJAY_STORE": str(place / "memory.db"), "SCRUBJAY_USER": USER, "SCRUBJAY_PROXY_BUDGET_MS": "60000",
     }  # fmt: skip
-    told = [*command(), "proxy", "127.0.0.1:0", "--openai", f"{url}/v1"]
-    with subprocess.Popen(told, env=around, stderr=subprocess.PIPE, text=True) as process:
+    arguments = [*command(), "proxy", "127.0.0.1:0", "--openai", f"{url}/v1"]
+    with subprocess.Popen(arguments, env=around, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
             found = re.search(r"OpenAI at (\S+)/openai/v1,", process.stderr.readline())
@@ -263,13 +263,15 @@ def nine(place: Path, data: Path, url: str, received: list[bytes]) -> dict[str, 
                 client.ask(talk, "on")
                 talk.append({"role": "assistant", "content": "Noted."})
             _until(client, [*found["seeds"].values(), *more][-1], received)
-            words = told = 0
+            words = sentences = 0
             for question, topic, expected in found["queries"]:
                 client.ask([{"role": "user", "content": question}], "read")
-                given = " ".join(one["content"] for one in json.loads(received[-1])["messages"][:-1])
-                words += any(word in given.lower() for word in expected)
-                told += any(part in given for part in found["seeds"][topic].removesuffix(".").split(". "))
-            counts[name] = {"questions": len(found["queries"]), "words": words, "told": told}
+                context = " ".join(one["content"] for one in json.loads(received[-1])["messages"][:-1])
+                words += any(word in context.lower() for word in expected)
+                sentences += any(
+                    part in context for part in found["seeds"][topic].removesuffix(".").split(". ")
+                )
+            counts[name] = {"questions": len(found["queries"]), "words": words, "told": sentences}
     return counts
 
 

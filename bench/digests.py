@@ -41,19 +41,21 @@ TURNS, WORDS, VOCABULARY = 10, 90, 20_000
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    held = [json.loads(line) for line in args.sessions.read_text("utf-8").splitlines() if line.strip()]
+    sessions = [json.loads(line) for line in args.sessions.read_text("utf-8").splitlines() if line.strip()]
     with scratch() as place, open_memory(place / "memory.db", embedders()[:1]) as memory:
-        memory.add_many(turn for session in held for turn in _turns(session))
-        before = _usual(memory, held)
-        done = memory.consolidate(now=max(_date(session) for session in held) + LATER)
+        memory.add_many(turn for session in sessions for turn in _turns(session))
+        before = _usual(memory, sessions)
+        done = memory.consolidate(now=max(_date(session) for session in sessions) + LATER)
         digests = [made for made in done.made if made.tier == "crystal"]
-        after = _usual(memory, held)
+        after = _usual(memory, sessions)
         answered = [
-            _answers(memory, one, ("crystal",), FIRST) for session in held for one in session["questions"]
+            _answers(memory, one, ("crystal",), FIRST) for session in sessions for one in session["questions"]
         ]
         texts = {memory.history(made.id).memory.session: made.content.lower() for made in digests}
         contained = [
-            _holds(texts.get(session["session"], ""), one) for session in held for one in session["questions"]
+            _holds(texts.get(session["session"], ""), one)
+            for session in sessions
+            for one in session["questions"]
         ]
     if not digests:
         raise HollowError("Nothing was consolidated.")
@@ -63,7 +65,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     )
     alone, change = figure([float(one) for one in answered], SEED), difference(after, before, SEED)
     result: dict[str, Any] = {
-        "sessions": len(held), "contained": sum(contained) / len(contained),
+        "sessions": len(sessions), "contained": sum(contained) / len(contained),
         "digests": len(digests), "questions": len(answered), "answered": alone.mean,
         "low": alone.low, "high": alone.high, "tokens": sum(sizes) / len(sizes), "largest": max(sizes),
         "share": done.kept / done.tokens, "hollow": hollow, "archived": done.archived,
@@ -95,8 +97,8 @@ def _date(session: dict[str, Any]) -> datetime:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-def _usual(memory: Memory, held: Sequence[dict[str, Any]]) -> list[float]:
-    return [float(_answers(memory, one, (), USUAL)) for session in held for one in session["questions"]]
+def _usual(memory: Memory, sessions: Sequence[dict[str, Any]]) -> list[float]:
+    return [float(_answers(memory, one, (), USUAL)) for session in sessions for one in session["questions"]]
 
 
 def _answers(memory: Memory, question: dict[str, Any], tiers: Sequence[str], first: int) -> bool:

@@ -25,7 +25,7 @@ HEAD = f"""# What scrubjay finds by itself
 
 Made by `python -m bench example DATA`, not by hand: this project's own pages and history, the Rust
 book, the documentation of Logseq and a company's handbook, in one store, without a language model and
-without a dictionary. {{files}} files, {{passages}} passages, {{known}} concepts (commit {{commit}}).
+without a dictionary. {{files}} files, {{passages}} passages, {{concepts}} concepts (commit {{commit}}).
 
 ## The {CONCEPTS} strongest concepts
 
@@ -49,25 +49,27 @@ def page(place: Path, data: Path) -> Iterator[str]:
         unpack(archive, notes)
     with Memory.open(place / "memory.db", user="stranger", embedders=embedders()) as memory:
         summary = memory.sync(notes)
-        known = memory.concepts.list()
+        concepts = memory.concepts.list()
         shelves = memory.categories.list()
-        if not known or not shelves:
-            raise HollowError(f"{summary.files} files gave {len(known)} concepts, {len(shelves)} categories.")
+        if not concepts or not shelves:
+            raise HollowError(
+                f"{summary.files} files gave {len(concepts)} concepts, {len(shelves)} categories."
+            )
         yield HEAD.format(
             files=f"{summary.files:,}",
             passages=f"{summary.passages:,}",
-            known=f"{len(known):,}",
+            concepts=f"{len(concepts):,}",
             commit=commit(),
         )
-        for number, concept in enumerate(known[:CONCEPTS], 1):
+        for number, concept in enumerate(concepts[:CONCEPTS], 1):
             near = ", ".join(one.name for one in memory.concepts.show(concept.id).related[:NEAR])
             also = f" ({', '.join(concept.aliases[:4])})" if concept.aliases else ""
             yield f"| {number} | {_cell(concept.name + also)} | {concept.memories} | {concept.kind} | {_cell(near)} |"
         yield from ("", "## The tree of topics", "")
         topics = [shelf for shelf in shelves if shelf.kind == "topic"]
         for shelf in topics[:TOPICS]:
-            told = _cell(_told(shelf.name, shelf.abstract))
-            yield f"{'  ' * shelf.depth}- **{_cell(shelf.name)}** ({shelf.memories}): {told}"
+            abstract = _cell(_without_name(shelf.name, shelf.abstract))
+            yield f"{'  ' * shelf.depth}- **{_cell(shelf.name)}** ({shelf.memories}): {abstract}"
         if len(topics) > TOPICS:
             yield f"- … and {len(topics) - TOPICS} more"
 
@@ -97,7 +99,7 @@ def _own(folder: Path) -> None:
         (folder / "history" / f"{day}.md").write_text(f"# Changes of {day}\n\n" + "\n".join(entries), "utf-8")
 
 
-def _told(name: str, abstract: str) -> str:
+def _without_name(name: str, abstract: str) -> str:
     return abstract.removeprefix(name).lstrip(": ")
 
 

@@ -61,26 +61,26 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def grown(folder: Path, sizes: Sequence[int], args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     store, words = folder / "memory.db", vocabulary()
     arriving = batches(arrivals(words, max(sizes) + SPARE, SEED), BATCH)
-    held = 0
+    stored = 0
     for size in sizes:
-        begun, before = time.perf_counter(), held
+        begun, before = time.perf_counter(), stored
         stages = (CONNECT_STAGES, LEARN_STAGES) if size <= args.whole else (NAMED, ())
         with open_memory(store, embedders()[:1], USER, (), *stages) as memory:
-            while held < size - MEASURED:
+            while stored < size - MEASURED:
                 (batch,) = next(arriving).values()
                 memory.add_many(batch)
-                held += len(batch)
-        filled = (time.perf_counter() - begun) / (held - before) * 1000 if held > before else 0.0
+                stored += len(batch)
+        filled = (time.perf_counter() - begun) / (stored - before) * 1000 if stored > before else 0.0
         (batch,) = next(arriving).values()
         with open_memory(store, embedders()[:1], USER) as memory:
             begun = time.perf_counter()
             memory.add_many(batch[:MEASURED])
             write = (time.perf_counter() - begun) / MEASURED * 1000
             memory.add_many(batch[MEASURED:])
-        held += len(batch)
+        stored += len(batch)
         found = measured(store, asked(words, args.questions, SEED + size, max(sizes) + SPARE), folder)
         costs = {"write_ms": round(write, 2), "filled_ms": round(filled, 2), "load": load()}
-        yield found | {"memories": held} | costs
+        yield found | {"memories": stored} | costs
 
 
 def measured(store: Path, queries: Sequence[str], folder: Path) -> dict[str, Any]:

@@ -284,8 +284,8 @@ class CachedEmbedder:
             known = {key: self._read(key) for key in set(keys)}
             missing = {key: text for key, text in zip(keys, texts, strict=True) if known[key] is None}
             if missing:
-                made = self._inner.embed(list(missing.values()), kind=kind)
-                self.store(zip(missing, made, strict=True))
+                computed = self._inner.embed(list(missing.values()), kind=kind)
+                self.store(zip(missing, computed, strict=True))
                 known |= {key: self._read(key) for key in missing}
             self.found += len(texts) - len(missing)
             self.computed += len(missing)

@@ -117,38 +117,38 @@ def changes(ablated: Mapping[str, Any], metric: str) -> list[Change]:
     found = []
     for part in parts:
         try:
-            told = [(name, own[part][metric]["against_default"]) for name, own in tasks]
+            differences = [(name, own[part][metric]["against_default"]) for name, own in tasks]
         except KeyError as error:
             raise PlotError(f"The ablation does not hold {error} for every task.") from error
-        lower, upper = (_half(told, end) for end in ("low", "high"))
-        mean = math.fsum(own["mean"] for _, own in told) / len(told)
+        lower, upper = (_half(differences, end) for end in ("low", "high"))
+        mean = math.fsum(own["mean"] for _, own in differences) / len(differences)
         name = part.removeprefix(WITHOUT)
-        dots = tuple((own["mean"], own["low"] > 0 or own["high"] < 0) for _, own in told)
+        dots = tuple((own["mean"], own["low"] > 0 or own["high"] < 0) for _, own in differences)
         found.append(Change(name, name in STAGES, mean, mean - lower, mean + upper, dots))
     return sorted(found, key=lambda one: (one.mean, one.part))
 
 
-def _half(told: Sequence[tuple[str, Mapping[str, float]]], end: str) -> float:
+def _half(differences: Sequence[tuple[str, Mapping[str, float]]], end: str) -> float:
     """Return how far the mean over tasks may lie from where it is, towards one end."""
     by_set: dict[str, float] = {}
-    for name, own in told:
+    for name, own in differences:
         by_set[name] = by_set.get(name, 0.0) + abs(own["mean"] - own[end])
-    return math.sqrt(math.fsum(width**2 for width in by_set.values())) / len(told)
+    return math.sqrt(math.fsum(width**2 for width in by_set.values())) / len(differences)
 
 
 def reliabilities(silence: Mapping[str, Any]) -> list[Reliability]:
     """Return each family's bins, of sets that its coefficients were not fitted on; empty bins are left out."""
     found = []
     for family, own in silence["families"].items():
-        held = own["held_out"]
+        judged = own["held_out"]
         bins = tuple(
             Bin(one["said"], one["was"], *share_interval(one["was"], one["results"]), one["results"])
-            for one in held["bins"]
+            for one in judged["bins"]
             if one["results"]
         )
         if not bins:
             raise PlotError(f"The family {family} has no results.")
-        found.append(Reliability(family, bins, held["ece"], held["results"]))
+        found.append(Reliability(family, bins, judged["ece"], judged["results"]))
     if not found:
         raise PlotError("There is no family of signs.")
     return found
@@ -172,14 +172,9 @@ def latencies(speeds: Sequence[Mapping[str, Any]]) -> list[Latency]:
     for run in sorted(speeds, key=lambda one: str(one["date"])):
         for own in run["scales"]:
             product, base = own["search_ms"], own["fts5"]["search_ms"]
-            found[own["memories"]] = Latency(
-                own["memories"],
-                product["p50"],
-                product["p95"],
-                base["p50"],
-                base["p95"],
-                own["model"].startswith("synthetic"),
-            )
+            times = product["p50"], product["p95"], base["p50"], base["p95"]
+            synthetic = own["model"].startswith("synthetic")
+            found[own["memories"]] = Latency(own["memories"], *times, synthetic)
     if not found:
         raise PlotError("No run has a scale.")
     return [found[memories] for memories in sorted(found)]
@@ -194,7 +189,7 @@ def origin(runs: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(dict.fromkeys(f"{run['date'][:10]}, {run['commit']}" for run in runs))
 
 
-def draw_changes(plt: Any, found: Sequence[Change], metric: str, told: str) -> Any:
+def draw_changes(plt: Any, found: Sequence[Change], metric: str, caption: str) -> Any:
     """Draw one line for each part: a dot for each task, filled where it is beyond chance, and the mean's interval."""
     figure, axes = plt.subplots(figsize=(7.2, 1.0 + 0.24 * len(found)))
     axes.set_ylim(-0.7, len(found) - 0.3)
@@ -213,37 +208,32 @@ def draw_changes(plt: Any, found: Sequence[Change], metric: str, told: str) -> A
     for colour, name in zip(COLOURS, ("stage", "channel or model"), strict=False):
         axes.scatter([], [], s=14, color=colour, label=name)
     axes.plot([], [], color=GREY, linewidth=2.4, label="mean over tasks, 95 %")
-    _finish(figure, [axes], told)
+    _finish(figure, [axes], caption)
     return figure
 
 
-def draw_reliabilities(plt: Any, found: Sequence[Reliability], told: str) -> Any:
+def draw_reliabilities(plt: Any, found: Sequence[Reliability], caption: str) -> Any:
     """Draw one square for each family: what was said against what was so."""
     figure, squares = plt.subplots(1, len(found), figsize=(2.9 * len(found), 3.4), sharey=True, squeeze=False)
     names = {"words": "words alone", "base": "with the base model", "both": "with MiniLM too"}
     for axes, one, colour in zip(squares[0], found, COLOURS, strict=False):
         most = max(own.results for own in one.bins)
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-        axes.vlines(
-            [own.said for own in one.bins],
-            [own.low for own in one.bins],
-            [own.high for own in one.bins],
-            color=colour,
-            linewidth=1,
-        )
-        sizes = [6 + 60 * math.sqrt(own.results / most) for own in one.bins]
         said, was = [own.said for own in one.bins], [own.was for own in one.bins]
+        low, high = [own.low for own in one.bins], [own.high for own in one.bins]
+        axes.vlines(said, low, high, color=colour, linewidth=1)
+        sizes = [6 + 60 * math.sqrt(own.results / most) for own in one.bins]
         axes.scatter(said, was, s=sizes, color=colour, zorder=3)
         name = names.get(one.family, one.family)
         axes.set_title(f"{name}\nerror {one.error:.3f}, {one.results:,} results", color=GREY, fontsize=9)
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal", xlabel="relevance said")
         axes.set(xticks=QUARTERS, yticks=QUARTERS)
     squares[0][0].set_ylabel("share that answers")
-    _finish(figure, list(squares[0]), told)
+    _finish(figure, list(squares[0]), caption)
     return figure
 
 
-def draw_latencies(plt: Any, found: Sequence[Latency], told: str) -> Any:
+def draw_latencies(plt: Any, found: Sequence[Latency], caption: str) -> Any:
     """Draw the median and the slowest of twenty, of the product and of bare FTS5, against the memories."""
     figure, axes = plt.subplots(figsize=(6.4, 3.8))
     memories = [one.memories for one in found]
@@ -264,26 +254,28 @@ def draw_latencies(plt: Any, found: Sequence[Latency], told: str) -> Any:
     axes.set_xticks(memories, [f"{count:,}" for count in memories])
     axes.minorticks_off()
     axes.grid(visible=True, which="major", color=GREY, alpha=0.25, linewidth=0.6)
-    _finish(figure, [axes], told)
+    _finish(figure, [axes], caption)
     return figure
 
 
-def _finish(figure: Any, every: Sequence[Any], told: str) -> None:
+def _finish(figure: Any, every: Sequence[Any], caption: str) -> None:
     for axes in every:
         axes.spines[["top", "right"]].set_visible(False)
     if every[0].get_legend_handles_labels()[0]:
         above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 5, "columnspacing": 1.2}
         every[0].legend(frameon=False, labelcolor=GREY, fontsize=8, **above)
-    figure.text(0.9, -0.01, told, ha="right", va="top", fontsize=6.5, color=GREY)
+    figure.text(0.9, -0.01, caption, ha="right", va="top", fontsize=6.5, color=GREY)
 
 
-def save(figure: Any, file: Path, title: str) -> None:
+def save(plt: Any, figure: Any, file: Path, title: str) -> None:
     """Write a figure: the same bytes of the same figures, nothing behind it."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    told = {"Date": None, "Creator": None, "Title": title}
-    figure.savefig(file, format="svg", transparent=True, bbox_inches="tight", metadata=told)
+    metadata = {"Date": None, "Creator": None, "Title": title}
+    figure.savefig(file, format="svg", transparent=True, bbox_inches="tight", metadata=metadata)
     text = file.read_text("utf-8")
     file.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n", encoding="utf-8")
+    plt.close(figure)
+    print(file)
 
 
 def pyplot() -> Any:
@@ -346,31 +338,20 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     plt = pyplot()
     if args.ablate:
         one = read(args.ablate, "ablate")
-        origin_of = f"{origin([one])}, {one['state']}"
-        figure = draw_changes(plt, changes(one, args.metric), args.metric, origin_of)
-        saved(plt, figure, args.out / "contribution.svg", "What each stage and channel contributes")
+        figure = draw_changes(plt, changes(one, args.metric), args.metric, f"{origin([one])}, {one['state']}")
+        save(plt, figure, args.out / "contribution.svg", "What each stage and channel contributes")
     if args.silence:
         one = read(args.silence, "silence")
         figure = draw_reliabilities(plt, reliabilities(one), origin([one]))
-        saved(plt, figure, args.out / "calibration.svg", "How far relevance can be believed")
+        save(plt, figure, args.out / "calibration.svg", "How far relevance can be believed")
     if args.speed:
         runs = [read(file, "speed") for file in args.speed]
-        saved(
-            plt,
-            draw_latencies(plt, latencies(runs), origin(runs)),
-            args.out / "latency.svg",
-            "How long a search takes",
-        )
+        figure = draw_latencies(plt, latencies(runs), origin(runs))
+        save(plt, figure, args.out / "latency.svg", "How long a search takes")
     if args.growth:
-        one = read(args.growth, "growth")
-        saved(plt, draw_growth(plt, one), args.out / "growth.svg", "What a store costs as it grows")
+        figure = draw_growth(plt, read(args.growth, "growth"))
+        save(plt, figure, args.out / "growth.svg", "What a store costs as it grows")
     return {}
-
-
-def saved(plt: Any, figure: Any, file: Path, title: str) -> None:
-    save(figure, file, title)
-    plt.close(figure)
-    print(file)
 
 
 def read(file: Path, what: str) -> dict[str, Any]:

@@ -149,11 +149,11 @@ def formats(args: argparse.Namespace) -> dict[str, Any]:
     lines = (Path(__file__).parent / "tagger" / "formats.tsv").read_text("utf-8").splitlines()
     left: dict[str, int] = {}
     for name, form in (line.split("\t") for line in lines):
-        made = samples(name, form)
-        kept = sum(sample in redact_text(SENTENCE.format(sample)).text for sample in made)
-        if kept:
-            left[name] = kept
-            print(f"  {name}: {kept} of {SAMPLES} stay, such as {made[0][:60]}")
+        tokens = samples(name, form)
+        remaining = sum(sample in redact_text(SENTENCE.format(sample)).text for sample in tokens)
+        if remaining:
+            left[name] = remaining
+            print(f"  {name}: {remaining} of {SAMPLES} stay, such as {tokens[0][:60]}")
     print(f"{len(lines)} forms, {len(left)} of which some stay")
     return {"scrubber": REDACTOR_VERSION, "forms": len(lines), "left": left}
 
@@ -192,9 +192,9 @@ def documents(root: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         if path.name.endswith(".tar.gz"):
             with tarfile.open(path) as tar:
                 for member in tar:
-                    held = tar.extractfile(member) if member.name.endswith(SUFFIXES) else None
-                    if held:
-                        yield f"{path.name}/{member.name}", held.read().decode("utf-8", "replace"), ()
+                    file = tar.extractfile(member) if member.name.endswith(SUFFIXES) else None
+                    if file:
+                        yield f"{path.name}/{member.name}", file.read().decode("utf-8", "replace"), ()
         elif path.name.startswith("corpus.jsonl"):
             with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
                 session, before = None, ()

@@ -419,17 +419,6 @@ imported = time.perf_counter()
 StaticEmbedder(cache_dir=Path(sys.argv[1])).embed(["which retry policy did we choose?"])
 print(numpy_done - start, imported - numpy_done, time.perf_counter() - imported)
 """
-LIBRARY = """
-import time
-from pathlib import Path
-from importlib.util import find_spec
-start = time.perf_counter()
-from tokenizers import Tokenizer
-folder = Path(find_spec("wordllama").submodule_search_locations[0])
-tokenizer = Tokenizer.from_file(str(folder / "tokenizers/l2_supercat_tokenizer_config.json"))
-tokenizer.encode("which retry policy did we choose?", add_special_tokens=False)
-print(time.perf_counter() - start)
-"""
 
 
 def corpus() -> str:
@@ -474,13 +463,11 @@ def cold_parts() -> dict[str, float]:
             start = time.perf_counter()
             script("")
             starts.append(time.perf_counter() - start)
-        library = [script(LIBRARY)[0] for _ in range(COLD_RUNS)]
     parts = {
         "python": starts,
         "import numpy": [row[0] for row in rows],
         "import static": [row[1] for row in rows],
         "load and embed": [row[2] for row in rows],
-        "(tokenizers instead)": library,
     }
     return {name: round(statistics.median(values) * 1000, 1) for name, values in parts.items()}
 

@@ -273,13 +273,13 @@ def arrivals(
     rng, tongue = random.Random(seed), Tongue(words, memories)
     shares = list(itertools.accumulate((rank + 1) ** -exponent for rank in range(tenants)))
     minutes = 2 * 365 * 24 * 60 / max(memories, 1)
-    told = number = 0
-    while told < memories:
+    stored = number = 0
+    while stored < memories:
         (tenant,) = rng.choices(range(tenants), cum_weights=shares)
-        at = BEGUN + timedelta(minutes=told * minutes)
+        at = BEGUN + timedelta(minutes=stored * minutes)
         batch = _conversation(tongue, rng, number, at) if rng.random() < 0.85 else _notes(tongue, rng, at)
-        yield tenant, batch[: memories - told]
-        told, number = told + len(batch), number + 1
+        yield tenant, batch[: memories - stored]
+        stored, number = stored + len(batch), number + 1
 
 
 def batches(

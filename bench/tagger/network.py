@@ -16,7 +16,7 @@ import numpy as np
 import optax
 
 from bench.tagger.items import READ, SETS, Item, made_anew, templates
-from bench.tagger.texts import Text, amid, encoded, pools, scrubbed, told, varied
+from bench.tagger.texts import Text, amid, encoded, pools, scrubbed, table_rows, varied
 from scrubjay.redaction.classifier import (
     BUCKETS,
     CONVOLUTION_STEPS,
@@ -78,7 +78,7 @@ def train(
     def shown(row: dict[str, str], read: bool, number: int) -> list[Text]:
         item = made_anew(seen_amid(row, number), chance)
         item = scrubbed(item, chance) if chance.random() < MARKED else item
-        return [encoded(one, chance if read else None) for one in (item, *told(item))]
+        return [encoded(one, chance if read else None) for one in (item, *table_rows(item))]
 
     def epoch(number: int) -> list[Rows]:
         if number < VARIANTS:

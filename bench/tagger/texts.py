@@ -154,7 +154,7 @@ def scrubbed(item: Item, chance: random.Random) -> Item:
     return Item(item.id, item.about, text + item.text[end:], secrets, optional)
 
 
-def told(item: Item) -> Iterator[Item]:
+def table_rows(item: Item) -> Iterator[Item]:
     for table in redaction_tables.find_tables(item.text):
 
         def places(

@@ -6,7 +6,7 @@ import random
 
 from bench.tagger.items import Item
 from bench.tagger.lists import ordinary
-from bench.tagger.texts import encoded, ruled, told, with_tables
+from bench.tagger.texts import encoded, ruled, table_rows, with_tables
 
 TABLE = "Device;Unlock PIN;Note\nPrinter;387984;by the door\nScanner;4410;\n"
 
@@ -18,19 +18,19 @@ def item() -> Item:
 
 
 def test_the_secrets_of_a_table_are_labelled_where_it_is_told_row_by_row() -> None:
-    (one,) = told(item())
+    (one,) = table_rows(item())
     assert [one.text[start:end] for start, end in one.secrets] == ["387984", "4410"]
     assert [one.text[start:end] for start, end in one.optional] == ["by the door"]
     assert "Unlock PIN: 387984\n" in one.text
 
 
 def test_as_many_tokens_are_of_a_secret_there_as_in_the_table() -> None:
-    (one,) = told(item())
+    (one,) = table_rows(item())
     assert encoded(one).secret.sum() == encoded(item()).secret.sum() == 2
 
 
 def test_a_text_without_a_table_is_not_shown_twice() -> None:
-    assert list(told(Item("x-2", "a sentence", "We met at noon.", (), ()))) == []
+    assert list(table_rows(Item("x-2", "a sentence", "We met at noon.", (), ()))) == []
     assert list(with_tables(["We met at noon."])) == ["We met at noon."]
 
 
