@@ -1,7 +1,7 @@
 """Write docs/reference from the code: the command line, the settings, the errors, the MCP tools, the HTTP interface.
 
 python scripts/generate_docs.py            write the pages
-python scripts/generate_docs.py --check    exit 1 and name the pages that are not what the code says
+python scripts/generate_docs.py --check    exit 1 and name the pages that are out of date
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> int:
     """Write or check every page."""
     arguments = argparse.ArgumentParser(description="Write docs/reference from the code.")
     arguments.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 where a page is out of step"
+        "--check", action="store_true", help="write nothing; exit 1 if a page is out of date"
     )
     check = arguments.parse_args().check
     stale = []
@@ -47,7 +47,7 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     for name in stale:
-        print(f"{name} {'is not what the code says' if check else 'written'}")
+        print(f"{name} {'is out of date' if check else 'written'}")
     if check and stale:
         print("hint: python scripts/generate_docs.py", file=sys.stderr)
     return int(check and bool(stale))
@@ -85,7 +85,7 @@ def commands(group: Group, above: str) -> Iterator[tuple[str, click.Command]]:
 
 
 def command_page(path: str, command: click.Command) -> Iterator[str]:
-    """One command: how it is called, what it does, its options."""
+    """Yield one command: usage, help, options."""
     own = [each for each in command.params if each.name not in COMMON_OPTIONS]
     pieces = command.collect_usage_pieces(click.Context(command))
     yield f"### scrubjay {path}\n"
@@ -153,7 +153,7 @@ def settings(section: type, prefix: str) -> Iterator[str]:
 
 
 def takes(key: SettingRule) -> str:
-    """What a setting takes, in a table's cell."""
+    """Return a setting's type or choices for a table's cell."""
     return ", ".join(f"`{each}`" for each in key.choices) if key.choices else cell(key.takes)
 
 
@@ -192,8 +192,8 @@ def mcp() -> Iterator[str]:
 
 def http() -> Iterator[str]:
     """The page of the HTTP interface, from its OpenAPI."""
-    told = described()
-    schemas = told["components"]["schemas"]
+    openapi = load_openapi()
+    schemas = openapi["components"]["schemas"]
     yield "# HTTP\n"
     yield prose(
         "`scrubjay serve` serves this ([HTTP](../http.md)); the same as OpenAPI, with examples, is at `/openapi.json`. "
@@ -203,18 +203,18 @@ def http() -> Iterator[str]:
     yield json.dumps({"error": {"type": "InputError", "message": "...", "hint": "...", "exit_code": 2}})
     yield "```\n"
     yield "| status | meaning |\n| --- | --- |"
-    yield from (f"| {code} | {cell(said)} |" for code, said in ERROR_DESCRIPTIONS.items())
+    yield from (f"| {code} | {cell(meaning)} |" for code, meaning in ERROR_DESCRIPTIONS.items())
     yield ""
-    for tag in told["tags"]:
+    for tag in openapi["tags"]:
         yield f"## {tag['name'].capitalize()}\n\n{tag['description']}\n"
-        for path, methods in told["paths"].items():
+        for path, methods in openapi["paths"].items():
             for method, operation in methods.items():
                 if operation["tags"] == [tag["name"]]:
                     yield from route(f"{method.upper()} {path}", operation, schemas)
 
 
-def described() -> dict[str, Any]:
-    """The OpenAPI of the server; no store is opened for it."""
+def load_openapi() -> dict[str, Any]:
+    """Return the server's OpenAPI, without opening a store."""
     from scrubjay.server.app import create_api
     from scrubjay.server.session import Session
 
@@ -223,7 +223,7 @@ def described() -> dict[str, Any]:
 
 
 def route(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
-    """One route: what it takes of a token, what can be said, what is answered."""
+    """Yield one route: its token scope, its fields and its responses."""
     takes_scope = f" Takes `{operation['x-scope']}`." if operation["x-scope"] else ""
     yield f"### {name}\n\n{operation['description']}{takes_scope}\n"
     if operation["operationId"].endswith("_by_url"):
@@ -256,14 +256,14 @@ def route(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> Iter
             needed = " (required)" if required else ""
             yield f"| `{field}`{needed} | {cell(kind_of(rule, schemas))} | {cell(about_it + default)} |"
         yield ""
-    for code, said in operation["responses"].items():
+    for code, response in operation["responses"].items():
         if int(code) < 300:
-            yield f"{code}: {said['description']} {answer_of(said, schemas)}\n"
+            yield f"{code}: {response['description']} {response_fields(response, schemas)}\n"
 
 
-def answer_of(said: dict[str, Any], schemas: dict[str, Any]) -> str:
-    """The fields of an answer, in words."""
-    kinds = said.get("content", {})
+def response_fields(response: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """Return the fields or media types of a response."""
+    kinds = response.get("content", {})
     schema = kinds.get("application/json", {}).get("schema", {})
     if "$ref" not in schema:
         return " ".join(f"`{kind}`" for kind in kinds)
@@ -305,7 +305,7 @@ def typed(rule: object) -> str:
 
 
 def about(section: type) -> str:
-    """What a section is for, without its name."""
+    """Return a section's description without its name."""
     return first(section).partition(": ")[2].capitalize()
 
 
@@ -322,7 +322,7 @@ def shown(value: object) -> str:
 
 
 def cell(text: str) -> str:
-    """Text that keeps a table's columns whole."""
+    """Escape text for a table's cell."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

@@ -1,7 +1,7 @@
 """Write the parts of hand-written pages that come from the code or from results, or check them.
 
     python scripts/generate_parts.py            write
-    python scripts/generate_parts.py --check    exit 1 and name what is out of step
+    python scripts/generate_parts.py --check    exit 1 and name the parts that are out of date
 
 A part stands between `<!-- NAME: make docs -->` and `<!-- end of NAME -->`. Whole pages are written by
 `generate_docs.py`.
@@ -22,11 +22,11 @@ PACKAGE = ROOT / "src" / "scrubjay"
 RESULTS = ROOT / "bench" / "results"
 METRICS = ("recall@5", "recall@10", "hit@5", "ndcg@10")
 RANKING = ("search", "storage/scoring.py", "text/tokenizer.py")
-"""Where the numbers that decide the order are."""
+"""Places of the constants that decide the ranking."""
 
 
 def numbers() -> Iterator[str]:
-    """Yield a table of the constants that decide the ranking, with the reason that stands under each."""
+    """Yield a table of the constants that decide the ranking, with the reason below each."""
     yield "| where | number | value | why |"
     yield "| --- | --- | ---: | --- |"
     for place in RANKING:
@@ -48,7 +48,7 @@ def _constants(module: Path) -> Iterator[str]:
 
 
 def _text(node: ast.stmt) -> str:
-    """Return what the string under a constant says, in one line of Markdown."""
+    """Return the string below a constant as one line of Markdown."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return ""
     return " ".join(str(node.value.value).split()).replace("``", "`").replace("|", "/")
@@ -92,7 +92,7 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
 
 
 def renewed(text: str, name: str, lines: Iterator[str]) -> str:
-    """Return a page with one part made anew.
+    """Return a page with one part renewed.
 
     Raises:
         SystemExit: The page does not hold both marks.
@@ -116,10 +116,10 @@ def main() -> int:
         if new == old:
             continue
         stale += 1
-        print(f"{place}: {name} {'is out of step; run: make docs' if check else 'written'}")
+        print(f"{place}: {name} {'is out of date; run: make docs' if check else 'written'}")
         if check:
-            had, have = set(old.splitlines()), set(new.splitlines())
-            print("\n".join(f"{'+' if line in have else '-'} {line}" for line in sorted(had ^ have)))
+            before, after = set(old.splitlines()), set(new.splitlines())
+            print("\n".join(f"{'+' if line in after else '-'} {line}" for line in sorted(before ^ after)))
         else:
             page.write_text(new, "utf-8")
     return int(check and stale > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tree import ROOT
+from tree import PACKAGE, ROOT
 
 from scrubjay.search import pipeline
 from scrubjay.search.request import CHANNELS, FUSIONS, STAGES
@@ -35,3 +35,16 @@ def test_the_index_leads_to_every_page() -> None:
         "index.md"
     }
     assert {page for page in pages if f"({page})" not in index} == set()
+
+
+def test_every_file_and_folder_that_the_architecture_names_exists() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    text = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`([\w./]+(?:\.py|\.json|\.md|/))`", text)
+    places = {path.name for path in PACKAGE.rglob("*")}
+    missing = [
+        name
+        for name in named
+        if not (PACKAGE / name).exists() and not (ROOT / name).exists() and name.rstrip("/") not in places
+    ]
+    assert missing == []

@@ -1,0 +1,1 @@
+"""Old import path, kept for one release: see `scrubjay.search`."""
