@@ -1054,11 +1054,11 @@ class Memory:
         dry_run: bool = False,
         now: str | datetime | None = None,
     ) -> AuditReport:
-        """Return how many active memories are of no use, and why; put away those of the kinds to be mended.
+        """Count faulty active memories by kind, and archive or supersede those of the kinds in ``fix``.
 
         Args:
-            fix: ``junk``, ``near-duplicate``, ``stale``, ``contradicted``, ``orphaned``, ``recall-loop``; what is
-                pinned, or was restored by somebody, is left alone.
+            fix: Kinds to fix: ``junk``, ``near-duplicate``, ``stale``, ``orphaned``. Memories that are pinned, or were
+                restored by hand, are left alone.
             limit: Most examples of each kind, the worst first.
             dry_run: Write nothing, and say what would be put away (by all fixes, where none is named).
             now: To which everything has its age; None for this moment.

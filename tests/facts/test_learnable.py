@@ -26,6 +26,8 @@ from scrubjay.facts.extractor import extract_facts
         ("Wichtig: der Server wird am 1. Dezember abgeschaltet.", "Wichtig: der Server wird am 1. Dezember abgeschaltet."),
         ("Remember: use e.g. ruff vs. black. Then fix the build.", "use e.g. ruff vs. black."),
         ("I moved to Lisbon.", "I moved to Lisbon."),
+        ("We decided to use Postgres.", "We decided to use Postgres."),
+        ("Okay, we're going with DuckDB for the cache. Now fix the build.", "Okay, we're going with DuckDB for the cache."),
         ("Can you fix the build? My sister Ana lives in Porto.", "My sister Ana lives in Porto."),
     ],
 )  # fmt: skip
@@ -41,6 +43,7 @@ def test_what_a_person_marks_corrects_or_states_by_itself_is_learned_as_written(
         "we always get a 502 after the deploy", "the button is never enabled on mobile", "I got a new mac.",
         "We want to go by train, no more than 6 hours.", "do you remember the port?",
         "ok booked the trains, 1st to 7th.", "ok always is fine", "I'm tired.", "I'm back.",
+        "We agreed on it.", "we chose option b", "Should we go with Postgres?", "We decided to meet today.",
     ],
 )  # fmt: skip
 def test_questions_requests_and_remarks_of_the_moment_are_not_learned(turn: str) -> None:

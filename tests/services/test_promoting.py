@@ -16,7 +16,7 @@ from scrubjay.storage.changes import PutLifecycle
 
 NOW = "2026-03-01T12:00:00Z"
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
-FACT = "Our staging server runs on port 8443."
+FACT = "Our release server's port is 8443."
 TALKS = (
     "We moved PostgreSQL to the Frankfurt cluster.",
     "PostgreSQL needs a larger disk for the ledger.",
@@ -73,7 +73,7 @@ def test_facts_facets_and_crystals_are_drawn_with_their_evidence(memory: Memory,
     done = memory.consolidate(now=NOW)
     drawn = by_tier(done)
     assert drawn["semantic"] == [FACT]
-    assert drawn["facet"] == ["staging server · port: 8443"]
+    assert drawn["facet"] == ["release server · port: 8443"]
     (crystal,) = drawn["crystal"]
     assert all("PostgreSQL" in line for line in crystal.split("\n"))
     of = {one.tier: one for one in done.promoted}
@@ -83,7 +83,7 @@ def test_facts_facets_and_crystals_are_drawn_with_their_evidence(memory: Memory,
     assert sorted(known.evidence) == sorted(told[1::2])
     assert known.memory.confidence > 0.99
     assert known.events[0].run == done.run
-    found = memory.search("staging server port", tiers=("semantic", "facet")).results
+    found = memory.search("release server port", tiers=("semantic", "facet")).results
     assert {one.id for one in found} == {of["semantic"].id, of["facet"].id}
 
 
@@ -98,8 +98,8 @@ def test_a_dry_run_foresees_what_is_promoted_and_writes_nothing(memory: Memory, 
     done = memory.consolidate(now=NOW)
     assert {one.tier for one in foreseen.promoted} >= {"crystal", "facet", "semantic"}
     assert foreseen.promoted == done.promoted
-    memory.add_many(talk(9, *MORE, "The staging server is on port 9000."))
-    memory.add_many(talk(8, "The greenhouse was sold.", "The staging server is on port 9000."))
+    memory.add_many(talk(9, *MORE, "Our release server's port is 9000."))
+    memory.add_many(talk(8, "The greenhouse was sold.", "Our release server's port is 9000."))
     memory.forget(told[0])
     again = memory.consolidate(now=NOW, dry_run=True)
     assert again.promoted == memory.consolidate(now=NOW).promoted
@@ -218,15 +218,6 @@ def test_what_somebody_put_in_other_words_is_not_replaced(memory: Memory, told: 
     assert memory.history(crystal.id) == before
 
 
-def test_other_words_of_one_memory_are_no_changes_of_the_thing(memory: Memory) -> None:
-    memory.concepts.add("Ledger")
-    one = memory.add("The Ledger runs in Porto.", tier="semantic", date="2026-01-01").id
-    for day, town in ((8, "Faro"), (16, "Braga"), (24, "Evora"), (30, "Sines")):
-        memory.update(one, f"The Ledger runs in {town}.", date=f"2026-01-{day:02}")
-    memory.rebuild()  # connects the earlier texts, too
-    assert "insight" not in by_tier(memory.consolidate(now=NOW))
-
-
 def test_what_is_drawn_from_a_groups_memories_stays_in_the_group(
     opened: Callable[..., Memory], settings: Settings
 ) -> None:
@@ -274,7 +265,7 @@ def test_what_is_not_learned_from_a_turn_is_not_promoted_from_several(opened: Ca
     memory = opened()
     for day in ("2026-01-03", "2026-01-04", "2026-01-05"):
         memory.add("I got a new mac from the Cupertino store.", session=day, role="user", turn=0, date=day)
-        memory.add("Our staging server runs on port 8443.", session=day, role="user", turn=1, date=day)
+        memory.add("Our release server's port is 8443.", session=day, role="user", turn=1, date=day)
     promoted = " ".join(made.content for made in memory.consolidate(now="2026-07-01").promoted)
     assert "8443" in promoted
     assert "Cupertino" not in promoted

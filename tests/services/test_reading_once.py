@@ -25,9 +25,9 @@ NOW = "2026-03-01T12:00:00Z"
 SECRET = b"a key of thirty-two bytes, fixed."
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
 SAID = (
-    "The staging server is on port 8443.",
-    "By the way, the staging server is on port 8443.",
-    "The staging server is on port 9000.",
+    "Our release server's port is 8443.",
+    "By the way, our release server's port is 8443.",
+    "Our release server's port is 9000.",
     "I'm allergic to peanuts.",
     "PostgreSQL needs a larger disk for the ledger.",
 )

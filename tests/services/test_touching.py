@@ -144,13 +144,9 @@ def test_while_a_thread_of_the_same_process_writes_it_is_read_at_once(memory: Me
     assert found[0].records[0].content == TEXT
 
 
-def test_an_audit_counts_what_was_read_as_recalled(memory: Memory) -> None:
+def test_an_audit_counts_what_was_read_as_used(memory: Memory) -> None:
     one, other = memory.add(TEXT).id, memory.add("It rains in Faro.").id
     memory.get(one)
 
-    def never() -> list[str]:
-        rates = memory.audit(now="2099-01-01").rates
-        (rate,) = (rate for rate in rates if rate.kind == "never-recalled")
-        return [example.memory.id for example in rate.examples]
-
-    assert never() == [other]
+    (stale,) = (rate for rate in memory.audit(now="2099-01-01").rates if rate.kind == "stale")
+    assert [example.memory.id for example in stale.examples] == [other]

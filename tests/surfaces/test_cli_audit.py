@@ -15,7 +15,7 @@ def test_every_fault_is_told_with_its_share_its_worst_and_its_fix(cli, junk) -> 
     assert "junk                    1   50.0%   fix: scrubjay audit --fix junk\n" in said
     assert f"   {junk}  " in said
     assert "ok  (says nothing)\n" in said
-    for kind in ("near-duplicate", "stale", "contradicted", "orphaned", "never-recalled", "recall-loop"):
+    for kind in ("near-duplicate", "stale", "orphaned"):
         assert f"\n{kind:<15}         0    0.0%\n" in said
 
 
@@ -59,5 +59,5 @@ def test_retention_says_what_it_would_do_and_does_it(cli, junk) -> None:
 def test_what_cannot_be_together_is_refused(cli, junk) -> None:
     said = cli("audit", "--fix", "junk", "--retention")
     assert (said.code, "three different things" in said.err) == (2, True)
-    assert cli("audit", "--fix", "never-recalled").code == 2
+    assert cli("audit", "--fix", "duplicates").code == 2
     assert cli("audit", "--undo", "run_none").code == 2

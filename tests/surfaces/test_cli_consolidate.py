@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chat_service import facts, serving
 
-NAMES = ("staging", "printing", "billing", "mailing", "testing")
+NAMES = ("release", "archive", "backup", "mail", "cinema")
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
 
 
@@ -67,7 +67,7 @@ def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
 
 
 def test_a_dry_run_shows_how_much_of_each_tier_would_be_promoted_and_the_first_few(cli) -> None:
-    facts = [f"The {name} server is on port {8440 + n}." for n, name in enumerate(NAMES)]
+    facts = [f"Our {name} server's port is {8440 + n}." for n, name in enumerate(NAMES)]
     with Memory.open(
         settings=replace(load_settings(), learn=LearnSettings(stages=("changes",))), cold=True
     ) as memory:

@@ -9,7 +9,7 @@ import click
 
 from scrubjay.api import serializers
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import format_count, indent, table, write, write_error, write_json
+from scrubjay.cli.output import format_count, indent, write, write_error, write_json
 from scrubjay.cli.progress import show_progress
 from scrubjay.errors import InputError
 from scrubjay.text.display import single_line, strip_control
@@ -199,10 +199,10 @@ MAX_IDS = 20
 def audit(
     call: Call, kinds: tuple[str, ...], dry_run: bool, limit: int, retention: bool, undo: str | None
 ) -> None:
-    """Show how many memories are junk, repeated, out of date, contradicted or never used.
+    """Show how many memories are junk, duplicates, out of date or orphaned.
 
-    Every fault comes with its worst examples and with the command that mends it. Nothing is forgotten: what is
-    put away is archived or superseded, and comes back with --undo, or one by one with `scrubjay restore`.
+    Lists the worst examples of each kind and the command that fixes it. A fix archives or supersedes memories and
+    forgets nothing; --undo takes it back, `scrubjay restore` brings back one memory.
     """
     if sum((bool(kinds), retention, undo is not None)) > 1:
         raise InputError("--fix, --retention and --undo are three different things. Nothing was written.")
@@ -237,7 +237,7 @@ def _print_audit(found: AuditReport, kinds: Sequence[str]) -> None:
     if not kinds:
         write(f"{format_count(found.memories, 'active memory')}, looked at in {found.seconds:.1f} s")
         for rate in found.rates:
-            _print_rate(rate, found)
+            _print_rate(rate)
         for source in found.missing:
             write(
                 f"{single_line(source.root)} is gone; {format_count(source.passages, 'passage')} of it are kept."
@@ -249,12 +249,8 @@ def _print_audit(found: AuditReport, kinds: Sequence[str]) -> None:
         write(f"undo: {found.undo}")
 
 
-def _print_rate(rate: FaultRate, found: AuditReport) -> None:
+def _print_rate(rate: FaultRate) -> None:
     write(f"{rate.kind:<15} {rate.count:>9,}  {rate.share:>6.1%}{f'   fix: {rate.fix}' if rate.fix else ''}")
-    if rate.kind == "never-recalled" and rate.count:
-        rows = [(tier, f"{count / found.tiers[tier]:.1%}") for tier, count in rate.tiers.items()]
-        write(indent("\n".join(table(rows))))
-        return
     if len(rate.reasons) > 1:
         write(indent(", ".join(f"{reason}: {count:,}" for reason, count in rate.reasons.items())))
     for example in rate.examples:

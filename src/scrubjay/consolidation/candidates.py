@@ -10,7 +10,7 @@ by themselves what is so: neither a question nor a task, of no passing day, abou
 
 A command stands in a shell's fence, after a prompt, or between backticks where its first word is a known program. It
 is known again by its program and what that was told to do ("git push", "docker compose up"); the rest of its words
-may differ. A numbered step that shows no command is known again by its verb and its rarest word. Looking around
+may differ. Looking around
 ("ls", "git status") is no step of anything.
 
 Reading a text costs a thousand times what its gist takes to keep, so a gist is written down with the memory that it
@@ -206,17 +206,6 @@ PLAIN: Final = _set(
 )
 """Programs whose first word is what they work on, not what they do."""
 SCRIPTS: Final = _set("python python3 node bash sh zsh ruby perl php deno ansible-playbook")
-DOING: Final = _set(
-    """open close click press select choose tick enter type paste copy move rename delete remove drop add
-    append create build compile make install uninstall upgrade update bump pin edit set unset enable
-    disable turn switch toggle start stop restart reboot launch run execute deploy release publish ship
-    tag merge rebase squash cherry-pick push pull fetch clone checkout commit revert roll rollback export
-    import dump restore back backup migrate seed load upload download sync send email post announce
-    notify log sign connect disconnect plug unplug mount unmount wait verify confirm save print scan file
-    fill submit rotate renew revoke generate archive clear flush purge drain scale unlock lock download
-    measure weigh mix pour rinse preheat calibrate tare"""
-)
-"""First words of a numbered line that is a step, and no item of a list of advice: what hands do."""
 LOOKING: Final = _set(
     """cd ls pwd cat echo head tail grep egrep rg ag find which whereis clear less more man history wc
     tree file stat sleep true false printf sed awk diff test type whoami date env export source set unset
@@ -386,7 +375,6 @@ _SHELLS: Final = frozenset(("bash", "sh", "shell", "zsh", "console", "shell-sess
 _FENCE = re.compile(r"\s*(```+|~~~+)\s*([\w-]*)")
 _PROMPT = re.compile(r"\s*(?:[\w.@~:/()-]*[$%❯»]|>>>?) +(?=[\w./~])")
 _INLINE = re.compile(r"(?<!`)`([^`\n]{2,200})`(?!`)")
-_NUMBERED = re.compile(r"\s*(?:\d{1,2}[.)]|step \d{1,2}[:.])\s+(.+)", re.IGNORECASE)
 _SPLIT = re.compile(r"(?<!\s)\s++(?:&&|\|\||;)\s++|;\s++")
 _SETTING = re.compile(r"(?<!\S)(?>(?:[A-Z_][A-Z0-9_]*+=\S*+\s++)+)")
 _FLAGS = re.compile(r"(?<!\S)(?>(?:-\S++\s++)+)")
@@ -415,7 +403,7 @@ class CommandStep:
     """One thing done.
 
     Attributes:
-        name: What it is known again by; of a step in words, ``~`` before it.
+        name: What it is known again by.
         text: As it stands there.
     """
 
@@ -450,7 +438,7 @@ def _steps(text: str) -> Iterator[CommandStep]:
         elif _PROMPT.match(line):
             yield from _of_shell([line], shell=False)
         else:
-            yield from _of_prose(line)
+            yield from (step for code in _INLINE.findall(line) for step in _of_line(code, known=True))
     if fence:  # cut off before its end
         yield from _of_shell(held, shell=shell)
 
@@ -468,17 +456,6 @@ def _of_shell(lines: list[str], *, shell: bool) -> Iterator[CommandStep]:
             else:
                 yield from _of_line(held)
                 held = ""
-
-
-def _of_prose(line: str) -> Iterator[CommandStep]:
-    shown = [step for code in _INLINE.findall(line) for step in _of_line(code, known=True)]
-    yield from shown
-    numbered = _NUMBERED.match(line)
-    if numbered and not shown:
-        words = numbered[1].replace("**", "").strip()
-        told = content_words(words.split(". ")[0])
-        if len(told) > 1 and len(words) <= MAX_COMMAND and told[0] in DOING and ":" not in words:
-            yield CommandStep(f"~{told[0]} {max(told[1:], key=lambda word: (word_rank(word), word))}", words)
 
 
 def _of_line(line: str, *, known: bool = False) -> Iterator[CommandStep]:
@@ -526,7 +503,7 @@ def _instructed(program: str, words: list[str]) -> tuple[str, ...]:
     return (words[0],)
 
 
-GIST_RULES: Final = "2"
+GIST_RULES: Final = "4"
 """By which rules texts are read: whoever changes what `fact_sentences`, ``statements`` or `extract_steps` find counts it up, so that
 every text is read anew."""
 

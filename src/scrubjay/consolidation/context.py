@@ -160,7 +160,7 @@ class DryRunState:
         gone: Ids of digests that it would have taken back.
         digests: Digests that it would have made, with their vectors.
         facts: Facts that it would have made.
-        changed: Facts of those with what each would have superseded.
+        superseded: Ids of the facts that those would have superseded.
         references: Id of a memory to the concepts that it would have been linked with.
         concepts: Concepts that it would have found, by id.
     """
@@ -168,7 +168,7 @@ class DryRunState:
     gone: set[str] = field(default_factory=set)
     digests: list[PreparedMemory] = field(default_factory=list)
     facts: list[Record] = field(default_factory=list)
-    changed: list[tuple[Record, Record]] = field(default_factory=list)
+    superseded: set[str] = field(default_factory=set)
     references: dict[str, list[str]] = field(default_factory=dict)
     concepts: dict[str, Entity] = field(default_factory=dict)
 
@@ -333,12 +333,4 @@ def preview_writes(
         foreseen.digests += fresh
     else:
         foreseen.facts += [one.record for one in fresh if one.record.tier == FACT_TIER]
-        _supersede(night, foreseen, edges)
-
-
-def _supersede(night: RunContext, foreseen: DryRunState, edges: Sequence[Edge]) -> None:
-    pairs = [(edge.src, edge.dst) for edge in edges if edge.kind == "supersedes"]
-    known = {record.id: record for record in foreseen.facts}
-    with night.store.reader(night.viewers) as reader:
-        known |= reader.get(sorted({one for pair in pairs for one in pair}))
-    foreseen.changed += [(known[new], known[old]) for new, old in pairs]
+        foreseen.superseded |= {edge.dst for edge in edges if edge.kind == "supersedes"}

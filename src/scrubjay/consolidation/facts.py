@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -301,7 +301,7 @@ ASIDE: Final = re.compile(
 )
 EMPTY: Final = re.compile(
     r"(?:no|none|nothing|a lot|lots|the same|same|it|its|this|that|these|those|to|being|very|so|too|really|pretty|"
-    r"quite|like|about|how|what|why|who|where|when|one of|some|more|most|less|here|there|such|just|all|also|always|"
+    r"quite|like|about|actually|how|what|why|who|where|when|one of|some|more|most|less|here|there|such|just|all|also|always|"
     r"still|as|before|after|until|fine|good|great|bad|better|best|ok|okay|broken|down|up|slow|fast|ready|done|gone|"
     r"in|on|at|by|for|from|of|under|over|behind|due|back|off|out|available|important|different|similar|full|empty|"
     r"clear|sure|able|unable|my|your|his|her|their|[a-z]+ing|[a-z]+ed (?:with|by|to|for|in|on|at))\b",
@@ -312,56 +312,20 @@ TELLING: Final = re.compile(r"[A-HJ-Z0-9`\"#@]|\w[/._:-]\w")
 """A name, a number or code stands in it."""
 FAVOURITE: Final = re.compile(r"(?:favou?rite|preferred|default|go-to|native|maiden|middle) ", re.IGNORECASE)
 
-_DAY: Final = (
-    r"(?:\d|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))"
-)
-_AM: Final = r"(?:am|is|are|'m|'re)"
-_IS: Final = r"(?:is|are)"
-_YET: Final = r"(?: now| currently| still| always)?"
-RELATIONS: Final = {
-    "lives in": rf"lives? in|(?:have |has )?moved to|{_AM} based in",
-    "works": r"works? (?:at|for)",
-    "works as": r"works? as",
-    "is from": rf"{_AM} from",
-    "is hosted": rf"{_IS} hosted (?:on|at|by|with)",
-    "is deployed": rf"{_IS} deployed (?:to|on)|deploys? to",
-    "runs on": r"runs on",
-    "is stored": rf"{_IS} (?:stored|kept) (?:in|on|at)",
-    "is owned": rf"{_IS} owned by",
-    "is maintained": rf"{_IS} maintained by",
-    "is called": rf"{_IS} (?:called|named)",
-    "reports to": r"reports? to",
-    "is married": rf"{_AM} married to",
-    "is written": rf"{_IS} written in",
-    "is due": rf"{_IS} due (?:on|by|in)?",
-    "expires": r"expires? (?:on|in)",
-    "is at": r"(?:is|are|starts?|begins?) at(?= \d| noon| midnight| half| quarter)",
-    "is on": rf"(?:is|are|falls) on(?= {_DAY})",
-    "is pinned": rf"{_IS} pinned (?:to|at)",
-}
-"""What somebody or something is to another, of which there is one at a time, and how that is said."""
 _WORD: Final = r"[\w./-]{1,60}"
 _WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
-_WHO: Final = (
-    r"(?:(?:I|We|we|i)(?= |'m|'re)|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w.'/-]{1,60} ){0,3}?[\w./-]{1,60}"
-    r"|[A-Z][\w.-]{1,60}(?: [\w.-]{1,60}){0,2}?)"
+ORIGIN: Final = re.compile(
+    r"(?P<who>[Ii]|[Ww]e|[Mm]y (?:[\w.'/-]{1,60} ){0,3}?[\w./-]{1,60}) ?(?:now |currently |always |still )*"
+    r"(?:(?P<home>lives? in|(?:have |has )?moved to|(?:am|is|are|'m|'re) based in)|(?P<origin>(?:am|is|are|'m|'re) from))"
+    r" (?P<value>.+)"
 )
-_HOW: Final = "|".join(f"(?P<r{number}>{form})" for number, form in enumerate(RELATIONS.values()))
-RELATION: Final = re.compile(rf"(?P<who>{_WHO}) ?(?:now |currently |always |still )*(?:{_HOW}) (?P<value>.+)")
-"""X lives in Y; the group ``rN`` is that of the N-th of `RELATIONS`."""
-PORT: Final = re.compile(
-    rf"(?P<who>{_WHO}) (?:is|are|runs|listens|sits|answers)(?: now)? (?:on|at) "
-    r"(?P<attribute>port) (?P<value>\d{2,5})\b"
-)
-USE: Final = re.compile(
-    r"(?:[Ww]e|I|[Oo]ur team|[Tt]he team)(?: now| always| only| currently)? (?P<attribute>use) "
-    r"(?P<value>(?:[\w.+#/-]+ ){0,3}?[\w.+#/-]+) (?:for|as) (?P<who>.+)"
-)
+"""Where the speaker, or somebody of theirs, lives or comes from."""
 ATTRIBUTE: Final = re.compile(
     r"(?P<who>[Mm]y|[Oo]ur|(?:[Mm]y |[Oo]ur |[Tt]he )?(?:[\w.-]{1,60} ){0,2}?[\w.-]{1,60}'s|[Tt]he) "
     rf"(?P<attribute>{_WORDS})(?: (?:of|for) (?:the |our |my )?(?P<of>(?:{_WORD} ){{0,2}}?{_WORD}))? "
-    rf"{_IS}{_YET} (?P<value>.+)"
+    r"(?:is|are)(?: now| currently| still| always)? (?P<value>.+)"
 )
+"""My X is Y, our X's Y is Z, the Y of X is Z."""
 
 
 MAX_CLAUSE_WORDS: Final = 30
@@ -370,7 +334,6 @@ MAX_VALUE_WORDS: Final = 8
 MAX_NAME_WORDS: Final = 4
 PERSONAL: Final = frozenset(("i", "me", "my", "mine"))
 
-_ABOUT_PEOPLE: Final = frozenset(("lives in", "works", "works as", "is from"))
 _ARTICLE = re.compile(r"(?:the|our|this|all) (?=\w)", re.IGNORECASE)
 _OF_NOW = re.compile(r"(?:current|new|actual|present) (?=\w)")
 _AM_PATTERN = re.compile(r"(?:am|'m|'re) ")
@@ -398,7 +361,7 @@ class AttributeClaim:
 def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
     """Return the claims of one sentence, in order.
 
-    >>> [(claim.entity, claim.attribute, claim.value) for claim in attribute_claims("The staging server is on port 8443.")]
+    >>> [(claim.entity, claim.attribute, claim.value) for claim in attribute_claims("Our staging server's port is 8443.")]
     [('staging server', 'port', '8443')]
     """
     plain = normalize_typography(" ".join(sentence.replace("**", "").split()))
@@ -407,39 +370,25 @@ def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
         lead = LEAD.match(clause)
         said = clause[lead.end() :] if lead else clause
         if said and len(said.split()) <= MAX_CLAUSE_WORDS and not DOUBT.search(said):
-            found += [claim for claim in _read(said) if claim is not None][:1]
+            claim = _read(said)
+            found += [claim] if claim is not None else []
     return tuple(found)
 
 
-def _read(said: str) -> Iterator[AttributeClaim | None]:
-    """Yield what each form makes of a clause, the surest form first."""
-    for form, read in ((PORT, _of_port), (USE, _of_use), (RELATION, _of_relation), (ATTRIBUTE, _of_is)):
-        match = form.match(said)
-        if match:
-            yield read(match)
+def _read(said: str) -> AttributeClaim | None:
+    origin, attribute = ORIGIN.match(said), ATTRIBUTE.match(said)
+    return _origin_claim(origin) if origin else _attribute_claim(attribute) if attribute else None
 
 
-def _of_port(match: re.Match[str]) -> AttributeClaim | None:
-    return _claim(match["who"], match["attribute"], match["value"], "port")
+def _origin_claim(match: re.Match[str]) -> AttributeClaim | None:
+    value = ASIDE.sub("", _value(match["value"]))
+    if not TELLING.search(value):
+        return None
+    attribute = _AM_PATTERN.sub("", match["home"] or match["origin"], count=1)
+    return _claim(match["who"], attribute, value, "lives in" if match["home"] else "is from")
 
 
-def _of_use(match: re.Match[str]) -> AttributeClaim | None:
-    return _claim(_value(match["who"]), match["attribute"], match["value"], "use")
-
-
-def _of_relation(match: re.Match[str]) -> AttributeClaim | None:
-    number, relation = next((n, name) for n, name in enumerate(RELATIONS) if match[f"r{n}"])
-    who, value = match["who"], _value(match["value"])
-    if relation in _ABOUT_PEOPLE:
-        value = ASIDE.sub("", value)
-        if relation != "works as" and not TELLING.search(value):
-            return None
-    if relation in ("is on", "is at") and who[:3].lower() == "my ":
-        return _claim(who[:2], who[3:], value, who[3:].lower())
-    return _claim(who, _AM_PATTERN.sub("", match[f"r{number}"], count=1), value, relation)
-
-
-def _of_is(match: re.Match[str]) -> AttributeClaim | None:
+def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
     who, attribute, value = match["who"], match["attribute"], _value(match["value"])
     if match["of"]:
         who = match["of"]

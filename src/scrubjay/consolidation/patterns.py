@@ -1,25 +1,17 @@
 """Patterns over sessions: procedures, crystals and insights.
 
-Grown step by step from pairs that several sessions share, with at most ``GAP`` others in between, as long as half of
-the sessions go on alike (a greedy form of PrefixSpan with gaps, Pei et al., 2001). A step stands in a
-sequence once: to edit and test until it works is no procedure.
+A procedure is a sequence of steps, grown from pairs that several sessions share, with at most ``MAX_GAP`` other steps
+in between, as long as half of the sessions go on alike (a greedy form of PrefixSpan with gaps, Pei et al., 2001). A
+step occurs once in a sequence: to edit and test until it works is no procedure. Its trigger is the words that the
+requests before it share; without one, no procedure is made. Steps are quoted from the newest session.
 
-A procedure has a trigger: the words that the requests before it share. Where people asked for nothing in common, the
-same commands say nothing of when to use them again, and no procedure is drawn. Steps are told as the newest
-session took them. Of what was done only names are held, of what was asked only the request before a repeated
-sequence; texts are read where a sequence was found.
+A crystal is the story of one concept. Its digests refer to the concept and are nearer to each other's centroid than to
+that of all other digests. `summary` chooses its sentences, each verbatim.
 
-A concept's name may be known to somebody whom a shared record does not reach; so only a name is used that stands in
-the records themselves, and what is drawn tells nobody more than its sources do.
+An insight is a concept that came up again and again, with what else, from when to when. Every number is counted.
 
-A cluster is what refers to one telling concept and points the same way: all in all, and each of its digests, is
-nearer to the others' middle than to the middle of what is not in the cluster. A concept of too many digests is no
-narrative; two of them together may be. Told are sentences that name the thing; which of them is the digests' own
-question of cover (``cover.py``), and each stands in its crystal as it was said.
-
-Two patterns: what came up again and again, with what else, from when to when; and what was changed again and again.
-Every number is counted from the memories given and nothing is claimed that is not counted. Only what is
-strongly borne out is said at all, and of one key only the most telling.
+A concept's name may be known to somebody who does not see a shared record, so only names that occur in the records
+themselves are used.
 """
 
 from __future__ import annotations
@@ -29,7 +21,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
@@ -217,11 +208,11 @@ class _FoundProcedure:
         trigger = _shared(
             [record.content for _, record in self.asked.values()], self.asked[newest][1].content
         )
-        programs = dict.fromkeys(name.split()[0] for name in self.sequence.names if name[0] != "~")
-        if not trigger or (not programs and " " not in trigger):
+        programs = dict.fromkeys(name.split()[0] for name in self.sequence.names)
+        if not trigger:
             return None
         texts = [self._text(at, place) for _, at, place in self.steps[newest]]
-        title = f"{trigger}: {', '.join(programs)}" if programs else trigger
+        title = f"{trigger}: {', '.join(programs)}"
         lines = [title, f"When: {trigger}", *(f"{number}. {text}" for number, text in enumerate(texts, 1))]
         records = {record.id: record for record in self.shown.values()}
         records |= {record.id: record for _, record in self.asked.values()}
@@ -398,8 +389,9 @@ def _clusters(
     total = rows.sum(axis=0)
     told = [
         theme
-        for theme in _split(known)
-        if theme.tells >= MIN_INFORMATION or len(theme.records) == len(records)
+        for theme in known
+        if len(theme.records) <= MAX_CRYSTAL_DIGESTS
+        and (theme.tells >= MIN_INFORMATION or len(theme.records) == len(records))
     ]
     told.sort(key=lambda theme: (-len(theme.records) * theme.tells, theme.concept))
     free = np.ones(len(records), dtype=bool)
@@ -410,23 +402,6 @@ def _clusters(
         if len(members) >= MIN_CRYSTAL_DIGESTS and len(of) >= MIN_CRYSTAL_SOURCES:
             free[members] = False
             yield theme, tuple(members)
-
-
-def _split(known: Sequence[Theme]) -> Iterator[Theme]:
-    """Yield the themes of few enough records, and in the place of broader ones what two of them share."""
-    broad = []
-    for theme in known:
-        if len(theme.records) <= MAX_CRYSTAL_DIGESTS:
-            yield theme
-        else:
-            broad.append(theme)
-    broad.sort(key=lambda theme: (-theme.tells, theme.concept))
-    for one, other in combinations(broad[:MAX_CRYSTAL_DIGESTS], 2):
-        both = tuple(sorted(set(one.records) & set(other.records)))
-        if MIN_CRYSTAL_DIGESTS <= len(both) <= MAX_CRYSTAL_DIGESTS:
-            name = f"{one.name}, {other.name}"
-            concept, names = f"{one.concept} {other.concept}", (*one.names, *other.names)
-            yield Theme(concept, name, names, both, one.tells + other.tells)
 
 
 def _near(rows: NDArray[np.float64], total: NDArray[np.float64], places: Sequence[int]) -> list[int]:
@@ -529,34 +504,28 @@ MAX_SOURCE_SHARE: Final = 0.75
 """Share of all sources in which a thing may come up: what is everywhere is no pattern."""
 TOGETHER_SHARE: Final = 0.5
 """Share of a thing's sources in which another comes up too, to be named with it."""
-MIN_CHANGES: Final = 3
 
 
 def promote_insights(
     records: Iterable[Record],
     references: Mapping[str, Iterable[str]],
     concepts: Mapping[str, Entity],
-    changes: Iterable[tuple[Record, Record]] = (),
 ) -> tuple[PromotedMemory, ...]:
-    """Return the patterns, sorted by key, project and title.
+    """Return what several sources came up with again and again, sorted by key, project and title.
 
     Args:
         records: Digests, episodes and notes, of any keys, in any order; not the crystals made from them, which
             would be counted twice.
         references: Id of a record to ids of the concepts that it refers to.
         concepts: By id, as those know them who see the records' key.
-        changes: Pairs of statements, the new one and the one that it superseded.
     """
     by_key: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
         if is_usable(record):
             by_key[record.key].append(record)
-    pairs = {(new.id, old.id): (new, old) for new, old in changes if new.key == old.key}
     found = []
     for key in sorted(by_key):
         found += _recurring(sorted(by_key[key], key=chronological_key), references, concepts)
-    for key in sorted({new.key for new, _ in pairs.values()}):
-        found += _changing([pair for pair in pairs.values() if pair[0].key == key], references, concepts)
     return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
 
 
@@ -591,35 +560,6 @@ def _recurs(
         f"{f', most often with {beside_it}' if beside_it else ''}."
     )
     return promoted_memory("insight", text, f"{theme.name} over time", own, time_span(own))
-
-
-def _changing(
-    pairs: Sequence[tuple[Record, Record]],
-    references: Mapping[str, Iterable[str]],
-    concepts: Mapping[str, Entity],
-) -> list[PromotedMemory]:
-    records = sorted({one.id: one for pair in pairs for one in pair}.values(), key=chronological_key)
-    strong = []
-    for theme in find_themes(records, references, concepts, MIN_CHANGES + 1):
-        inside = {records[place].id for place in theme.records}
-        changed = [(new, old) for new, old in pairs if new.id in inside and old.id in inside]
-        said = sorted({one.id: one for pair in changed for one in pair}.values(), key=chronological_key)
-        enough = len(changed) >= MIN_CHANGES and len({source_key(one) for one in said}) >= MIN_INSIGHT_SOURCES
-        if enough and occurred_at(said[-1]) - occurred_at(said[0]) >= MIN_INSIGHT_SPAN:
-            strong.append((theme, len(changed), said))
-    strong.sort(key=lambda one: (-one[1], one[0].concept))
-    by_name: dict[str, PromotedMemory] = {}
-    for theme, count, said in strong:
-        by_name.setdefault(theme.name.casefold(), _changes(theme, count, said))
-    return list(by_name.values())[:MAX_INSIGHTS]
-
-
-def _changes(theme: Theme, count: int, said: Sequence[Record]) -> PromotedMemory:
-    text = (
-        f"What was said of {theme.name} was changed {count} times from {_day(occurred_at(said[0]))} to "
-        f"{_day(occurred_at(said[-1]))}; last: {' '.join(said[-1].content.split())}"
-    )
-    return promoted_memory("insight", text, f"{theme.name}, changed", said, time_span(said))
 
 
 def _each_name_once(found: Sequence[Theme]) -> list[Theme]:

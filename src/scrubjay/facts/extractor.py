@@ -318,6 +318,12 @@ _PLAIN: Final = re.compile(
     r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b))\S"
 )
 """What a person says of themselves in so many words."""
+_DECIDED: Final = re.compile(
+    r"\W*(?:(?:so|and|ok|okay|then|also|finally|right|well),? )?(?:decided: "
+    r"|(?:i(?:'ve| have) decided|we(?:'ve| have| all| finally)? (?:decided|agreed|chose|chosen|opted|settled|went with)"
+    r"|we(?:'re| are) (?:all )?going with) (?!(?:on |to |for )?(?:it|this|that|these|those|option|[a-d])\b))"
+)
+"""How a sentence begins that states a decision."""
 _NORMS: Final = re.compile(
     r"(?:^|[,;:(]|\b(?:please|we|i|and|is|are|must|should|but|also|goes|bitte|ich|wir|man|immer|on|nous|je|siempre|then)\b)[^,;:.]{0,3}?\s*"
     r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
@@ -361,16 +367,24 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     >>> extract_facts("ShipmentTimeline it is. This goes out on Tuesday.")
     ()
     """
-    found = list(_marked(text))
+    plain = own_prose(text)
+    found = list(_marked(text, plain))
     for one in find_statements(text):
-        apart = all(one.end <= other.start or other.end <= one.start for other in found)
-        said = one.text.lower()
-        passing = _TRANSIENT.search(said) or _NOT.search(said)
-        if apart and _stands_alone(said) and not passing:
+        if _apart(one, found) and _lasts(one.text.lower()):
             whole = _whole(text, one)
             if _ended(text, whole.end):
                 found.append(whole)
+    found += [one for one in _decisions(text, plain) if _apart(one, found)]
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _apart(one: Statement, found: Sequence[Statement]) -> bool:
+    return all(one.end <= other.start or other.end <= one.start for other in found)
+
+
+def _lasts(said: str) -> bool:
+    """Tell whether it can be read by itself and holds beyond the day."""
+    return _stands_alone(said) and not _TRANSIENT.search(said) and not _NOT.search(said)
 
 
 def _whole(text: str, one: Statement) -> Statement:
@@ -380,14 +394,29 @@ def _whole(text: str, one: Statement) -> Statement:
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
 
-def _marked(text: str) -> Iterator[Statement]:
+def _decisions(text: str, plain: str) -> Iterator[Statement]:
+    """Yield the sentences that begin with a decision, as the person wrote them."""
+    for start, end in _sentences(text):
+        if _DECIDED.match(plain, start, end) and _lasts(plain[start:end]):
+            yield from _sentence(text, start, end, "decision")
+
+
+def _sentence(
+    text: str, start: int, end: int, kind: str, shortest: int = MIN_CHARACTERS
+) -> Iterator[Statement]:
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    kept = " ".join(text[start:end].split())
+    if shortest <= len(kept) <= MAX_CHARACTERS:
+        yield Statement(start, end, kind, kept, "marked")
+
+
+def _marked(text: str, plain: str) -> Iterator[Statement]:
     """Yield the sentences that a person marks as worth keeping, as they wrote them."""
-    plain = own_prose(text)
     for start, end in _sentences(text):
         said = plain[start:end]
         if not said.strip() or _NOT.search(said):
             continue
-        asked, kinds = _ASKED.match(said), "preference"
+        asked, kind = _ASKED.match(said), "preference"
         if asked:
             start += asked.end()
         elif not _stands_alone(said):
@@ -395,11 +424,8 @@ def _marked(text: str) -> Iterator[Statement]:
         elif not (_REMEMBER_MARKS.search(said) or _NORMS.search(said)):
             if not _PLAIN.match(said) or _TRANSIENT.search(said):
                 continue
-            kinds = statement_kind(said.split())
-        start += len(text[start:end]) - len(text[start:end].lstrip())
-        kept = " ".join(text[start:end].split())
-        if MIN_CHARACTERS <= len(kept) <= MAX_CHARACTERS or (asked and 1 < len(kept) <= MAX_CHARACTERS):
-            yield Statement(start, end, kinds, kept, "marked")
+            kind = statement_kind(said.split())
+        yield from _sentence(text, start, end, kind, 2 if asked else MIN_CHARACTERS)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

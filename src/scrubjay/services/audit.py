@@ -15,7 +15,6 @@ from typing import Final
 
 from scrubjay.consolidation.audit import (
     FAULT_KINDS,
-    MENDED_KINDS,
     AuditFault,
     AuditResult,
     last_activity,
@@ -96,10 +95,10 @@ def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
     if limit < 0:
         raise InputError(f"limit is {limit}; it must be 0 or more. Nothing was written.")
     for kind in fix:
-        if kind not in MENDED_KINDS:
-            near = get_close_matches(kind, MENDED_KINDS, n=1)
+        if kind not in FAULT_KINDS:
+            near = get_close_matches(kind, FAULT_KINDS, n=1)
             raise InputError(
-                f"{kind!r} cannot be fixed; what can is {', '.join(MENDED_KINDS)}. Nothing was written.",
+                f"{kind!r} cannot be fixed; what can is {', '.join(FAULT_KINDS)}. Nothing was written.",
                 hint=f"scrubjay audit --fix {near[0]}" if near else "scrubjay audit",
             )
 

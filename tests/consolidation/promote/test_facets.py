@@ -14,30 +14,26 @@ from scrubjay.consolidation.facts import promote_facets
 from scrubjay.models.records import Record
 
 SAID = (
-    ("My birthday is on 3 May.", "my · birthday: 3 May"),
+    ("My birthday is 3 May.", "my · birthday: 3 May"),
     ("my sister's birthday is May 3rd", "my sister · birthday: May 3rd"),
     ("By the way, I live in Porto now, but I travel a lot", "I · live in: Porto"),
     ("I've moved on, I think.", ""),
     ("I moved to Denver, Colorado for work.", "I · moved to: Denver, Colorado"),
-    ("Mara works at Acme Corp.", "Mara · works at: Acme Corp"),
-    ("The staging server is on port 8443.", "staging server · port: 8443"),
-    ("Staging server runs on port 8443", "Staging server · port: 8443"),
-    ("We use Postgres for billing.", "billing · use: Postgres"),
+    ("My dad is from Karachi, Pakistan.", "my dad · is from: Karachi, Pakistan"),
+    ("Our staging server's port is 8443.", "staging server · port: 8443"),
     ("The grant deadline is 12 March", "grant · deadline: 12 March"),
     ("The deadline for the grant is 12 March", "grant · deadline: 12 March"),
-    ("Our standup is at 9:30.", "standup · is at: 9:30"),
     ("My favourite colour is dark green", "my · favourite colour: dark green"),
-    ("The billing service runs on Fly.io", "billing service · runs on: Fly.io"),
-    ("My dog is called Rex", "my dog · is called: Rex"),
     ("The release branch is `release/v2`", "release · branch: `release/v2`"),
 )
 UNSAID = (
     "My car is broken.",
-    "The staging server is not on port 8443.",
-    "Is the staging server on port 8443?",
+    "The staging port is not 8443.",
+    "Is the staging port 8443?",
     "If my name is Ann, call me.",
-    "Maybe the staging server is on port 8443.",
-    "We use it for everything.",
+    "Maybe the staging port is 8443.",
+    "The new bookshelf is from IKEA.",
+    "My abuela is actually teaching me Latin recipes.",
     "It lives in Rome.",
     "Everyone lives in Rome.",
     "My sister is tired today.",
@@ -71,29 +67,25 @@ def test_the_newest_active_source_wins_however_old_it_is() -> None:
 
 
 def test_what_is_said_again_is_one_facet_with_all_its_evidence() -> None:
-    (one,) = promote_facets(
-        [semantic("The staging server is on port 8443.", n, days=9 * n) for n in (1, 2, 3)]
-    )
+    (one,) = promote_facets([semantic("The staging port is 8443.", n, days=9 * n) for n in (1, 2, 3)])
     assert [memory for memory, _ in one.evidence] == ["obs_0001", "obs_0002", "obs_0003"]
     assert one.confidence == pytest.approx(0.925)
 
 
 def test_saying_it_again_makes_no_other_facet() -> None:
-    first = semantic("The staging server is on port 8443.", 1, days=30)
-    again = semantic("The staging server is on port 8443.", 2, days=3)
+    first = semantic("The staging port is 8443.", 1, days=30)
+    again = semantic("The staging port is 8443.", 2, days=3)
     (before,), (after,) = promote_facets([first]), promote_facets([first, again])
     assert (before.text, before.title, before.event) == (after.text, after.title, after.event)
 
 
 def test_a_facet_is_as_sure_as_the_fact_that_it_is_taken_from() -> None:
-    fact = semantic("We use Postgres for billing.", origin="derived", confidence=0.9625)
+    fact = semantic("Our billing database is Postgres.", origin="derived", confidence=0.9625)
     assert promote_facets([fact])[0].confidence == 0.9625
 
 
 def test_the_same_thing_in_two_projects_is_two_things_but_a_person_is_one() -> None:
-    server = [
-        semantic(f"The staging server is on port {n}", n, project=f"p{n}", days=9 * n) for n in (81, 82)
-    ]
+    server = [semantic(f"The staging port is {n}", n, project=f"p{n}", days=9 * n) for n in (81, 82)]
     assert [one.project for one in promote_facets(server)] == ["p81", "p82"]
     home = [semantic(f"I live in {c}", n, project=c, days=n) for n, c in ((9, "Rome"), (2, "Oslo"))]
     assert [(one.text, one.project) for one in promote_facets(home)] == [("I · live in: Oslo", "Oslo")]
@@ -106,9 +98,7 @@ def test_nobody_knows_who_i_is_in_a_shared_memory() -> None:
         )
         == ()
     )
-    assert (
-        promote_facets([semantic("The staging server is on port 81", key="group:dev")])[0].key == "group:dev"
-    )
+    assert promote_facets([semantic("The staging port is 81", key="group:dev")])[0].key == "group:dev"
 
 
 def test_observations_and_strangers_words_make_no_facets() -> None:
@@ -118,7 +108,7 @@ def test_observations_and_strangers_words_make_no_facets() -> None:
 _ANY = st.builds(
     semantic,
     st.sampled_from(
-        [said for said, _ in SAID] + list(UNSAID) + ["I live in Rome", "We use MySQL for billing"]
+        [said for said, _ in SAID] + list(UNSAID) + ["I live in Rome", "Our billing database is MySQL"]
     ),
     st.integers(1, 40),
     days=st.integers(1, 900),

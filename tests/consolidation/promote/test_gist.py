@@ -18,7 +18,7 @@ from scrubjay.consolidation.candidates import (
     serialize_gist,
 )
 
-SAID = turn("The staging server is on port 8443.", 1, session="a", days=50)
+SAID = turn("Our release server's port is 8443.", 1, session="a", days=50)
 SHOWN = turn("Run `git push origin main`.", 2, role="assistant", session="a", days=50)
 NOTED = passage("Backups of the ledger run at 03:00 on Oslo.", "2026-01-03.md", 3, days=35)
 
@@ -69,4 +69,4 @@ def test_what_is_not_read_has_no_mark_and_no_gist() -> None:
 def test_the_rules_have_a_new_number_when_texts_are_read_otherwise() -> None:
     """What was kept by other rules would be believed: count `compute_gist.RULES` up, then change this line."""
     read = b"".join(serialize_gist(compute_gist(record)) for record in voices())
-    assert (GIST_RULES, hashlib.sha256(read).hexdigest()[:12]) == ("1", "3942ddb90507")
+    assert (GIST_RULES, hashlib.sha256(read).hexdigest()[:12]) == ("4", "be118b559ebc")

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import passage
 from voices import CONCEPTS, digest, journal, whole
-from voices import semantic as fact
 
 from scrubjay.consolidation.candidates import PromotedMemory, source_key
 from scrubjay.consolidation.patterns import promote_insights
@@ -53,30 +52,6 @@ def test_sessions_and_notes_are_counted_apart() -> None:
     others = [digest(f"user: The boiler hums, day {n}.", 700 + n, days=90 - n) for n in range(3)]
     (text,) = told([*records, *notes, *others], references)
     assert text.startswith("Postgres came up in 6 sessions and 2 documents from ")
-
-
-def test_what_was_changed_again_and_again_is_told_with_the_last_word() -> None:
-    said = [fact(f"The greenhouse vents open at {n + 6}:00.", n, days=60 - 9 * n) for n in range(4)]
-    pairs = [(said[n + 1], said[n]) for n in range(3)]
-    references = {one.id: ["con_ga"] for one in said}
-    (one,) = promote_insights([], references, CONCEPTS, pairs)
-    assert one.text == (
-        "What was said of greenhouse was changed 3 times from 2025-12-18 to 2026-01-14; "
-        "last: The greenhouse vents open at 9:00."
-    )
-    assert len(one.evidence) == 4
-    assert promote_insights([], references, CONCEPTS, pairs[:2]) == ()
-    assert promote_insights([], references, CONCEPTS, [*pairs, *pairs]) == (one,)
-
-
-def test_a_change_between_two_keys_is_told_to_nobody() -> None:
-    said = [fact(f"The greenhouse vents open at {n + 6}:00.", n, days=60 - 9 * n) for n in range(7)]
-    said[2] = replace(said[2], key="group:dev")
-    pairs = [(said[n + 1], said[n]) for n in range(3)]
-    assert promote_insights([], {one.id: ["con_ga"] for one in said}, CONCEPTS, pairs) == ()
-    old = [replace(one, id=f"{one.id}9", key="group:dev") for one in said]
-    across = list(zip(said, old, strict=True))
-    assert promote_insights([], {one.id: ["con_ga"] for one in (*said, *old)}, CONCEPTS, across) == ()
 
 
 def test_a_name_that_stands_in_no_source_is_never_told() -> None:

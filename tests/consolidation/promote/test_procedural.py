@@ -36,8 +36,7 @@ def drawn(records: list[Record]) -> tuple[PromotedMemory, ...]:
         ("Call `record.update` and `user name` with `foo bar`.", []),
         ("user@host:~/app$ ./scripts/deploy.sh staging\nok", ["deploy.sh staging"]),
         ("`python scripts/seed.py --all`", ["python seed.py"]),
-        ("1. Open the settings page\n2. Click Reset token", ["~open settings", "~click reset"]),
-        ("1. Plank: hold it.\n2. Stay positive and rest", []),
+        ("1. Open the settings page\n2. Click Reset token", []),
         ("```bash\ngit status\ngit diff\n```", []),
         ("```bash\ngit push\ngit push origin main\n```", ["git push"]),
         ("```bash\necho 'open\n```", []),
@@ -90,26 +89,6 @@ def test_advice_that_is_numbered_is_no_procedure() -> None:
         )
     ]
     assert drawn(records) == ()
-
-
-def test_steps_in_words_that_hands_do_are_a_procedure() -> None:
-    steps = "1. Open the router page\n2. Enter the admin password\n3. Click Reboot twice\n4. Wait two minutes"
-    records = [
-        record
-        for n in (1, 2)
-        for record in (
-            turn(
-                f"The router hangs again, how do I reboot the router ({n})?",
-                10 * n,
-                session=f"s{n}",
-                turn=0,
-                days=9 - n,
-            ),
-            turn(steps, 10 * n + 1, role="assistant", session=f"s{n}", turn=1, days=9 - n),
-        )
-    ]
-    (one,) = drawn(records)
-    assert one.text.split("\n")[2:] == steps.split("\n")
 
 
 def test_strangers_and_digests_and_other_keys_bear_nothing_out() -> None:

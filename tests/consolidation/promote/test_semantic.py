@@ -22,7 +22,7 @@ def borne(records: list[Record], known: list[Record] = [], **evidence: list[str]
 def test_what_people_and_notes_say_twice_is_a_fact_in_its_best_words() -> None:
     assert [one.text for one in borne(voices()).facts] == [
         "Backups of the ledger run at 03:00 on Oslo.",
-        "The staging server is on port 8443.",
+        "Our release server's port is 8443.",
     ]
 
 
@@ -35,14 +35,14 @@ def test_sentences_that_are_only_alike_are_not_one_fact() -> None:
 
 
 def test_a_fact_lists_everything_that_says_it_and_is_surer_the_more_does() -> None:
-    said = [turn("The staging server is on port 8443.", n, session=f"s{n}", days=n + 1) for n in range(4)]
+    said = [turn("Our release server's port is 8443.", n, session=f"s{n}", days=n + 1) for n in range(4)]
     (two,), (four,) = borne(said[:2]).facts, borne(said).facts
     assert [memory for memory, _ in four.evidence] == [record.id for record in said]
     assert (two.confidence, four.confidence) == (pytest.approx(0.85), pytest.approx(0.9625))
 
 
 def test_one_session_bears_nothing_out_however_often_it_says_it() -> None:
-    said = [turn("The staging server is on port 8443.", n, session="s", days=n + 1) for n in range(4)]
+    said = [turn("Our release server's port is 8443.", n, session="s", days=n + 1) for n in range(4)]
     assert borne(said) == CorroboratedFacts((), ())
 
 
@@ -55,21 +55,21 @@ def test_two_passages_of_one_day_of_a_journal_are_one_source() -> None:
 
 def test_what_a_model_says_bears_nothing_out() -> None:
     said = [
-        turn("The staging server is on port 8443.", n, role="assistant", session=f"s{n}") for n in range(3)
+        turn("Our release server's port is 8443.", n, role="assistant", session=f"s{n}") for n in range(3)
     ]
     assert borne(said).facts == ()
 
 
 def test_what_was_changed_later_is_no_fact() -> None:
-    said = [turn("The API has a timeout of 30 seconds.", n, session=f"s{n}", days=50 - n) for n in range(3)]
+    said = [turn("Our API has a timeout of 30 seconds.", n, session=f"s{n}", days=50 - n) for n in range(3)]
     assert len(borne(said).facts) == 1
-    later = turn("The API has a timeout of 90 seconds.", 9, session="s9", days=3)
+    later = turn("Our API has a timeout of 90 seconds.", 9, session="s9", days=3)
     assert borne([*said, later]).facts == ()
 
 
 def test_a_fact_that_is_known_is_not_made_again_but_gets_what_it_lacks() -> None:
-    said = [turn("The staging server is on port 8443.", n, session=f"s{n}", days=n + 1) for n in range(3)]
-    fact = replace(known_fact("The staging server is on port 8443."), id="sem_1", confidence=0.7)
+    said = [turn("Our release server's port is 8443.", n, session=f"s{n}", days=n + 1) for n in range(3)]
+    fact = replace(known_fact("Our release server's port is 8443."), id="sem_1", confidence=0.7)
     found = borne(said, [fact], sem_1=["obs_0000"])
     assert found.facts == ()
     (support,) = found.supports
@@ -81,16 +81,14 @@ def test_a_fact_that_is_known_is_not_made_again_but_gets_what_it_lacks() -> None
 
 @pytest.mark.parametrize("status", ["superseded", "archived"])
 def test_a_fact_that_is_no_longer_so_is_not_made_again(status: str) -> None:
-    said = [turn("The staging server is on port 8443.", n, session=f"s{n}") for n in range(3)]
+    said = [turn("Our release server's port is 8443.", n, session=f"s{n}") for n in range(3)]
     assert borne(
-        said, [known_fact("The staging server is on port 8443.", status=status)]
+        said, [known_fact("Our release server's port is 8443.", status=status)]
     ) == CorroboratedFacts((), ())
 
 
 def test_the_server_of_one_project_says_nothing_of_that_of_another_but_a_person_is_one() -> None:
-    server = [
-        turn("The staging server is on port 8443.", n, session=f"s{n}", project=f"p{n}") for n in (1, 2)
-    ]
+    server = [turn("Our release server's port is 8443.", n, session=f"s{n}", project=f"p{n}") for n in (1, 2)]
     assert borne(server).facts == ()
     allergy = [turn("I'm allergic to peanuts.", n, session=f"s{n}", project=f"p{n}") for n in (1, 2)]
     assert [one.project for one in borne(allergy).facts] == [None]
@@ -115,15 +113,15 @@ def test_a_form_that_is_filled_in_every_day_is_no_fact() -> None:
 
 _SAID = st.sampled_from(
     [
-        "The staging server is on port 8443.",
-        "the staging server is on port 8443",
-        "The staging server is on port 9000.",
+        "Our release server's port is 8443.",
+        "our release server's port is 8443",
+        "Our release server's port is 9000.",
         "I'm allergic to peanuts.",
         "I am allergic to peanuts",
         "I'm not allergic to peanuts.",
         "We use Postgres for billing.",
-        "The API has a timeout of 30 seconds.",
-        "The API has a timeout of 90 seconds.",
+        "Our API has a timeout of 30 seconds.",
+        "Our API has a timeout of 90 seconds.",
         "Thanks, that helps!",
     ]
 )

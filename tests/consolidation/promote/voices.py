@@ -96,14 +96,14 @@ def rows(records: Sequence[Record]) -> dict[str, NDArray[np.float32]]:
 def voices() -> list[Record]:
     """Everything at once: what people say twice, what they change, what agents do, notes of days."""
     return [
-        turn("By the way, the staging server is on port 8443.", 1, session="a", days=50),
-        turn("The staging server is on port 8443.", 2, session="b", days=40),
+        turn("By the way, our release server's port is 8443.", 1, session="a", days=50),
+        turn("Our release server's port is 8443.", 2, session="b", days=40),
         turn("I'm allergic to peanuts.", 3, session="a", days=50),
         turn("I am allergic to peanuts", 4, session="c", days=30),
-        turn("The API has a timeout of 30 seconds.", 5, session="a", days=50),
-        turn("The API has a timeout of 30 seconds.", 6, session="b", days=40),
-        turn("The API has a timeout of 90 seconds.", 7, session="c", days=30),
-        turn("The staging server is on port 8443.", 8, role="assistant", session="e", days=20),
+        turn("Our API has a timeout of 30 seconds.", 5, session="a", days=50),
+        turn("Our API has a timeout of 30 seconds.", 6, session="b", days=40),
+        turn("Our API has a timeout of 90 seconds.", 7, session="c", days=30),
+        turn("Our release server's port is 8443.", 8, role="assistant", session="e", days=20),
         passage("Backups of the ledger run at 03:00 on Oslo.", "2026-01-03.md", 20, days=35),
         passage("- Backups of the ledger run at 03:00 on Oslo", "2026-01-09.md", 21, days=29),
         passage("Is the ledger backed up? Call Mara about it.", "2026-01-09.md", 22, days=29),
