@@ -279,7 +279,7 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], wanted: Context
     if wanted.asking is not None:
         request = replace(wanted.asking, where=wanted.of.where(), limit=MAX_FOUND)
         asked = retrieve(reader, embedders, request)
-        partial = asked.heard.partial
+        partial = asked.channels.partial
         if "relevant" in wanted.parts:
             claims = [("relevant", record) for record in _relevant_records(reader, asked, request)]
             if not claims:
@@ -313,12 +313,12 @@ def _answers_question(
 
 def _relevant_records(reader: Reader, asked: RetrievalState, request: SearchRequest) -> list[Record]:
     """Return what has to do with the question, best first, by the judgement of a search; behind each its copies."""
-    found = select_answers(reader, asked, request)
-    chosen = found.picked.chosen
+    selection = select_answers(reader, asked, request)
+    answers = confident_only([group.lead for group in selection.groups], selection.features)
     return [
-        chosen.records[memory]
-        for one in confident_only(found.admitted, found.told)
-        for memory in (one.id, *chosen.copies.get(one.id, ())[:MAX_COPIES])
+        selection.records[memory]
+        for one in answers
+        for memory in (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
     ]
 
 

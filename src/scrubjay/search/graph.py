@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.graph import merge_entities
 from scrubjay.models.results import Hit, PathStep, round_score
-from scrubjay.search.candidates import ChannelResults, Ranking
+from scrubjay.search.candidates import ChannelResults, Ranking, filter_records
 from scrubjay.search.fusion import ScoredRow, ScoreTable, best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import RankingMetadata, Reader
-from scrubjay.storage.table import record_matches
 from scrubjay.text.language import detect_language
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import query_groups
@@ -83,17 +82,17 @@ class MemoryPath:
 class BestPaths:
     """The best way to each thing."""
 
-    ways: dict[str, MemoryPath] = field(default_factory=dict)
+    paths: dict[str, MemoryPath] = field(default_factory=dict)
 
-    def offer(self, name: str, way: MemoryPath) -> None:
+    def offer(self, name: str, path: MemoryPath) -> None:
         """Keep a way where it carries more than the one that is known."""
-        held = self.ways.get(name)
-        if held is None or way.carried > held.carried:
-            self.ways[name] = way
+        held = self.paths.get(name)
+        if held is None or path.carried > held.carried:
+            self.paths[name] = path
 
     def first(self, count: int) -> dict[str, MemoryPath]:
         """Return the ways that carry most."""
-        return dict(sorted(self.ways.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
+        return dict(sorted(self.paths.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
 
 
 def reference_weight(weight: float) -> float:
@@ -156,7 +155,7 @@ class GraphScores:
 class GraphRanking(Ranking):
     """The graph's answer, with the best way to each memory: the hit it begins with, and over what it goes."""
 
-    ways: Mapping[str, tuple[str, ...]]
+    paths: Mapping[str, tuple[str, ...]]
 
 
 GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
@@ -177,18 +176,18 @@ def rank_by_graph(
         memories: How many memories are visible.
     """
     raws: dict[str, float] = {}
-    ways: dict[str, tuple[str, ...]] = {}
-    for led in (
+    paths: dict[str, tuple[str, ...]] = {}
+    for paths_of_kind in (
         _over_entities(reader, query, seeds, memories),
         _by_title(reader, query, seeds, titles, memories),
     ):
-        for memory, weight, way in led:
-            if memory != way[0] and round_score(weight) > raws.get(memory, 0.0):
-                raws[memory], ways[memory] = round_score(weight), way
+        for memory, weight, path in paths_of_kind:
+            if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
+                raws[memory], paths[memory] = round_score(weight), path
     if not raws:
         return None
     scored = GraphScores(raws)
-    return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, ways)
+    return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, paths)
 
 
 def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
@@ -260,127 +259,109 @@ MAX_NEW: Final = 20
 """Memories that no other channel found and a way leads to, the best, that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphExpansion:
-    """Memories, what is known of them without their texts, and the way to each that one leads to.
-
-    Attributes:
-        rows: Memories; best first.
-        heads: What is known of them.
-        ways: Memory to the hit and the name that led to it.
-    """
-
-    rows: ScoreTable
-    heads: Mapping[str, RankingMetadata]
-    ways: Mapping[str, tuple[str, ...]]
-
-
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
 
 
 def expand_by_graph(
-    made: QueryPlan,
-    heard: ChannelResults,
     reader: Reader,
-    judged: tuple[ScoreTable, Mapping[str, RankingMetadata]],
-    judge: ScoreIds,
-) -> GraphExpansion:
-    """Add what ways from the best passages are worth, to memories and to what they lead to beside.
+    plan: QueryPlan,
+    channels: ChannelResults,
+    rows: ScoreTable,
+    heads: Mapping[str, RankingMetadata],
+    score: ScoreIds,
+) -> tuple[ScoreTable, Mapping[str, RankingMetadata], Mapping[str, tuple[str, ...]]]:
+    """Score the paths that lead on from the best passages, for scored memories and for those only the graph finds.
 
     Args:
-        made: The query made ready.
-        heard: What the other channels said.
-        reader: What is visible.
-        judged: Memories as they stand without ways, and their heads.
-        judge: What judges memories that the other channels did not find.
+        reader: The caller's view of the store.
+        plan: The query plan.
+        channels: The other channels' rankings.
+        rows: Memories as scored without the graph.
+        heads: What is known of them without their texts.
+        score: Scores memories that the other channels did not find.
+
+    Returns:
+        The rows, in no order; their heads; and the path to each memory that one leads to.
     """
-    found, heads = best_first(judged[0]), judged[1]
-    best = list(islice((one for one in found if not _is_turn(heads, one.id)), MAX_SEEDS))
+    rows = best_first(rows)
+    best = list(islice((one for one in rows if not _is_turn(heads, one.id)), MAX_SEEDS))
     first = best[0].score if best else 0.0
-    open_ = _openness(heard, best[0].id) if first > 0 else 0.0
-    if not open_:
-        return GraphExpansion(found, heads, {})
+    openness = _openness(channels, best[0].id) if first > 0 else 0.0
+    if not openness:
+        return rows, heads, {}
     shares = {one.id: max(one.score, 0.0) / first for one in best}
-    titles = {one.id: heads[one.id].title for one in found if one.id in heads and heads[one.id].title}
-    led = _rank_from_seeds(made, heard, reader, shares, titles)
-    if led is None:
-        return GraphExpansion(found, heads, {})
-    held = {one.id for one in found}
-    new, beside = judge(
-        filter_ids(made, reader, [hit.id for hit in led.hits if hit.id not in held][:MAX_NEW])
-    )
-    heads = {**heads, **beside}
-    raws = {hit.id: hit.score for hit in led.hits if not _is_turn(heads, hit.id)}
-    begun = {one.id: one.score for one in best}
-    every = [*found, *(one for one in new if one.id in raws)]
+    titles = {one.id: heads[one.id].title for one in rows if one.id in heads and heads[one.id].title}
+    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    if ranking is None:
+        return rows, heads, {}
+    new, new_heads = score(_new_ids(plan, reader, ranking, {one.id for one in rows}))
+    heads = {**heads, **new_heads}
+    raws = {hit.id: hit.score for hit in ranking.hits if not _is_turn(heads, hit.id)}
+    seed_scores = {one.id: one.score for one in best}
+    every = [*rows, *(one for one in new if one.id in raws)]
     for one in every:
         if one.id in raws:
-            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * open_, begun[led.ways[one.id][0]])
-    return GraphExpansion(best_first(every), heads, led.ways)
+            seed = ranking.paths[one.id][0]
+            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * openness, seed_scores[seed])
+    return every, heads, ranking.paths
 
 
-def _add_graph_part(one: ScoredRow, way: float, weight: float, seed: float) -> None:
-    """Add what a way to a memory is worth: no second step stands before the hit that it began with."""
-    worth = min(way * weight, MAX_CLOSING * max(0.0, seed - one.score))
-    one.parts.append(("graph", way, worth / weight, weight))
+def _add_graph_part(one: ScoredRow, path: float, weight: float, seed: float) -> None:
+    """Add the part of a path; it puts no memory before the hit that the path begins with."""
+    worth = min(path * weight, MAX_CLOSING * max(0.0, seed - one.score))
+    one.parts.append(("graph", path, worth / weight, weight))
 
 
 def graph_ranking(
-    made: QueryPlan, heard: ChannelResults, reader: Reader, ids: Sequence[str]
+    plan: QueryPlan, channels: ChannelResults, reader: Reader, ids: Sequence[str]
 ) -> GraphRanking | None:
-    """Rank by ways from the hits nearest in meaning, all alike, as Kit does; without a model from those by words.
+    """Rank by paths from the nearest hits, all weighing the same, as Kit does; without a model from those by words.
 
-    None where no way leads on, or the graph has no weight.
+    None where no path leads on, or the graph has no weight.
 
     Args:
-        made: The query made ready.
-        heard: What the other channels said.
-        reader: What is visible.
-        ids: What they found.
+        plan: The query plan.
+        channels: The other channels' rankings.
+        reader: The caller's view of the store.
+        ids: The memories they found.
     """
-    by_kind = {ranking.kind: ranking for ranking in heard.rankings}
+    by_kind = {ranking.kind: ranking for ranking in channels.rankings}
     first = by_kind.get("vector") or by_kind.get("bm25")
-    if first is None or not made.weights.get("graph"):
+    if first is None or not plan.weights.get("graph"):
         return None
     titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
-    led = _rank_from_seeds(made, heard, reader, {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}, titles)
-    if led is None:
+    shares = {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}
+    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    if ranking is None:
         return None
-    held = set(ids)
-    beside = set(filter_ids(made, reader, [hit.id for hit in led.hits if hit.id not in held][:MAX_NEW]))
-    return replace(led, hits=tuple(hit for hit in led.hits if hit.id in held or hit.id in beside))
+    wanted = {*ids, *_new_ids(plan, reader, ranking, set(ids))}
+    return replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.id in wanted))
 
 
 def _rank_from_seeds(
-    made: QueryPlan,
-    heard: ChannelResults,
+    plan: QueryPlan,
+    channels: ChannelResults,
     reader: Reader,
     shares: Mapping[str, float],
     titles: Mapping[str, str],
 ) -> GraphRanking | None:
-    """Rank by ways from seeds, given by id and share."""
-    memories = heard.words.words.memories if heard.words is not None else reader.counts().memories
-    return rank_by_graph(reader, made.query.text, shares, titles, memories)
+    memories = channels.terms.scored.memories if channels.terms is not None else reader.counts().memories
+    return rank_by_graph(reader, plan.query.text, shares, titles, memories)
 
 
-def filter_ids(made: QueryPlan, reader: Reader, ids: Sequence[str]) -> list[str]:
-    """Return those of these memories that pass the caller's filters."""
-    records = reader.get(ids) if ids else {}
-    kept = [memory for memory, record in records.items() if record_matches(record, made.where)]
-    if made.where.categories and kept:
-        edges = reader.edges(kept, ["belongs"])
-        filed: Collection[str] = {edge.src for edge in edges if edge.dst in made.where.categories}
-        kept = [memory for memory in kept if memory in filed]
-    return kept
+def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
+    """Return the best memories that only the graph found and that pass the caller's filters."""
+    ids = [hit.id for hit in ranking.hits if hit.id not in known][:MAX_NEW]
+    return filter_records(reader, plan.where, reader.get(ids) if ids else {})
 
 
-def _openness(heard: ChannelResults, best: str) -> float:
+def _openness(channels: ChannelResults, best: str) -> float:
     """Return how far the best hit leaves a question open, 0 to 1, by the words that it does not hold."""
-    if heard.words is None:
+    if channels.terms is None:
         return 1.0
-    rarity = heard.rarity
+    rarity = channels.rarity
     total = math.fsum(rarity)
-    (parts,) = heard.words.words.parts([best])
+    (parts,) = channels.terms.scored.parts([best])
     held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
     return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
 

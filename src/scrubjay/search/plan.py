@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
@@ -107,7 +107,7 @@ class QueryPlan:
         as_of: UTC microseconds of the time as of which it is answered; None for now.
         as_asked: Whether the caller set that time, and not a word of the query.
         true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
-        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
+        pool: Tier weights, confidence floor and the caller's project; None without stage ``tiers``.
         reach: How far the search looks beyond what the channels found.
     """
 
@@ -124,7 +124,7 @@ class QueryPlan:
     notes: tuple[str, ...]
     reach: ExpansionOptions = NO_EXPANSION
     question: QueryMeaning = NO_MEANING
-    pool: TierOptions = field(default_factory=TierOptions)
+    pool: TierOptions | None = None
     as_of: int | None = None
     as_asked: bool = False
     true_at: int | None = None
@@ -201,7 +201,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         as_of=as_of,
         as_asked=request.as_of is not None,
         true_at=request.now if as_of is None and where.statuses == DEFAULT_STATUSES else as_of,
-        pool=request.pool,
+        pool=request.pool if "tiers" in request.stages else None,
         reach=request.reach,
     )
 

@@ -28,7 +28,9 @@ from scrubjay.models.results import (
 )
 from scrubjay.models.views import RelatedEntity
 from scrubjay.search.browse import related_entities
+from scrubjay.search.candidates import filter_records
 from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
+from scrubjay.search.fusion import candidate_ids
 from scrubjay.search.graph import (
     EDGE_WEIGHTS,
     BestPaths,
@@ -37,13 +39,12 @@ from scrubjay.search.graph import (
     entity_weight,
     reference_weight,
 )
-from scrubjay.search.pipeline import RetrievalState, answer, is_small_talk_turn, retrieve, score_memories
+from scrubjay.search.pipeline import RetrievalState, answer, retrieve, score_memories
 from scrubjay.search.relevance import CLOSE_SHARE
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import build_result
-from scrubjay.search.validity import is_true_at, match_phrases, validity_starts
+from scrubjay.search.validity import is_small_talk_turn, is_true_at, match_phrases, starts_as_of
 from scrubjay.storage.interface import Reader
-from scrubjay.storage.table import record_matches
 from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
@@ -123,9 +124,10 @@ class _ThreadView:
     scores: dict[str, float | None] = field(default_factory=dict)
 
     def web(self, fan_out: int) -> PathGraph:
-        heard = self.asked.heard
-        pool = sorted({hit.id for ranking in heard.rankings for hit in ranking.hits})
-        memories = heard.words.words.memories if heard.words is not None else self.reader.counts().memories
+        channels = self.asked.channels
+        pool = candidate_ids(channels.rankings)
+        terms = channels.terms
+        memories = terms.scored.memories if terms is not None else self.reader.counts().memories
 
         def near(concept: str) -> Sequence[RelatedEntity]:
             return related_entities(self.reader, concept, most=RELATED_SAMPLE, total=memories)[0]
@@ -138,7 +140,9 @@ class _ThreadView:
         if new:
             self.scores |= dict.fromkeys(new)
             self.read(new)
-            allowed = self._allowed([memory for memory in new if memory in self.records])
+            allowed = self._allowed(
+                {memory: self.records[memory] for memory in new if memory in self.records}
+            )
             self.scores |= {
                 one.id: one.score for one in score_memories(self.reader, self.asked, allowed, self.now)
             }
@@ -147,28 +151,17 @@ class _ThreadView:
     def read(self, ids: Sequence[str]) -> None:
         self.records |= self.reader.get([memory for memory in ids if memory not in self.records])
 
-    def _allowed(self, ids: Sequence[str]) -> list[str]:
-        made = self.asked.plan
-        ids = [
-            memory
-            for memory in ids
-            if record_matches(self.records[memory], made.where)
-            and not is_small_talk_turn(self.records[memory])
-        ]
-        if made.where.categories:
-            edges = self.reader.edges(ids, ["belongs"])
-            filed = {edge.src for edge in edges if edge.dst in made.where.categories}
-            ids = [memory for memory in ids if memory in filed]
-        if made.true_at is not None:
-            began = None
-            if made.as_of is not None:
-                began = validity_starts([self.records[one] for one in ids], self.reader, told=made.as_asked)
-            ids = [memory for memory in ids if is_true_at(self.records[memory], made.true_at, began)]
-        # What is quoted must stand in what the search found; what it leads to need only hold nothing excluded.
-        without = replace(made.query, phrases=())
-        return [
-            one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], self.records, without)
-        ]
+    def _allowed(self, records: Mapping[str, Record]) -> list[str]:
+        """Return the ids that pass the caller's filters and hold nothing excluded, quoted phrases aside."""
+        plan = self.asked.plan
+        ids = filter_records(self.reader, plan.where, records)
+        ids = [memory for memory in ids if not is_small_talk_turn(records[memory])]
+        if plan.true_at is not None:
+            began = starts_as_of(plan, [records[memory] for memory in ids], self.reader)
+            ids = [memory for memory in ids if is_true_at(records[memory], plan.true_at, began)]
+        # A quoted phrase must stand in what the search found, not in what that leads to.
+        without = replace(plan.query, phrases=())
+        return [one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], records, without)]
 
     def folded(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
         """Leave out texts that are there already, and statements whose turn is, unless another took their place."""
@@ -182,8 +175,8 @@ class _ThreadView:
         for inward in (False, True):
             edges = self.reader.edges(sorted(turns), ["supersedes", "contradicts"], inward=inward)
             turned |= {edge.dst if inward else edge.src for edge in edges}
-        different = deduplicate([Candidate(one.id, ()) for one in reached], self.records)
-        return [by_id[one.id] for one in different.candidates if one.id not in turns or one.id in turned]
+        different, _ = deduplicate([Candidate(one.id, ()) for one in reached], self.records)
+        return [by_id[one.id] for one in different if one.id not in turns or one.id in turned]
 
     def knots(
         self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result], length: int
@@ -255,7 +248,7 @@ def expand_paths(seeds: Mapping[str, float], web: PathGraph, hops: int) -> list[
         for concept, way in _related_entities(web, concepts):
             over.offer(concept, way)
         best = BestPaths()
-        for memory, way in (*_along_edges(web, starts), *_entity_members(web, over.ways)):
+        for memory, way in (*_along_edges(web, starts), *_entity_members(web, over.paths)):
             if memory != way.seed and all(step.id != memory for step in way.path[:-1]):
                 best.offer(memory, way)
         better = _reached_memories(web, best, hop, seeds)
@@ -278,9 +271,9 @@ def _by_score(found: Iterable[ReachedMemory]) -> list[ReachedMemory]:
 def _reached_memories(
     web: PathGraph, best: BestPaths, hop: int, seeds: Mapping[str, float]
 ) -> Iterator[ReachedMemory]:
-    own = web.measure(list(best.ways))
+    own = web.measure(list(best.paths))
     for memory, score in own.items():
-        way = best.ways[memory]
+        way = best.paths[memory]
         # What does not fit the question by itself may still be what led to the answer.
         yield ReachedMemory(
             memory,
