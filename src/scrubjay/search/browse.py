@@ -18,6 +18,7 @@ from typing import Final
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.dates import record_date
 from scrubjay.models.graph import (
+    MEMORY_EDGE_KINDS,
     Category,
     Edge,
     Entity,
@@ -283,8 +284,6 @@ MAX_LINKS: Final = 10
 """Links of one memory and kind, those that leave it and those that come counted together."""
 LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
-MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
-"""Kinds of edges from memory to memory."""
 
 
 def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:

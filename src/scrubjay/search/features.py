@@ -161,10 +161,10 @@ def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[fl
             best[name] = score
     for row in rows:
         name = _session_of(row)
-        lent = best.get(name, 0.0) if name is not None else 0.0
-        if lent > 0.0 and row.head is not None:
+        borrowed = best.get(name, 0.0) if name is not None else 0.0
+        if borrowed > 0.0 and row.head is not None:
             row.parts.append(
-                ("session", lent, lent, SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE))
+                ("session", borrowed, borrowed, SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE))
             )
 
 
@@ -194,10 +194,15 @@ def add_neighbour_feature(
         adjacent: Memory to the turns next to it.
     """
     for memory, head, parts in rows:
-        lent = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
-        if lent > 0.0 and head is not None:
+        borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
+        if borrowed > 0.0 and head is not None:
             parts.append(
-                ("neighbours", lent, lent, NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE))
+                (
+                    "neighbours",
+                    borrowed,
+                    borrowed,
+                    NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE),
+                )
             )
 
 

@@ -46,15 +46,15 @@ the memory does; what merely stands beside it, or shares a name with it, less so
 
 @dataclass(frozen=True, slots=True)
 class PathGraph:
-    """What a thread may ask, each answer bounded by who asks.
+    """The edges and scores that a thread expands along.
 
     Attributes:
-        reader: What is visible.
-        measure: Memories to what a search scores each by itself; those it cannot score or may not show are left out.
-        related: Concept to the concepts related to it, the closest first.
-        pool: Memories that the query found by itself, from which a concept's best are taken.
+        reader: The caller's view of the store.
+        measure: Memories to the score of each by itself; those it cannot score or may not show are left out.
+        related: Entity to the entities related to it, the closest first.
+        pool: The query's own hits, from which an entity's best are taken.
         memories: How many memories are visible.
-        fan_out: Most edges of a kind that are followed from one memory or concept.
+        fan_out: Most edges of a kind that are followed from one memory or entity.
     """
 
     reader: Reader
@@ -67,31 +67,30 @@ class PathGraph:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPath:
-    """A way as far as a memory or a concept: its seed, its steps, what is carried so far."""
+    """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
 
     seed: str
-    path: tuple[PathStep, ...]
+    steps: tuple[PathStep, ...]
     carried: float
 
-    def on(self, step: PathStep) -> MemoryPath:
-        """Return it with one step more."""
-        return MemoryPath(self.seed, (*self.path, step), self.carried * step.weight)
+    def extended(self, step: PathStep) -> MemoryPath:
+        return MemoryPath(self.seed, (*self.steps, step), self.carried * step.weight)
 
 
 @dataclass(slots=True)
 class BestPaths:
-    """The best way to each thing."""
+    """The best path to each memory or entity."""
 
     paths: dict[str, MemoryPath] = field(default_factory=dict)
 
     def offer(self, name: str, path: MemoryPath) -> None:
-        """Keep a way where it carries more than the one that is known."""
-        held = self.paths.get(name)
-        if held is None or path.carried > held.carried:
+        """Keep a path that carries more than the known one."""
+        known = self.paths.get(name)
+        if known is None or path.carried > known.carried:
             self.paths[name] = path
 
     def first(self, count: int) -> dict[str, MemoryPath]:
-        """Return the ways that carry most."""
+        """Return the paths that carry most."""
         return dict(sorted(self.paths.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
 
 
@@ -116,7 +115,7 @@ def entity_weight(held: int, memories: int) -> float:
 
 
 MAX_SEEDS: Final = 5
-"""Hits that ways lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
+"""Hits that paths lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
 MAX_FAN_OUT: Final = 16
 """Concepts of one hit that are followed, the heaviest."""
 MAX_FOLLOWED: Final = 48
@@ -130,7 +129,7 @@ _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 @dataclass(frozen=True, slots=True)
 class GraphScores:
-    """What ways lead to, as a channel's scores: already on a scale of its own, 0 (no way) to 1."""
+    """The graph's scores as a channel: on a scale of their own, 0 (no path) to 1."""
 
     raws: Mapping[str, float]
     mean: float = 0.0
@@ -138,7 +137,7 @@ class GraphScores:
 
     @property
     def covered(self) -> int:
-        """How many memories a way leads to."""
+        """How many memories a path leads to."""
         return len(self.raws)
 
     def top(self, limit: int) -> list[Hit]:
@@ -153,7 +152,7 @@ class GraphScores:
 
 @dataclass(frozen=True, slots=True)
 class GraphRanking(Ranking):
-    """The graph's answer, with the best way to each memory: the hit it begins with, and over what it goes."""
+    """The graph's ranking, with the best path to each memory: the hit it begins with, and the name it leads over."""
 
     paths: Mapping[str, tuple[str, ...]]
 
@@ -164,14 +163,14 @@ GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
 def rank_by_graph(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphRanking | None:
-    """Rank by the ways that lead on from hits; None where none does.
+    """Rank by the paths that lead on from hits; None where none does.
 
-    A way weighs the share of its hit, times how rare what it goes over is, times how much the two refer to it.
+    A path weighs the share of its hit, times the rarity of the name it leads over, times how much both refer to it.
 
     Args:
-        reader: What is visible.
-        query: The question: what it names is no way.
-        seeds: The best hits of the other channels, and what each is worth beside the best one, 0 to 1.
+        reader: The caller's view of the store.
+        query: The question: what it names is no path.
+        seeds: The best hits of the other channels, and the score of each as a share of the best, 0 to 1.
         titles: Other hits and their titles.
         memories: How many memories are visible.
     """
@@ -191,7 +190,7 @@ def rank_by_graph(
 
 
 def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
-    """Lead over concepts that a hit and a memory refer to, and the question does not name."""
+    """Yield the paths over entities that a hit and a memory refer to, and the question does not name."""
     edges = reader.edges(list(seeds), ["references"], limit=MAX_FAN_OUT)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
@@ -200,16 +199,16 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
     small = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB_SIZE]
     names = {one.id: one.name for one in merge_entities(reader.concepts(small))} if small else {}
     fresh = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
-    begun: dict[str, list[tuple[float, str]]] = {}
+    starts: dict[str, list[tuple[float, str]]] = {}
     for edge in edges:
         if edge.dst in fresh:
             weight = (
                 seeds[edge.src] * reference_weight(edge.weight) * entity_weight(sizes[edge.dst], memories)
             )
-            begun.setdefault(edge.dst, []).append((weight, edge.src))
-    best = sorted(begun, key=lambda concept: (-max(begun[concept])[0], concept))[:MAX_FOLLOWED]
+            starts.setdefault(edge.dst, []).append((weight, edge.src))
+    best = sorted(starts, key=lambda concept: (-max(starts[concept])[0], concept))[:MAX_FOLLOWED]
     for edge in reader.edges(best, ["references"], inward=True) if best else ():
-        for weight, seed in begun[edge.dst]:
+        for weight, seed in starts[edge.dst]:
             if seed != edge.src:
                 yield edge.src, weight * reference_weight(edge.weight), (seed, fresh[edge.dst])
 
@@ -217,36 +216,36 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
 def _by_title(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphPaths:
-    """Lead from a hit to another one whose title stands in its text as a name does: with its capitals."""
+    """Yield the paths from a hit to another one whose title its text holds, capitals and all."""
     names = {memory: name for memory, title in titles.items() if (name := _title_name(title))}
     if not names:
         return
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
-    met: list[tuple[str, str, str]] = []
+    matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
         holders = [seed for seed, text in texts.items() if seed != memory and _names_title(name, text)]
         if holders and not contains_phrase(query, name):
-            met.append((memory, name, max(holders, key=seeds.__getitem__)))
-    for memory, name, seed in met:
+            matches.append((memory, name, max(holders, key=seeds.__getitem__)))
+    for memory, name, seed in matches:
         words = query_groups(name, ["en", detect_language(name)])
         rare = min((df for df in reader.frequencies(words) if df), default=memories)
         yield memory, seeds[seed] * entity_weight(rare, memories), (seed, name)
 
 
 def _title_name(title: str) -> str:
-    """Return what a title names without what stands behind it in parentheses; nothing where it is no name."""
+    """Return the name in a title, without a qualifier in parentheses; empty where it is no name."""
     name = _QUALIFIER.sub("", title)
     named = len(name) >= MIN_NAME_LENGTH and any(letter.isupper() or letter.isdigit() for letter in name)
     return name if named else ""
 
 
 def _names_title(name: str, text: str) -> bool:
-    """Return whether a name stands in a text, between what is no letter or digit."""
+    """Return whether a text holds a name as a whole word."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 GRAPH_WEIGHT: Final = 2.0
-"""What a way that is sure and rare adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
+"""What a sure and rare path adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
 of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
 that are said again and again, and their neighbours lead on."""
 MAX_CLOSING: Final = 0.9
@@ -256,7 +255,7 @@ COMPLETE_SHARE: Final = 0.8
 """Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
 nothing that it does not hold, and no second step is taken."""
 MAX_NEW: Final = 20
-"""Memories that no other channel found and a way leads to, the best, that are looked at."""
+"""Memories that only the graph finds, the best, that are scored."""
 
 
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
@@ -356,7 +355,7 @@ def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[
 
 
 def _openness(channels: ChannelResults, best: str) -> float:
-    """Return how far the best hit leaves a question open, 0 to 1, by the words that it does not hold."""
+    """Return how open the best hit leaves a question, 0 to 1, by the words that it does not hold."""
     if channels.terms is None:
         return 1.0
     rarity = channels.rarity

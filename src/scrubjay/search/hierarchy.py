@@ -71,9 +71,8 @@ def score_categories(
     phrases = {category.id: category.abstract or category.name for category in categories}
     scored = _rank_categories(phrases, rankings, embedders, plan.query.text)
     if plan.fusion == "raw":
-        letters = plan.weights.get("ngram", 0.0) if "ngram" in plan.channels else 0.0
-        trigrams = letters, plan.query.text, lambda _: phrases
-        found = fuse_raw(scored, ids, split_weights(rankings, plan.weights), trigrams)
+        weights, texts = split_weights(rankings, plan.weights), phrases if plan.trigram_weight else None
+        found = fuse_raw(scored, ids, weights, plan.query.text, texts, plan.trigram_weight)
     elif plan.fusion == "weighted":
         found = fuse_scores(scored, ids, split_weights(rankings, plan.weights))
     else:

@@ -51,7 +51,6 @@ from scrubjay.search.fusion import (
     fuse_scores,
     split_weights,
     to_candidates,
-    trigram_channel,
     weighted_parts,
 )
 from scrubjay.search.graph import expand_by_graph, graph_ranking
@@ -398,9 +397,12 @@ def _fuse_by_weights(
     """Fuse by fixed weights, best first; also return what is known of the memories, where their tiers count."""
     weights = split_weights(rankings, plan.weights)
     if plan.fusion == "rrf":
-        fused = fuse_by_rank(rankings, weights)
+        wanted = set(ids)
+        fused = [one for one in fuse_by_rank(rankings, weights) if one.id in wanted]
     elif plan.fusion == "raw":
-        fused = fuse_raw(rankings, ids, weights, trigram_channel(plan, reader))
+        records = reader.get(ids) if plan.trigram_weight else {}
+        texts = {memory: record.content for memory, record in records.items()}
+        fused = fuse_raw(rankings, ids, weights, plan.query.text, texts, plan.trigram_weight)
     else:
         fused = fuse_scores(rankings, ids, weights)
     return best_first(fused), reader.heads(ids) if plan.pool is not None else {}

@@ -130,6 +130,11 @@ class QueryPlan:
     true_at: int | None = None
 
     @property
+    def trigram_weight(self) -> float:
+        """Weight of the trigrams of whole texts, which fusion ``raw`` compares; 0 without that channel."""
+        return self.weights.get("ngram", 0.0) if "ngram" in self.channels else 0.0
+
+    @property
     def shown_as_of(self) -> str | None:
         """``as_of`` as ISO text."""
         return to_datetime(self.as_of).isoformat(timespec="seconds") if self.as_of is not None else None
@@ -162,7 +167,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     languages = sorted({*reader.languages(), detect_language(query.text), "en"})
     if fusion == "auto" and "dated" in request.stages:
         asked = question.as_of if request.as_of is None else request.as_of
-        question = resolve_anchors(question, query, reader, languages, (request.zone, asked))
+        question = resolve_anchors(question, query, reader, languages, request.zone, asked)
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = resolve_filters(_filters(request), reader)
