@@ -214,7 +214,7 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
     """Return a memory with what surrounds it.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         history: What happened to it, which holds the memory itself.
         neighbours: Passages or turns to show on either side.
     """
@@ -290,7 +290,7 @@ def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
     """Return the visible concepts, those that most memories refer to first, then by name.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         query: Only those with this in their name or in an alias, in any case.
     """
     counts = reader.degrees("references")
@@ -363,7 +363,7 @@ def related_entities(
     with more than 2,000 memories a fixed share is looked at, and the counts are scaled to it.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         concept: Its id.
         most: Most memories looked at; None for 2,000.
         total: How many memories are visible, where the caller has counted them already.
@@ -535,7 +535,7 @@ def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
     """Return the concepts that most memories refer to, and what ties them.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         most: Most concepts.
         query: Only those with this in their name or in an alias, in any case.
     """

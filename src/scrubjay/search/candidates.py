@@ -223,7 +223,7 @@ MAX_ARCHIVED: Final = 50
 
 
 def allows_archived(plan: QueryPlan) -> bool:
-    """Tell whether archived memories may answer: not where the caller chose statuses or another fusion."""
+    """Return whether archived memories may answer: not where the caller chose statuses or another fusion."""
     return "lost" in plan.stages and plan.fusion == "auto" and plan.where.statuses == ("active",)
 
 

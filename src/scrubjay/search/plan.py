@@ -92,7 +92,7 @@ class QueryPlan:
     """A query made ready for the channels.
 
     Attributes:
-        query: The query taken apart.
+        query: The parsed query.
         groups: Its words, rarest first where some were dropped, else in its order.
         where: Filters.
         limit: Results wanted.

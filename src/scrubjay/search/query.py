@@ -170,7 +170,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
     """Read what a query means beside its words; nothing that can be typed is an error.
 
     Args:
-        query: The query taken apart.
+        query: The parsed query.
         now: When it is asked, UTC microseconds.
         zone: Whose midnight ends a day; None is this machine's zone.
     """
@@ -192,7 +192,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
 
 
 def _asks_only_for_time(query: ParsedQuery, found: Sequence[QueryTime]) -> bool:
-    """Tell whether a query names a time and nothing besides."""
+    """Return whether a query names a time and nothing besides."""
     if not found or query.phrases or query.wished or query.excluded:
         return False
     if any(one.relation == "as_of" for one in found):
@@ -410,7 +410,7 @@ def resolve_anchors(
 
     Args:
         question: What is understood of the query without a store.
-        query: The query taken apart.
+        query: The parsed query.
         reader: What is visible: events are looked for in all of it, whatever the filters.
         languages: Languages whose stems the words are looked for by.
         zone: Zone of the question; None is this machine's.

@@ -250,14 +250,14 @@ def relevance_features(
 
 
 def graph_evidence(
-    shown: Iterable[str], every: Sequence[Candidate], ways: Mapping[str, tuple[str, ...]]
+    shown: Iterable[str], every: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
     """Return what led to memories, by a way or a link that their score has a part of, and what led to that, and so on.
 
     Args:
         shown: Memories.
         every: All candidates.
-        ways: Memory to the hit and the name that led to it.
+        paths: Memory to the hit and the name that the graph reached it by.
     """
     scored = {one.id: one for one in every}
     found: dict[str, tuple[str, ...]] = {}
@@ -268,26 +268,26 @@ def graph_evidence(
             continue
         parts = [part.channel for part in scored[memory].contributions if part.amount > 0]
         by = [channel.removeprefix(LINK_PREFIX) for channel in parts if channel.startswith(LINK_PREFIX)]
-        by += ways.get(memory, ())[:1] if "graph" in parts else ()
+        by += paths.get(memory, ())[:1] if "graph" in parts else ()
         found[memory] = tuple(dict.fromkeys(by))
         waiting += by
     return {memory: by for memory, by in found.items() if by}
 
 
 def propagate_relevance(
-    signs: Mapping[str, RelevanceFeatures], led: Mapping[str, Sequence[str]]
+    features: Mapping[str, RelevanceFeatures], evidence: Mapping[str, Sequence[str]]
 ) -> dict[str, RelevanceFeatures]:
     """Return the signs with the relevance of the best that led to each; nothing is lent more than that has.
 
     The most relevant lend first, so that what is lent is lent on, and two that lead to each other gain nothing.
 
     Args:
-        signs: What speaks for memories, and for those that led to them.
-        led: Memory to those that led to it.
+        features: The relevance features of memories, and of those that led to them.
+        evidence: Memory to those that led to it.
     """
-    found = dict(signs)
+    found = dict(features)
     onward: defaultdict[str, list[str]] = defaultdict(list)
-    for memory, by in led.items():
+    for memory, by in evidence.items():
         for referrer in by:
             onward[referrer].append(memory)
     heap = [(-sign.relevance, memory) for memory, sign in found.items()] if onward else []

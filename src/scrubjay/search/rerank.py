@@ -86,7 +86,7 @@ def place_turns(
     Args:
         turns: Best first.
         others: Best first.
-        features: What speaks for each of both.
+        features: The relevance features of both.
         first: Others that are looked at.
     """
     found = []
@@ -111,10 +111,10 @@ def question_features(
     Who asked the same before does not answer it; who was asked does, unless they say that they do not know.
 
     Args:
-        features: What speaks for each turn by itself.
+        features: The relevance features of each turn by itself.
         records: Turns.
-        plan: The query made ready.
-        channels: What the channels said.
+        plan: The query plan.
+        channels: The channels' rankings.
     """
     found = {
         memory: replace(features[memory], answering=share)
@@ -141,8 +141,8 @@ def answering_shares(
 
     Args:
         records: Memories; those that are no turns are left out.
-        plan: The query made ready.
-        channels: What the channels said.
+        plan: The query plan.
+        channels: The channels' rankings.
     """
     weights = term_weights(plan, channels.terms)
     forms = {group.word: group.forms for group in plan.groups}

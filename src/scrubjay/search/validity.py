@@ -108,7 +108,7 @@ def _matches(record: Record, query: ParsedQuery) -> bool:
 
 
 def _contains(record: Record, phrase: str) -> bool:
-    """Tell whether a phrase stands in the title or in the text; it does not run from one into the other."""
+    """Return whether a phrase stands in the title or in the text; it does not run from one into the other."""
     return contains_phrase(record.content, phrase) or contains_phrase(record.title, phrase)
 
 
@@ -240,7 +240,7 @@ PREFERENCE_PARTS: Final = ("tier", "project")
 def newer_equivalents(
     candidates: Sequence[Candidate],
     records: Mapping[str, Record],
-    signs: Mapping[str, RelevanceFeatures],
+    features: Mapping[str, RelevanceFeatures],
     plan: QueryPlan,
     terms: TermRanking | None,
 ) -> dict[str, tuple[str, ...]]:
@@ -252,7 +252,7 @@ def newer_equivalents(
     Args:
         candidates: Memories, best first.
         records: Their records.
-        signs: What speaks for each.
+        features: The relevance features of each.
         plan: The query plan.
         terms: The ranking by words, None where the query has none.
     """
@@ -263,10 +263,10 @@ def newer_equivalents(
         for one, by in zip(ids, terms_held(terms, ids), strict=True)
         if has_date(records[one])
     }
-    telling = cache(
+    informative = cache(
         lambda one: _informative_terms(records[one])
     )  # few pairs come so far that their texts are compared
-    wished = {
+    preference = {
         one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERENCE_PARTS)
         for one in candidates
     }
@@ -279,10 +279,11 @@ def newer_equivalents(
             for new in ids[place + 1 :]
             if new in held
             and said_at(records[new]) - said_at(records[old]) >= DAY
-            and wished[new] >= wished[old]
+            and preference[new] >= preference[old]
             and held[new] >= held[old]
-            and signs[new].relevance >= MIN_RELEVANCE_SHARE * signs[old].relevance
-            and len(telling(old) & telling(new)) >= MIN_TEXT_OVERLAP * len(telling(old) | telling(new))
+            and features[new].relevance >= MIN_RELEVANCE_SHARE * features[old].relevance
+            and len(informative(old) & informative(new))
+            >= MIN_TEXT_OVERLAP * len(informative(old) | informative(new))
         ]
         if late:
             found[old] = tuple(sorted(late, key=lambda one: (-said_at(records[one]), one)))
