@@ -116,7 +116,7 @@ SECOND_CHANNEL: Final = "vector:all-MiniLM-L6-v2"
 
 @dataclass(frozen=True, slots=True)
 class RelevanceFeatures:
-    """What speaks for a memory.
+    """The features by which the relevance of a memory is estimated.
 
     Attributes:
         covered: Share of the query's telling words, by idf, that it holds; 0..1.
@@ -200,7 +200,7 @@ def calibration() -> Mapping[str, Any]:
 def relevance_features(
     plan: QueryPlan, terms: TermRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
 ) -> dict[str, RelevanceFeatures]:
-    """Return what speaks for each memory.
+    """Return the relevance features of memories.
 
     Args:
         plan: The query plan.
@@ -277,9 +277,9 @@ def graph_evidence(
 def propagate_relevance(
     features: Mapping[str, RelevanceFeatures], evidence: Mapping[str, Sequence[str]]
 ) -> dict[str, RelevanceFeatures]:
-    """Return the signs with the relevance of the best that led to each; nothing is lent more than that has.
+    """Propagate relevance along graph evidence; never above the source's.
 
-    The most relevant lend first, so that what is lent is lent on, and two that lead to each other gain nothing.
+    The most relevant propagate first, so that it goes on from there, and two that lead to each other gain nothing.
 
     Args:
         features: The relevance features of memories, and of those that led to them.

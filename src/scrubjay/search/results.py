@@ -7,7 +7,7 @@ results is shown with the better one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import time
 from pathlib import Path
 from typing import Final
@@ -26,11 +26,11 @@ from scrubjay.text.tokenizer import TermGroup
 
 @dataclass(frozen=True, slots=True)
 class ResultGroup:
-    """A result that is being made.
+    """One result: a memory, and the turns shown with it.
 
     Attributes:
-        lead: The memory that the result is.
-        others: Candidates of its conversation that are shown with it and are no results of their own, best first.
+        lead: The memory.
+        others: Candidates of its conversation that are shown with it, not as results of their own, best first.
     """
 
     lead: Candidate
@@ -64,8 +64,7 @@ def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]
         lead = own[0]
         second = own[1].score if len(own) > 1 else 0.0
         if second > 0:
-            part = Contribution("second turn", second, second, SECOND_TURN_SHARE)
-            lead = replace(lead, contributions=(*lead.contributions, part))
+            lead = lead.plus(Contribution("second turn", second, second, SECOND_TURN_SHARE))
         found.append(ResultGroup(lead, tuple(own[1:MAX_SESSION_TURNS])))
     return sorted(found, key=lambda group: (-group.lead.score, group.lead.id))
 
@@ -123,7 +122,7 @@ def surrounding_turns(
         neighbours: Turns on either side of each.
         words: The query's words, for snippets.
     """
-    taken = {one.id for group in groups for one in (group.lead, *group.others)}
+    shown = {one.id for group in groups for one in (group.lead, *group.others)}
     found: dict[str, tuple[NearbyTurn, ...]] = {}
     for group in groups:
         own = _turn_place(records[group.lead.id])
@@ -135,15 +134,15 @@ def surrounding_turns(
             place = _turn_place(records[one.id])
             if place is not None:
                 turns = reader.turns(place[0], place[1] - neighbours, place[1] + neighbours)
-                near |= {turn.id: turn for turn in turns if turn.id not in taken and _turn_place(turn)}
-        taken |= near.keys()
-        told = [_nearby_turn(turn, own[1], scores.get(turn.id), words) for turn in near.values()]
-        found[group.lead.id] = tuple(sorted(told, key=lambda turn: (turn.offset, turn.id)))
+                near |= {turn.id: turn for turn in turns if turn.id not in shown and _turn_place(turn)}
+        shown |= near.keys()
+        nearby = [_nearby_turn(turn, own[1], scores.get(turn.id), words) for turn in near.values()]
+        found[group.lead.id] = tuple(sorted(nearby, key=lambda turn: (turn.offset, turn.id)))
     return found
 
 
 def _turn_place(record: Record) -> TurnPlace | None:
-    """Return where a turn stands; what was drawn from turns stands nowhere among them."""
+    """Return a turn's place; derived memories have none."""
     if record.session is None or record.turn is None or record.origin == "derived":
         return None
     return record.session, record.turn
