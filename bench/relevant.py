@@ -2,7 +2,7 @@
 
     python bench/relevant.py --data DIR [--sets a,b] [--queries 100] [--foreign 12] [--json FILE] [--log]
 
-Each set is asked its own questions (``kept``: a judged memory is told unasked, recall/admit.py; ``said``: any is),
+Each set is asked its own questions (``kept``: a judged memory is told unasked, search/relevance.py; ``said``: any is),
 its questions without an answer, which are about what is in it, and questions of the other sets (``foreign``: any is
 told; silence is wanted, though sets of one field do
 answer one another). ``taken out``: questions asked of the same set without the documents that answer them, of one

@@ -1,9 +1,9 @@
-"""Silence: what tells that nothing stored answers -> the coefficients of recall/relevance.json, and how good they are.
+"""Silence: what tells that nothing stored answers -> the coefficients of search/relevance.json, and how good they are.
 
     python bench/silence.py ask --data DIR --rows FILE [--sets a,b] [--state sync|embed] [--cache FILE]
     python bench/silence.py fit --rows FILE[,FILE] [--write] [--json FILE] [--log]
 
-``retrieve`` puts questions to stores of each set and keeps what speaks for the first results (recall/relevance.py): its own
+``retrieve`` puts questions to stores of each set and keeps what speaks for the first results (search/relevance.py): its own
 questions (``own``), the same with slips (``typo``) and cut to their telling words (``keywords``), questions of sets of
 another field (``foreign``), of other conversations of the set (``cross``), its own where the documents that answer them
 were taken out (``out``), and those that the set says have no answer (``abstention``: about what is in it, not fitted).

@@ -40,7 +40,7 @@ DEFAULT_WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {
 
 
 def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
-    """Return how the channels are joined, and what each weighs.
+    """Return the fusion, and the weight of each channel.
 
     Raises:
         InputError: A fusion, preset, channel or weight is unknown or out of range, or the fusion's scores are not of
@@ -89,7 +89,7 @@ ones remain, since they cost the most and say the least."""
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """A query made ready for the channels.
+    """What the channels look up, and how their rankings are fused.
 
     Attributes:
         query: The parsed query.
@@ -102,13 +102,13 @@ class QueryPlan:
         channels: Channels that take part.
         models: Names of the models that take part; None for every active one.
         stages: Optional stages that take part.
-        notes: What was decided, for explain.
-        question: What is understood of the query beside its words.
-        as_of: UTC microseconds of the time as of which it is answered; None for now.
-        as_asked: Whether the caller set that time, and not a word of the query.
-        true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
+        notes: Decisions, for explain.
+        question: The meaning of the query beside its words.
+        as_of: UTC microseconds to answer as of; None for now.
+        as_asked: Whether the caller set that time, not the query's words.
+        true_at: UTC microseconds at which results must be true; None where the caller chose statuses.
         pool: Tier weights, confidence floor and the caller's project; None without stage ``tiers``.
-        reach: How far the search looks beyond what the channels found.
+        reach: How far to expand beyond the channels' hits.
     """
 
     query: ParsedQuery
@@ -149,7 +149,7 @@ VERIFIED_DEPTH: Final = 400
 
 
 def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
-    """Make a query ready.
+    """Plan a query.
 
     Raises:
         InputError: A fusion, preset, channel or weight is unknown or out of range.
@@ -225,7 +225,7 @@ def _informative_groups(
 
 
 def _filters(request: SearchRequest) -> RecordFilter:
-    """Return the filters; the tiers that answer by default where the caller names none."""
+    """Return the filters, with the default tiers where the caller names none."""
     where = request.where
     return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
 

@@ -101,9 +101,9 @@ def weight_share(weights: Mapping[str, float], held: Collection[str], whole: flo
 
 
 RESPELLED_SHARE: Final = 0.5
-"""What a word counts that is held in another spelling alone, as in the ranking (recall/weigh.py)."""
+"""What a word counts that is held in another spelling alone, as in the ranking (`RESPELLED_WEIGHT`)."""
 PROPAGATED_SHARE: Final = 0.8
-"""What the relevance of what led to a memory weighs in its own, where that is more: as in its score (recall/follow.py).
+"""What the relevance of what led to a memory weighs in its own, where that is more: as in its score (`REFERRER_SHARE`).
 The second step to an answer shares few words with the question."""
 TURN_SHARE: Final = 0.5
 """Share of the threshold that a turn of a conversation must come to: what answers a question about somebody's life

@@ -19,13 +19,13 @@ MAX_LEVELS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpansionOptions:
-    """How far a search goes on from what it found.
+    """How far a search expands from what it found.
 
     Attributes:
         links: Hops over links; 0 for none.
         hierarchy: Whether categories are descended.
         depth: Levels of categories.
-        alpha: What a memory's own score weighs beside its category's, 0..1.
+        alpha: Weight of a memory's own score; the rest is its category's; 0..1.
         threshold: Least score of a result, for a fusion whose scores have a fixed unit (``raw``); None for none.
     """
 
@@ -53,7 +53,7 @@ class ExpansionOptions:
 
 
 NO_EXPANSION: Final = ExpansionOptions()
-"""Nothing beyond what the channels found."""
+"""Nothing beyond the channels' hits."""
 
 
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
@@ -64,22 +64,22 @@ STAGES: Final = (
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 RESULT_KINDS: Final = ("memory", "session")
-"""What a result may be."""
+"""Kinds of results."""
 AUTO: Final = "auto"
-"""Instead of a least relevance: an empty answer where nothing is likely to answer, else all of it."""
+"""As ``min_relevance``: no results where none is likely to answer, else all."""
 MAX_RESULTS: Final = 1_000
 MAX_NEIGHBOURS: Final = 10
 MAX_SNIPPET: Final = 20_000
 MAX_WEIGHT: Final = 1_000
 CONFIDENCE_FLOOR: Final = 0.3
-"""What is less sure than this is a guess, and no default result: the floor of agentmemory, whose tiers these are."""
+"""Memories of less confidence are guesses, and no default results: the floor of agentmemory, whose tiers these are."""
 
 Moment = str | datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a caller narrows a search to, as it was given; the fields are those of `Memory.search`."""
+    """The filters of a search as a caller gives them; the fields are those of `Memory.search`."""
 
     tiers: Sequence[str] = ()
     tags: Sequence[str] = ()
@@ -96,7 +96,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """When a question is asked, and of which time, as a caller gives it; the fields are those of `Memory.search`."""
+    """The time of a question and the time it asks about, as a caller gives them; see `Memory.search`."""
 
     now: Moment = None
     tz: str | None = None
@@ -108,13 +108,13 @@ DEFAULT_CLOCK: Final = Clock()
 
 @dataclass(frozen=True, slots=True)
 class TierOptions:
-    """What makes one pool of all tiers.
+    """How memories of all tiers compete.
 
     Attributes:
-        tiers: Tiers that answer where a caller names none; empty for all.
-        weights: Tier to weight; one that is not named weighs 1, and 0 leaves it out.
-        floor: Confidence below which a memory does not answer, 0 for none.
-        here: Name of the project that the caller is in, whose memories are preferred; None for no project.
+        tiers: Tiers to search where a caller names none; empty for all.
+        weights: Tier to weight; the default is 1, and 0 leaves a tier out.
+        floor: Confidence below which a memory is no result; 0 for none.
+        here: The caller's project, whose memories are preferred; None for none.
     """
 
     tiers: tuple[str, ...] = ()
@@ -150,10 +150,10 @@ class ResultCaps:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search, checked.
+    """A validated search.
 
     Attributes:
-        query: The query as it was typed.
+        query: The query as typed.
         where: Filters; ``where.sources`` holds ids or paths and ``where.categories`` ids or names as they were
             given.
         fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
@@ -163,20 +163,19 @@ class SearchRequest:
         models: Names of the models that take part, None for all.
         stages: Optional stages that take part.
         limit: Most results.
-        multiplier: Hits a channel gives for each result wanted.
+        multiplier: Hits of a channel for each result.
         snippet: Most characters of a snippet.
         explain: Whether to return the parts of each score.
-        now: UTC microseconds of the question: how old everything is to it.
-        meant: What the query means after what was said before it, or an empty text; it is searched, too.
+        now: UTC microseconds of the question, from which ages are counted.
+        meant: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Whose midnight ends a day; None is this machine's zone.
-        as_of: Last moment of the time as of which it is to be answered, UTC microseconds; None for now.
-        min_relevance: Relevance that each result must have, or None for an empty answer where nothing is likely
-            to answer.
-        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
-        reach: How far it looks beyond what its channels found.
+        as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
+        min_relevance: Least relevance of each result; None for no results where none is likely to answer.
+        pool: Tier weights, confidence floor and the caller's project.
+        reach: How far to expand beyond the channels' hits.
         by: What a result is: a ``memory``, or a ``session``, ranked from its turns.
-        neighbours: Turns of its conversation to show on either side of a result.
-        caps: How many results one conversation or document may have before others.
+        neighbours: Turns of the conversation to show on either side of a result.
+        caps: Most results of one conversation or document that come before others.
     """
 
     query: str
@@ -304,7 +303,7 @@ def _least_relevance(given: float | str, filters: Filters) -> float | None:
 
 
 def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> EventTime | None:
-    """Return when a date is, or what people call it: ``yesterday``, ``last week``, ``gestern``.
+    """Return the time of a date or of its name: ``yesterday``, ``last week``, ``gestern``.
 
     Raises:
         InputError: It is neither.
@@ -325,7 +324,7 @@ def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> Eve
 
 
 def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int | None, int | None]:
-    """Return the first moment that is kept, and the first after them.
+    """Return the first moment of the filters' range, and the first after it.
 
     Raises:
         InputError: No moment is kept.
