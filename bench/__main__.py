@@ -15,7 +15,7 @@ COMMANDS = {
     "mixed": ("mixed:MIXED", "whether the answer ranks first in a store of notes and conversations"),
     "ablate": ("ablate:ABLATE", "what each channel, stage and fusion adds"),
     "silence-ask": ("silence:ASK", "collect what `silence` is fitted on"),
-    "silence": ("silence:FIT", "fit and judge the relevance of results (recall/relevance.json)"),
+    "silence": ("silence:FIT", "fit and judge the relevance of results (search/relevance.json)"),
     "context": ("context:CONTEXT", "how often a context is injected, and whether it should be"),
     "speed": ("speed:SPEED", "time, memory and disk of syncs and searches, beside bare FTS5"),
     "embedders": ("speed:EMBEDDERS", "cold start, rate and size of the bundled embedding models"),

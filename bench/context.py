@@ -1,6 +1,6 @@
 """How often a context is injected for a question, and whether it should be.
 
-Each set is asked its own questions (``kept``: a judged memory is in the context, recall/admit.py; ``said``: any is),
+Each set is asked its own questions (``kept``: a judged memory is in the context, search/relevance.py; ``said``: any is),
 its questions without an answer, and questions of the other sets (``foreign``: nothing should be injected, though sets
 of one field do answer one another). ``taken out``: own questions after the documents that answer were removed: the
 hardest silence. Stores are searched by words and the base model, as a cold hook searches them.
@@ -97,7 +97,8 @@ def _passed(memory: Memory, query: Query) -> list[str]:
     with desk.store.reader(desk.scope) as reader:
         request = replace(default_request(desk, query.text, now_micros()), limit=MAX_FOUND)
         found = select_answers(reader, retrieve(reader, desk.lineup.ranking()[0], request), request)
-    return [one.id for one in confident_only(found.admitted, found.told)]
+    leads = [group.lead for group in found.groups]
+    return [one.id for one in confident_only(leads, found.features)]
 
 
 def _rows(result: Mapping[str, Any]) -> list[Row]:

@@ -1,7 +1,7 @@
-"""Fit the coefficients of recall/relevance.json, which decide whether anything stored answers, and judge them.
+"""Fit the coefficients of search/relevance.json, which decide whether anything stored answers, and judge them.
 
 `silence-ask` asks stores of each set and writes the features of the first results
-(recall/relevance.py): its own questions (``own``), the same with typing errors (``typo``) and cut to their content
+(search/relevance.py): its own questions (``own``), the same with typing errors (``typo``) and cut to their content
 words (``keywords``), questions of sets of another field (``foreign``), of other conversations of the set (``cross``),
 its own with the documents that answer removed (``out``), and questions that have no answer by the set's own labels
 (``abstention``: not fitted). An embedded store is asked twice, with and without the second model.
@@ -163,7 +163,7 @@ def _rows(
             ids = [one.id for one in answer(reader, asked, request).results]
             heads = reader.heads(ids)
             turns = {one: heads[one].turn for one in ids}
-            told = relevance_features(asked.plan, asked.heard.words, asked.heard.rankings, turns)
+            told = relevance_features(asked.plan, asked.channels.terms, asked.channels.rankings, turns)
             top = [
                 asdict(told[one]) | {"gold": sum(doc.id in gold for doc in known.get(one, ()))} for one in ids
             ]
@@ -264,7 +264,7 @@ def _ask_options(parser: argparse.ArgumentParser) -> None:
 
 def _fit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", required=True, help="files of rows, separated by commas")
-    parser.add_argument("--write", action="store_true", help="write recall/relevance.json")
+    parser.add_argument("--write", action="store_true", help="write search/relevance.json")
 
 
 ASK = Command(__doc__, collect, _ask_options)

@@ -582,8 +582,6 @@ class Memory:
             Filters,
             ResultCaps,
             build_request,
-            parse_min_relevance,
-            with_result_shape,
         )
         from scrubjay.services.search import StageTimer, log_slow_query, open_view, rewrite_query, tier_pool
         from scrubjay.services.workspace import resolve_projects
@@ -596,22 +594,8 @@ class Memory:
             tiers, tags, path, sources, since, until, statuses,
             resolve_projects(self._workspace, projects), agents, sessions, categories,
         )  # fmt: skip
-        wanted = build_request(
-            query,
-            filters=filters,
-            fusion=(fusion or usual[0], weights or usual[1], preset),
-            parts=(channels, models, stages),
-            sizes=(
-                recall.limit if limit is None else limit,
-                recall.candidates,
-                recall.snippet if snippet is None else snippet,
-            ),
-            explain=explain,
-            clock=Clock(now, tz or recall.tz, as_of),
-        )
-        least = parse_min_relevance(recall.min_relevance if min_relevance is None else min_relevance, filters)
-        wanted = replace(wanted, min_relevance=least)
-        usually = wanted.fusion == "auto" and wanted.weights is None and preset is None
+        fusion, weights = fusion or usual[0], weights or usual[1]
+        usually = fusion == "auto" and weights is None and preset is None
         reach = ExpansionOptions(
             links=(recall.links if usually else 0) if links is None else links,
             hierarchy=(usually and recall.hierarchy) if hierarchy is None else hierarchy,
@@ -619,14 +603,34 @@ class Memory:
             alpha=alpha,
             threshold=threshold,
         )
-        wanted = replace(
-            wanted, reach=reach.checked(), pool=tier_pool(self._workspace, here, confidence_floor)
+        wanted = build_request(
+            query,
+            filters=filters,
+            fusion=fusion,
+            weights=weights,
+            preset=preset,
+            channels=channels,
+            models=models,
+            stages=stages,
+            limit=recall.limit if limit is None else limit,
+            multiplier=recall.candidates,
+            snippet=recall.snippet if snippet is None else snippet,
+            explain=explain,
+            clock=Clock(now, tz or recall.tz, as_of),
+            min_relevance=recall.min_relevance if min_relevance is None else min_relevance,
+            pool=tier_pool(self._workspace, here, confidence_floor),
+            reach=reach,
+            by=by,
+            neighbours=neighbours,
+            caps=ResultCaps(recall.session_cap, recall.document_cap),
+            variety=recall.variety,
         )
-        most = ResultCaps(recall.session_cap, recall.document_cap)
-        wanted = with_result_shape(wanted, by, neighbours, most, variety=recall.variety)
-        plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
         again, not_again = self._workspace.rerankers.wanted(
-            self._workspace.settings, rerank, self._workspace.lineup, self._workspace.announce, plain=plain
+            self._workspace.settings,
+            rerank,
+            self._workspace.lineup,
+            self._workspace.announce,
+            plain=not usually,
         )
         laps.lap("models")
         meant = rewrite_query(self._workspace, query, history)
@@ -694,7 +698,7 @@ class Memory:
         Raises:
             InputError: An option has a value it cannot have.
         """
-        from scrubjay.search.request import Clock, Filters, build_request, parse_min_relevance
+        from scrubjay.search.request import Clock, Filters, build_request
         from scrubjay.search.thread import ThreadOptions, build_thread
         from scrubjay.services.search import StageTimer, log_slow_query, open_view, tier_pool
         from scrubjay.services.workspace import resolve_projects
@@ -710,14 +714,14 @@ class Memory:
         wanted = build_request(
             query,
             filters=filters,
-            fusion=("auto", None, None),
-            parts=(None, None, None),
-            sizes=(limit, recall.candidates, recall.snippet if snippet is None else snippet),
+            limit=limit,
+            multiplier=recall.candidates,
+            snippet=recall.snippet if snippet is None else snippet,
             explain=True,
             clock=Clock(now, tz or recall.tz, as_of),
+            min_relevance=recall.min_relevance,
+            pool=tier_pool(workspace),
         )
-        least = parse_min_relevance(recall.min_relevance, filters)
-        wanted = replace(wanted, pool=tier_pool(workspace), min_relevance=least)
         with open_view(workspace, laps) as seen:
             wanted = wanted if now is not None else replace(wanted, now=seen.at)
             found = build_thread(seen.reader, seen.embedders, wanted, bounds)
@@ -763,14 +767,14 @@ class Memory:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.search.browse import page_memories
-        from scrubjay.search.request import Filters, listing_request
+        from scrubjay.search.request import Filters, build_request
         from scrubjay.services.workspace import resolve_projects
 
         filters = Filters(
             tiers, tags, path, sources, since, until, statuses,
             resolve_projects(self._workspace, projects), agents, sessions, categories,
         )  # fmt: skip
-        wanted = listing_request(filters, limit)
+        wanted = build_request("", filters=filters, limit=limit)
         with self._workspace.store.reader(self._workspace.scope) as reader:
             return page_memories(reader, wanted, after)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
 from typing import Final
@@ -43,19 +42,19 @@ def maximal_marginal_relevance(
     """
     near, rest = list(candidates[:MAX_REORDERED]), list(candidates[MAX_REORDERED:])
     texts = [_MMRText(one, records[one.id].content) for one in near]
-    weigh = _WordWeights([text.words for text in texts])
+    weights = _WordWeights([text.words for text in texts])
     for text, bits in zip(texts, _word_bits([text.words for text in texts]), strict=True):
         text.bits = bits
     chosen: list[Candidate] = []
     while texts:
         best = min(texts, key=_BY_RANK)
         texts.remove(best)
-        chosen.append(best.told())
+        chosen.append(best.penalized())
         bits, size = best.bits, best.size
         for one in texts:
             both = 2 * (one.bits & bits).bit_count()
             if both > size or both > one.size:
-                one.liken(weigh.share(one, best))
+                one.compare(weights.share(one, best))
     return chosen + rest
 
 
@@ -71,18 +70,17 @@ class _MMRText:
         self.standing = (-self.score, candidate.id)
         self.weight: float | None = None
 
-    def liken(self, share: float) -> None:
-        """Take in how alike a better one is."""
+    def compare(self, share: float) -> None:
+        """Keep the greatest similarity to a better candidate."""
         if share > self.alike:
             self.alike = share
             self.standing = (SIMILARITY_WEIGHT * _penalty(share) - self.score, self.candidate.id)
 
-    def told(self) -> Candidate:
-        """Return the candidate with what is taken from it."""
-        taken = _penalty(self.alike)
-        if taken <= 0:
+    def penalized(self) -> Candidate:
+        penalty = _penalty(self.alike)
+        if penalty <= 0:
             return self.candidate
-        return self.candidate.plus(Contribution("alike", self.alike, -taken, SIMILARITY_WEIGHT))
+        return self.candidate.plus(Contribution("alike", self.alike, -penalty, SIMILARITY_WEIGHT))
 
 
 def _word_bits(texts: Sequence[Set[str]]) -> list[int]:
@@ -149,10 +147,7 @@ def apply_caps(
         return list(candidates)
     # One amount for all of them keeps their order, and brings the best of them just below the last that is not over.
     lower = max(0.0, over[0][0].score - kept[-1].score + 1 / MICRO)
-    return kept + [
-        replace(one, contributions=(*one.contributions, Contribution("cap", float(place), -lower, 1.0)))
-        for one, place in over
-    ]
+    return kept + [one.plus(Contribution("cap", float(place), -lower, 1.0)) for one, place in over]
 
 
 def _cap_group(record: Record, most: ResultCaps) -> tuple[tuple[str, ...], int]:

@@ -12,9 +12,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
@@ -53,13 +52,13 @@ def add_text_features(
     weights: Sequence[float],
     speaker: str | None = None,
 ) -> None:
-    """Add title match, length and speaker to what speaks for memories.
+    """Add title match, length and speaker.
 
     Args:
-        rows: Memories, whose heads tell title, length and speaker.
+        rows: Memories, whose heads hold title, length and speaker.
         groups: The query's words.
         weights: The idf of each.
-        speaker: Whom the query names of those who speak, or None.
+        speaker: The speaker whom the query names, or None.
     """
     total = math.fsum(weights)
     wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
@@ -80,16 +79,15 @@ def add_text_features(
 def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
     """Return how far a title is the query, 0 to 1.
 
-    The share of the query's idf that stands in the title, times the share of the title's words that the
-    query names: a long title that holds the query, and a short one that the query only mentions, both fall.
+    The share of the query's idf that the title holds, times the share of the title's words that the query names.
     """
     words = _title_terms(title)
     if not words or not total:
         return 0.0
     named = [{wanted[form] for form in forms if form in wanted} for forms in words]
-    held = set().union(*named)
+    matched = set().union(*named)
     share = sum(1 for groups in named if groups) / len(words)
-    return math.fsum(weights[place] for place in sorted(held)) / total * share
+    return math.fsum(weights[place] for place in sorted(matched)) / total * share
 
 
 @lru_cache(maxsize=8192)
@@ -98,7 +96,7 @@ def _title_terms(title: str) -> tuple[frozenset[str], ...]:
 
 
 def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases: Sequence[str]) -> None:
-    """Add what a question quotes and a memory holds word for word."""
+    """Add the share of the quoted phrases that a memory holds word for word."""
     for row in rows:
         record = records.get(row.id)
         count = sum(1 for phrase in phrases if record is not None and contains_phrase(record.content, phrase))
@@ -106,7 +104,7 @@ def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases:
             row.parts.append(("phrase", float(count), count / len(phrases), PHRASE_WEIGHT))
 
 
-MIN_SPEAKER_NAME = 2
+MIN_SPEAKER_NAME: Final = 2
 """Letters of a name: an initial stands in too many questions by chance."""
 
 
@@ -162,15 +160,13 @@ def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[fl
             best[name] = score
     for row in rows:
         name = _session_of(row)
-        lent = best.get(name, 0.0) if name is not None else 0.0
-        if lent > 0.0 and row.head is not None:
-            row.parts.append(
-                ("session", lent, lent, SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE))
-            )
+        borrowed = best.get(name, 0.0) if name is not None else 0.0
+        if borrowed > 0.0 and row.head is not None:
+            weight = SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE)
+            row.parts.append(("session", borrowed, borrowed, weight))
 
 
 def _session_of(row: ScoredRow) -> str | None:
-    """Return the conversation that a memory is a turn of, or None."""
     return row.head.session if row.head is not None and row.head.turn else None
 
 
@@ -190,16 +186,15 @@ def add_neighbour_feature(
     An answer often stands beside the words that were asked for: "When was that?" "Last Tuesday."
 
     Args:
-        rows: Memories that may borrow, whose heads tell their length.
-        scores: Score of each of them and of each neighbour, before anything was borrowed.
+        rows: Memories that may borrow, whose heads hold their length.
+        scores: Score of each of them and of each neighbour, before any of them borrows.
         adjacent: Memory to the turns next to it.
     """
     for memory, head, parts in rows:
-        lent = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
-        if lent > 0.0 and head is not None:
-            parts.append(
-                ("neighbours", lent, lent, NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE))
-            )
+        borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
+        if borrowed > 0.0 and head is not None:
+            weight = NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE)
+            parts.append(("neighbours", borrowed, borrowed, weight))
 
 
 AGE_WEIGHT: Final = 0.15
@@ -219,14 +214,13 @@ HALF_LIFE: Final = {
     "semantic": 730.0,
 }
 """Days after which half of what age can take is taken: what was seen fades first, what was learned last."""
-_TIER_BY_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 
 def add_decay(rows: ScoreTable, now: int) -> None:
-    """Take away what age, doubt and bad experience cost.
+    """Apply penalties for age, low confidence and negative feedback.
 
     Args:
-        rows: Memories, whose heads tell when each happened and was used, and how good it is known to be.
+        rows: Memories, whose heads hold date, last use, strength and confidence.
         now: UTC microseconds of the question.
     """
     for memory, head, parts in rows:
@@ -242,26 +236,25 @@ def add_decay(rows: ScoreTable, now: int) -> None:
 
 
 def age_start(head: RankingMetadata) -> int:
-    """Return from when on a memory ages: when it was last used, else when what it tells of happened."""
+    """Return when a memory was last used, else when it happened."""
     return max(head.at, head.used) if head.used is not None else head.at
 
 
 def age_in_days(head: RankingMetadata, now: int) -> int:
-    """Return how many whole days old a memory is: two questions of one day see one age."""
+    """Return a memory's age in whole days: two questions of one day see one age."""
     return (now - age_start(head)) // DAY
 
 
 def decay(memory: str, head: RankingMetadata, now: int) -> float:
-    """Return how much of what age can take is taken, 0 to 1; 0 for what is pinned or still to come."""
+    """Return the share of the age penalty, 0 to 1; 0 for pinned and future memories."""
     old = age_in_days(head, now)
     if head.pinned or old <= 0:
         return 0.0
-    half = HALF_LIFE[_TIER_BY_PREFIX[memory[: memory.index("_") + 1]]]
-    return 1.0 - float(2.0 ** (-old / half))
+    return 1.0 - float(2.0 ** (-old / HALF_LIFE[tier_of(memory)]))
 
 
 def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
-    """Return how many would be among the first but for their age.
+    """Count the results displaced by the age penalty.
 
     Args:
         ranked: Candidates, best first.
@@ -284,24 +277,24 @@ hit makes up for. LoCoMo's 68 questions with a time R@5 .347 to .533, LongMemEva
 more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
 
 
-def add_date_feature(rows: ScoreTable, meant: Sequence[QueryTime]) -> None:
-    """Add to each memory by how near it lies to a time that is meant.
+def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
+    """Add the proximity of each memory to the times that the question names.
 
-    ``DATED x 2^(-gap / length)``: nothing is lost within the time, half at a distance of the time's own length (of at
-    least a day), nothing is left far away. Of several times the nearest counts.
+    ``DATE_WEIGHT x 2^(-gap / length)``: all of it within the time, half at a distance of the time's own length (at least
+    a day). Of several times the nearest counts.
 
     Args:
-        rows: Memories, whose heads tell when each happened.
-        meant: Times that the question names.
+        rows: Memories, whose heads hold the date of each.
+        times: Times that the question names.
     """
     for _, head, parts in rows:
         if head is not None:
-            near = max(date_proximity(head.at, one) for one in meant)
+            near = max(date_proximity(head.at, one) for one in times)
             parts.append(("dated", near, near, DATE_WEIGHT))
 
 
 def date_proximity(at: int, meant: QueryTime) -> float:
-    """Return 1 within a time, and less and less outside it."""
+    """Return 1 within a time, and ever less outside it."""
     gap = 0
     if meant.start is not None and at < meant.start:
         gap = meant.start - at
@@ -329,7 +322,7 @@ _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()
 
 
 class HasId(Protocol):
-    """Whatever is ranked by the id of a memory."""
+    """A table row or a candidate."""
 
     @property
     def id(self) -> str:
@@ -340,20 +333,12 @@ class HasId(Protocol):
 HasIdT = TypeVar("HasIdT", bound=HasId)
 
 
-@dataclass(frozen=True, slots=True)
-class PooledTiers(Generic[HasIdT]):
-    """What is left of the memories, in their order, and how many were kept out for being unsure."""
-
-    left: list[HasIdT]
-    unsure: int
-
-
 def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
-    """Add what tier, certainty and project are worth.
+    """Add tier weight, certainty and project.
 
     Args:
-        rows: Memories, whose heads tell confidence and project.
-        pool: What the caller and the settings say of tiers and projects.
+        rows: Memories, whose heads hold confidence and project.
+        pool: Tier weights and the caller's project.
     """
     for memory, head, parts in rows:
         tier = tier_of(memory)
@@ -369,19 +354,24 @@ def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
 def pool_tiers(
     ranked: Sequence[HasIdT],
     heads: Mapping[str, RankingMetadata],
-    pool: TierOptions,
+    pool: TierOptions | None,
     most: int = MAX_PER_TIER,
-) -> PooledTiers[HasIdT]:
-    """Leave out what is less sure than the floor, tiers that weigh nothing, and what is beyond a tier's share.
+) -> tuple[list[HasIdT], int]:
+    """Leave out memories below the confidence floor, of tiers with weight 0, and beyond a tier's most.
 
-    What is pinned is never unsure: somebody said that it holds.
+    A pinned memory is never unsure.
 
     Args:
         ranked: Memories, best first.
         heads: Confidence of each.
-        pool: Floor and weights.
+        pool: Floor and weights; None leaves out nothing.
         most: Memories of one tier.
+
+    Returns:
+        The others, in their order, and how many were below the floor.
     """
+    if pool is None:
+        return list(ranked), 0
     kept: list[HasIdT] = []
     counted: Counter[str] = Counter()
     unsure = 0
@@ -395,7 +385,7 @@ def pool_tiers(
         counted[tier] += 1
         if counted[tier] <= most:
             kept.append(one)
-    return PooledTiers(kept, unsure)
+    return kept, unsure
 
 
 def unsure_notes(unsure: int, floor: float) -> tuple[str, ...]:

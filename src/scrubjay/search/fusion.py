@@ -17,14 +17,12 @@ rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from scrubjay.models.results import Candidate, Contribution, round_score
 from scrubjay.search.candidates import ChannelWeight, Ranking
-from scrubjay.search.plan import QueryPlan
-from scrubjay.storage.interface import Reader
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.tokenizer import trigram_similarity
 
@@ -33,16 +31,16 @@ if TYPE_CHECKING:
 
 
 ScorePart: TypeAlias = "tuple[str, float, float, float]"
-"""What a `Contribution` is made of: channel, raw, value, weight."""
+"""The fields of a `Contribution`: channel, raw, value, weight."""
 
 
 class ScoredRow(NamedTuple):
-    """One memory that is judged.
+    """One memory and the parts of its score.
 
     Attributes:
         id: The memory.
-        head: What is known of it without its text; None where nothing is.
-        parts: What speaks for it so far; each stage adds its own.
+        head: Its metadata; None where there is none.
+        parts: The parts so far; each stage adds its own.
     """
 
     id: str
@@ -51,7 +49,7 @@ class ScoredRow(NamedTuple):
 
     @property
     def score(self) -> float:
-        """The sum of the parts, as `Candidate.score` tells it."""
+        """The sum of the parts, as `Candidate.score` has it."""
         return round_score(math.fsum([weight * value for _, _, value, weight in self.parts]))
 
 
@@ -63,23 +61,22 @@ _SORT_KEY: Final = itemgetter(0, 1)
 def build_table(
     ids: Sequence[str], parts: Sequence[list[ScorePart]], heads: Mapping[str, RankingMetadata]
 ) -> ScoreTable:
-    """Lay memories side by side.
+    """Return a row a memory.
 
     Args:
         ids: The memories.
-        parts: What speaks for each.
-        heads: What is known of those of which anything is.
+        parts: The parts of the score of each.
+        heads: Memory to its metadata.
     """
     return [ScoredRow(memory, heads.get(memory), own) for memory, own in zip(ids, parts, strict=True)]
 
 
 def best_first(found: Iterable[RowOrCandidate]) -> list[RowOrCandidate]:
-    """Return memories that have a score best first, ties to the smaller id."""
+    """Return rows or candidates best first, ties to the smaller id."""
     return [one for _, _, one in sorted([(-one.score, one.id, one) for one in found], key=_SORT_KEY)]
 
 
 def to_candidates(rows: ScoreTable) -> list[Candidate]:
-    """Return memories as the later stages and the answer take them."""
     return [Candidate(row.id, tuple([Contribution(*part) for part in row.parts])) for row in rows]
 
 
@@ -132,7 +129,7 @@ def _model_weights(models: Sequence[Ranking], ranking: Ranking) -> tuple[float, 
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:
-    """Return how far a model shares the words' opinion, 0 to 1; 1 where the words have none."""
+    """Return how far a model agrees with the ranking by words, 0 to 1; 1 where that found nothing."""
     if words is None or not words.hits:
         return 1.0
     scored = ranking.scored
@@ -183,11 +180,11 @@ def weighted_parts(
     weights: Mapping[str, ChannelWeight],
     turns: Collection[str] = (),
 ) -> list[list[ScorePart]]:
-    """Return what `fuse_scores` adds up, for each memory: nothing is made of it yet."""
+    """Return the parts that `fuse_scores` adds up, a list a memory."""
     scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     found: list[list[ScorePart]] = [[] for _ in ids]
-    said = [memory in turns for memory in ids]
+    is_turn = [memory in turns for memory in ids]
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
@@ -195,17 +192,17 @@ def weighted_parts(
         for place, raw in enumerate(scores[channel]):
             if raw is not None:
                 value = (raw - mean) / deviation if deviation else 0.0
-                found[place].append((channel, raw, value, amounts[said[place]]))
+                found[place].append((channel, raw, value, amounts[is_turn[place]]))
             elif ranking.kind == "vector" and base is not None:
                 known = scores[base.channel][place]
                 if known is not None:
                     value = PREDICTED_CORRELATION * z_score(base, known)
-                    found[place].append((f"{channel} (foretold)", known, value, amounts[said[place]]))
+                    found[place].append((f"{channel} (foretold)", known, value, amounts[is_turn[place]]))
     return found
 
 
 def z_score(ranking: Ranking, raw: float) -> float:
-    """Return a raw score's distance from the channel's mean, in its deviations."""
+    """Return the z-score of a channel's raw score."""
     return (raw - ranking.scored.mean) / ranking.scored.deviation if ranking.scored.deviation else 0.0
 
 
@@ -235,23 +232,23 @@ def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> 
     return {channel: ChannelWeight(amount, amount) for channel, amount in amounts.items()}
 
 
-TrigramChannel: TypeAlias = tuple[float, str, Callable[[Sequence[str]], Mapping[str, str]]]
-"""What trigrams weigh, the query, and what reads the texts of memories."""
-
-
 def fuse_raw(
     rankings: Sequence[Ranking],
     ids: Sequence[str],
     weights: Mapping[str, ChannelWeight],
-    by_letters: TrigramChannel | None = None,
+    query: str = "",
+    texts: Mapping[str, str] | None = None,
+    trigram_weight: float = 0.0,
 ) -> list[Candidate]:
-    """Add up what each channel says of each memory by itself.
+    """Add up each channel's own scale from 0 to 1, weighted; see the module.
 
     Args:
         rankings: The channels' answers; respelled words are left out, trigrams of the whole texts stand for them.
         ids: Memories to score.
         weights: Channel to weight.
-        by_letters: What trigrams weigh, the query, and what reads the memories' texts; None without them.
+        query: The query, whose trigrams are compared.
+        texts: The memories' texts, None without that channel.
+        trigram_weight: Weight of the trigrams.
     """
     found: dict[str, list[Contribution]] = {memory: [] for memory in ids}
     base: dict[str, float] = {}
@@ -268,20 +265,7 @@ def fuse_raw(
             elif memory in base:
                 known = base[memory]
                 found[memory].append(Contribution(f"{ranking.channel} (foretold)", known, known, weight))
-    if by_letters is not None and by_letters[0] > 0:
-        weight, query, texts = by_letters
-        for memory, text in texts(list(ids)).items():
-            alike = trigram_similarity(query, text)
-            found[memory].append(Contribution("ngram", alike, alike, weight))
+    for memory, text in (texts or {}).items():
+        similarity = trigram_similarity(query, text)
+        found[memory].append(Contribution("ngram", similarity, similarity, trigram_weight))
     return [Candidate(memory, tuple(parts)) for memory, parts in found.items()]
-
-
-def trigram_channel(made: QueryPlan, reader: Reader) -> TrigramChannel | None:
-    """Return what compares the query's trigrams with the memories', where the caller wants that channel."""
-    if "ngram" not in made.channels:
-        return None
-
-    def texts(ids: Sequence[str]) -> dict[str, str]:
-        return {memory: record.content for memory, record in reader.get(ids).items()}
-
-    return made.weights.get("ngram", 0.0), made.query.text, texts

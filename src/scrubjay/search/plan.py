@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
@@ -40,7 +40,7 @@ DEFAULT_WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {
 
 
 def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
-    """Return how the channels are joined, and what each weighs.
+    """Return the fusion, and the weight of each channel.
 
     Raises:
         InputError: A fusion, preset, channel or weight is unknown or out of range, or the fusion's scores are not of
@@ -89,10 +89,10 @@ ones remain, since they cost the most and say the least."""
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """A query made ready for the channels.
+    """What the channels look up, and how their rankings are fused.
 
     Attributes:
-        query: The query taken apart.
+        query: The parsed query.
         groups: Its words, rarest first where some were dropped, else in its order.
         where: Filters.
         limit: Results wanted.
@@ -102,13 +102,13 @@ class QueryPlan:
         channels: Channels that take part.
         models: Names of the models that take part; None for every active one.
         stages: Optional stages that take part.
-        notes: What was decided, for explain.
-        question: What is understood of the query beside its words.
-        as_of: UTC microseconds of the time as of which it is answered; None for now.
-        as_asked: Whether the caller set that time, and not a word of the query.
-        true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
-        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
-        reach: How far the search looks beyond what the channels found.
+        notes: Decisions, for explain.
+        question: The meaning of the query beside its words.
+        as_of: UTC microseconds to answer as of; None for now.
+        as_asked: Whether the caller set that time, not the query's words.
+        true_at: UTC microseconds at which results must be true; None where the caller chose statuses.
+        pool: Tier weights, confidence floor and the caller's project; None without stage ``tiers``.
+        reach: How far to expand beyond the channels' hits.
     """
 
     query: ParsedQuery
@@ -124,10 +124,15 @@ class QueryPlan:
     notes: tuple[str, ...]
     reach: ExpansionOptions = NO_EXPANSION
     question: QueryMeaning = NO_MEANING
-    pool: TierOptions = field(default_factory=TierOptions)
+    pool: TierOptions | None = None
     as_of: int | None = None
     as_asked: bool = False
     true_at: int | None = None
+
+    @property
+    def trigram_weight(self) -> float:
+        """Weight of the trigrams of whole texts, which fusion ``raw`` compares; 0 without that channel."""
+        return self.weights.get("ngram", 0.0) if "ngram" in self.channels else 0.0
 
     @property
     def shown_as_of(self) -> str | None:
@@ -144,7 +149,7 @@ VERIFIED_DEPTH: Final = 400
 
 
 def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
-    """Make a query ready.
+    """Plan a query.
 
     Raises:
         InputError: A fusion, preset, channel or weight is unknown or out of range.
@@ -162,7 +167,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     languages = sorted({*reader.languages(), detect_language(query.text), "en"})
     if fusion == "auto" and "dated" in request.stages:
         asked = question.as_of if request.as_of is None else request.as_of
-        question = resolve_anchors(question, query, reader, languages, (request.zone, asked))
+        question = resolve_anchors(question, query, reader, languages, request.zone, asked)
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = resolve_filters(_filters(request), reader)
@@ -201,7 +206,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         as_of=as_of,
         as_asked=request.as_of is not None,
         true_at=request.now if as_of is None and where.statuses == DEFAULT_STATUSES else as_of,
-        pool=request.pool,
+        pool=request.pool if "tiers" in request.stages else None,
         reach=request.reach,
     )
 
@@ -220,7 +225,7 @@ def _informative_groups(
 
 
 def _filters(request: SearchRequest) -> RecordFilter:
-    """Return the filters; the tiers that answer by default where the caller names none."""
+    """Return the filters, with the default tiers where the caller names none."""
     where = request.where
     return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
 

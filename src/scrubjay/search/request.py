@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from typing import Final
 
@@ -19,13 +19,13 @@ MAX_LEVELS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpansionOptions:
-    """How far a search goes on from what it found.
+    """How far a search expands from what it found.
 
     Attributes:
         links: Hops over links; 0 for none.
         hierarchy: Whether categories are descended.
         depth: Levels of categories.
-        alpha: What a memory's own score weighs beside its category's, 0..1.
+        alpha: Weight of a memory's own score; the rest is its category's; 0..1.
         threshold: Least score of a result, for a fusion whose scores have a fixed unit (``raw``); None for none.
     """
 
@@ -36,7 +36,7 @@ class ExpansionOptions:
     threshold: float | None = None
 
     def checked(self) -> ExpansionOptions:
-        """Return itself.
+        """Validate and return self.
 
         Raises:
             InputError: A number is out of range.
@@ -53,7 +53,7 @@ class ExpansionOptions:
 
 
 NO_EXPANSION: Final = ExpansionOptions()
-"""Nothing beyond what the channels found."""
+"""Nothing beyond the channels' hits."""
 
 
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
@@ -64,22 +64,22 @@ STAGES: Final = (
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 RESULT_KINDS: Final = ("memory", "session")
-"""What a result may be."""
+"""Kinds of results."""
 AUTO: Final = "auto"
-"""Instead of a least relevance: an empty answer where nothing is likely to answer, else all of it."""
+"""As ``min_relevance``: no results where none is likely to answer, else all."""
 MAX_RESULTS: Final = 1_000
 MAX_NEIGHBOURS: Final = 10
 MAX_SNIPPET: Final = 20_000
 MAX_WEIGHT: Final = 1_000
 CONFIDENCE_FLOOR: Final = 0.3
-"""What is less sure than this is a guess, and no default result: the floor of agentmemory, whose tiers these are."""
+"""Memories of less confidence are guesses, and no default results: the floor of agentmemory, whose tiers these are."""
 
 Moment = str | datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a caller narrows a search to, as it was given; the fields are those of `Memory.search`."""
+    """The filters of a search as a caller gives them; the fields are those of `Memory.search`."""
 
     tiers: Sequence[str] = ()
     tags: Sequence[str] = ()
@@ -96,7 +96,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """When a question is asked, and of which time, as a caller gives it; the fields are those of `Memory.search`."""
+    """The time of a question and the time it asks about, as a caller gives them; see `Memory.search`."""
 
     now: Moment = None
     tz: str | None = None
@@ -108,13 +108,13 @@ DEFAULT_CLOCK: Final = Clock()
 
 @dataclass(frozen=True, slots=True)
 class TierOptions:
-    """What makes one pool of all tiers.
+    """How memories of all tiers compete.
 
     Attributes:
-        tiers: Tiers that answer where a caller names none; empty for all.
-        weights: Tier to weight; one that is not named weighs 1, and 0 leaves it out.
-        floor: Confidence below which a memory does not answer, 0 for none.
-        here: Name of the project that the caller is in, whose memories are preferred; None for no project.
+        tiers: Tiers to search where a caller names none; empty for all.
+        weights: Tier to weight; the default is 1, and 0 leaves a tier out.
+        floor: Confidence below which a memory is no result; 0 for none.
+        here: The caller's project, whose memories are preferred; None for none.
     """
 
     tiers: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class TierOptions:
     here: str | None = None
 
     def checked(self) -> TierOptions:
-        """Return itself.
+        """Validate and return self.
 
         Raises:
             InputError: A tier is none, or a number is out of range.
@@ -137,9 +137,12 @@ class TierOptions:
         return self
 
 
+DEFAULT_POOL: Final = TierOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class ResultCaps:
-    """Most results that stand before others, 0 for any number: of one conversation, of one document."""
+    """Most results of one conversation and of one document that come before others; 0 for no cap."""
 
     session: int = 0
     document: int = 0
@@ -147,10 +150,10 @@ class ResultCaps:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search, checked.
+    """A validated search.
 
     Attributes:
-        query: The query as it was typed.
+        query: The query as typed.
         where: Filters; ``where.sources`` holds ids or paths and ``where.categories`` ids or names as they were
             given.
         fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
@@ -160,20 +163,19 @@ class SearchRequest:
         models: Names of the models that take part, None for all.
         stages: Optional stages that take part.
         limit: Most results.
-        multiplier: Hits a channel gives for each result wanted.
+        multiplier: Hits of a channel for each result.
         snippet: Most characters of a snippet.
         explain: Whether to return the parts of each score.
-        now: UTC microseconds of the question: how old everything is to it.
-        meant: What the query means after what was said before it, or an empty text; it is searched, too.
+        now: UTC microseconds of the question, from which ages are counted.
+        meant: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Whose midnight ends a day; None is this machine's zone.
-        as_of: Last moment of the time as of which it is to be answered, UTC microseconds; None for now.
-        min_relevance: Relevance that each result must have, or None for an empty answer where nothing is likely
-            to answer.
-        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
-        reach: How far it looks beyond what its channels found.
+        as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
+        min_relevance: Least relevance of each result; None for no results where none is likely to answer.
+        pool: Tier weights, confidence floor and the caller's project.
+        reach: How far to expand beyond the channels' hits.
         by: What a result is: a ``memory``, or a ``session``, ranked from its turns.
-        neighbours: Turns of its conversation to show on either side of a result.
-        caps: How many results one conversation or document may have before others.
+        neighbours: Turns of the conversation to show on either side of a result.
+        caps: Most results of one conversation or document that come before others.
     """
 
     query: str
@@ -193,7 +195,7 @@ class SearchRequest:
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
-    pool: TierOptions = field(default_factory=TierOptions)
+    pool: TierOptions = DEFAULT_POOL
     reach: ExpansionOptions = NO_EXPANSION
     by: str = "memory"
     neighbours: int = 0
@@ -203,37 +205,52 @@ class SearchRequest:
 def build_request(
     query: str,
     *,
-    filters: Filters,
-    fusion: tuple[str, Mapping[str, float] | None, str | None],
-    parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
-    sizes: tuple[int, int, int],
-    explain: bool,
+    filters: Filters = Filters(),
+    fusion: str = "auto",
+    weights: Mapping[str, float] | None = None,
+    preset: str | None = None,
+    channels: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    stages: Sequence[str] | None = None,
+    limit: int = 6,
+    multiplier: int = 4,
+    snippet: int = 700,
+    explain: bool = False,
     clock: Clock = DEFAULT_CLOCK,
+    min_relevance: float | str = 0.0,
+    pool: TierOptions = DEFAULT_POOL,
+    reach: ExpansionOptions = NO_EXPANSION,
+    by: str = "memory",
+    neighbours: int = 0,
+    caps: ResultCaps = ResultCaps(),
+    variety: bool = True,
 ) -> SearchRequest:
-    """Check what a caller asked for.
+    """Return a validated request; see `SearchRequest`. ``variety`` turns on stage ``mmr``.
+
+    A cap is off where the caller names conversations or a path: those are wanted.
 
     Raises:
-        InputError: Something has a value it cannot have.
+        InputError: An option has a value it cannot have.
     """
     if not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
-    channels, models, stages = parts
-    limit, multiplier, snippet = sizes
     _check_choices("Tier", filters.tiers, TIERS)
     _check_choices("Status", filters.statuses, STATUSES)
     _check_choices("Channel", channels or (), CHANNELS)
     _check_choices("Stage", stages or (), STAGES)
-    _check_choices("Fusion", (fusion[0],), FUSIONS)
-    named = ("tags", "sources", "projects", "agents", "sessions", "categories")
-    for what, given in (("models", models), *((name, getattr(filters, name)) for name in named)):
+    _check_choices("Fusion", (fusion,), FUSIONS)
+    _check_choices("Kind", (by,), RESULT_KINDS)
+    lists = ("tags", "sources", "projects", "agents", "sessions", "categories")
+    for what, given in (("models", models), *((name, getattr(filters, name)) for name in lists)):
         if isinstance(given, str):
             raise InputError(f"{what} is {given!r}, one text; give a list of them.")
     _check_range("limit", limit, 1, MAX_RESULTS)
     _check_range("snippet", snippet, 1, MAX_SNIPPET)
-    place = load_zone(clock.tz)
-    asked, then = parse_when(clock.now, place), parse_when(clock.as_of, place)
-    at = asked.start if asked is not None else now_micros()
-    since, until = _time_range(filters, place, at)
+    _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
+    zone = load_zone(clock.tz)
+    asked, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
+    now = asked.start if asked is not None else now_micros()
+    since, until = _time_range(filters, zone, now)
     where = RecordFilter(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
@@ -250,34 +267,43 @@ def build_request(
     return SearchRequest(
         query=query,
         where=where,
-        fusion=fusion[0],
-        weights=fusion[1],
-        preset=fusion[2],
+        fusion=fusion,
+        weights=weights,
+        preset=preset,
         channels=tuple(channels) if channels is not None else CHANNELS,
         models=tuple(models) if models is not None else None,
-        stages=tuple(stages) if stages is not None else STAGES,
+        stages=tuple(one for one in (STAGES if stages is None else stages) if variety or one != "mmr"),
         limit=limit,
         multiplier=multiplier,
         snippet=snippet,
         explain=explain,
-        now=at,
-        zone=place,
-        as_of=(then.start if then.precision == "second" else then.end - 1) if then is not None else None,
+        now=now,
+        zone=zone,
+        as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
+        min_relevance=_least_relevance(min_relevance, filters),
+        pool=pool.checked(),
+        reach=reach.checked(),
+        by=by,
+        neighbours=neighbours,
+        caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
     )
 
 
-def listing_request(filters: Filters, limit: int) -> SearchRequest:
-    """Check what a caller asked for who searches for nothing: what passes the filters, so many of it.
+def _least_relevance(given: float | str, filters: Filters) -> float | None:
+    """Return ``SearchRequest.min_relevance``: None for ``auto``, but 0 where the caller names a part to search.
 
-    Raises:
-        InputError: Something has a value it cannot have.
+    Who names a file, a tag or a time asks for the best of it; the usual threshold was fitted on whole stores.
     """
-    fusion, parts = ("auto", None, None), (None, None, None)
-    return build_request("", filters=filters, fusion=fusion, parts=parts, sizes=(limit, 1, 1), explain=False)
+    if given == AUTO:
+        within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
+        return 0.0 if any((*within, filters.sessions, filters.categories)) else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
+    return float(given)
 
 
 def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> EventTime | None:
-    """Return when a date is, or what people call it: ``yesterday``, ``last week``, ``gestern``.
+    """Return the time of a date or of its name: ``yesterday``, ``last week``, ``gestern``.
 
     Raises:
         InputError: It is neither.
@@ -298,7 +324,7 @@ def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> Eve
 
 
 def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int | None, int | None]:
-    """Return the first moment that is kept, and the first after them.
+    """Return the first moment of the filters' range, and the first after it.
 
     Raises:
         InputError: No moment is kept.
@@ -312,39 +338,6 @@ def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int |
             hint="exchange them, or leave one out",
         )
     return since, until
-
-
-def parse_min_relevance(given: float | str, filters: Filters) -> float | None:
-    """Return a least relevance as a `SearchRequest` holds it: None for ``auto``, 0 where a part is named to look in.
-
-    Who names a file, a tag or a time asks for the best of it; how likely that is was measured on whole stores.
-
-    Raises:
-        InputError: It is neither that nor a number from 0 to 1.
-    """
-    if given == AUTO:
-        within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
-        return 0.0 if any((*within, filters.sessions, filters.categories)) else None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-        raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
-    return float(given)
-
-
-def with_result_shape(
-    made: SearchRequest, by: str, neighbours: int, caps: ResultCaps = ResultCaps(), *, variety: bool = True
-) -> SearchRequest:
-    """Say what a result is to be, and how different results are.
-
-    Who asks for some conversations or for a path wants those: their cap is off.
-
-    Raises:
-        InputError: There is no such kind of result, or neighbours are out of range.
-    """
-    _check_choices("Kind", (by,), RESULT_KINDS)
-    _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
-    caps = ResultCaps(0 if made.where.sessions else caps.session, 0 if made.where.path else caps.document)
-    stages = tuple(stage for stage in made.stages if variety or stage != "mmr")
-    return replace(made, by=by, neighbours=neighbours, caps=caps, stages=stages)
 
 
 def _check_choices(what: str, given: Sequence[str], known: Sequence[str]) -> None:

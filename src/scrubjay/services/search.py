@@ -383,37 +383,25 @@ def default_request(workspace: Workspace, query: str, now: int, here: str | None
     Raises:
         InputError: A setting is out of range.
     """
-    from scrubjay.search.request import (
-        Clock,
-        ExpansionOptions,
-        Filters,
-        ResultCaps,
-        build_request,
-        parse_min_relevance,
-        with_result_shape,
-    )
+    from scrubjay.search.request import Clock, ExpansionOptions, ResultCaps, build_request
 
     recall = workspace.settings.recall
-    made = build_request(
-        query,
-        filters=Filters(),
-        fusion=(recall.fusion, recall.weights, None),
-        parts=(None, None, None),
-        sizes=(recall.limit, recall.candidates, recall.snippet),
-        explain=False,
-        clock=Clock(tz=recall.tz),
-    )
     auto = recall.fusion == "auto" and recall.weights is None
-    made = replace(
-        made,
-        now=now,
-        min_relevance=parse_min_relevance(recall.min_relevance, Filters()),
-        reach=ExpansionOptions(links=recall.links if auto else 0, hierarchy=auto and recall.hierarchy),
+    request = build_request(
+        query,
+        fusion=recall.fusion,
+        weights=recall.weights,
+        limit=recall.limit,
+        multiplier=recall.candidates,
+        snippet=recall.snippet,
+        clock=Clock(tz=recall.tz),
+        min_relevance=recall.min_relevance,
         pool=tier_pool(workspace, here),
+        reach=ExpansionOptions(links=recall.links if auto else 0, hierarchy=auto and recall.hierarchy),
+        caps=ResultCaps(recall.session_cap, recall.document_cap),
+        variety=recall.variety,
     )
-    return with_result_shape(
-        made, "memory", 0, ResultCaps(recall.session_cap, recall.document_cap), variety=recall.variety
-    )
+    return replace(request, now=now)
 
 
 USAGE_INTERVAL: Final = 3_600 * SECOND
