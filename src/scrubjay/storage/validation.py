@@ -18,9 +18,9 @@ from scrubjay.storage.changes import (
     PutVersions,
     QuantizedVectors,
 )
+from scrubjay.storage.rows import TARGET_KIND
 
 NOTHING_WRITTEN = "Nothing was written."
-TARGET_KIND = {"references": "concept", "belongs": "category"}
 """What the kinds of edges lead to that do not lead to a memory."""
 
 

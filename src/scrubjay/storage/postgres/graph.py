@@ -16,8 +16,8 @@ from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, Ent
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage import changes as c
 from scrubjay.storage.postgres import rows
-from scrubjay.storage.postgres.rows import BETWEEN_MEMORIES, IN_SCOPE, VISIBLE_EDGES, make_durable
-from scrubjay.storage.rows import Tenant
+from scrubjay.storage.postgres.rows import IN_SCOPE, VISIBLE_EDGES, make_durable
+from scrubjay.storage.rows import MEMORY_EDGE_KINDS, SELECTED_COLUMNS, Tenant, id_from_hash
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,
@@ -83,7 +83,7 @@ def _select_links(db: Database, own: ScopeKeys, condition: str, *values: Any) ->
         f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
         (*own, *values),
     ).fetchall()
-    return [ChainLink(rows.id_from_hash(tier, number), *rest) for tier, number, *rest in found]
+    return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
 
 
 class SessionTurns(NamedTuple):
@@ -132,7 +132,7 @@ def _select_turns(
         'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
         (*own, *values),
     ).fetchall()
-    return [(rows.id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
+    return [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
 
 
 def _ids_by_turn(found: Sequence[tuple[str, tuple[str, int]]]) -> dict[tuple[str, int], list[str]]:
@@ -193,11 +193,11 @@ class PostgresGraph:
 
     def _records(self, condition: str, *values: Any) -> list[Record]:
         found = self._all(
-            f"SELECT {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
+            f"SELECT {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
             *self._own,
             *values,
         )
-        return [rows.record_from_row(row) for row in found]
+        return [rows.memory_from_row(row) for row in found]
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
         """Return visible rows of concepts, by id and key."""
@@ -209,7 +209,7 @@ class PostgresGraph:
             hashes=rows.node_hashes(ids or (), "concept"),
         )
         return [
-            Entity(rows.id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
+            Entity(id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
             for number, key, name, aliases, kind, at in found
         ]
 
@@ -220,7 +220,7 @@ class PostgresGraph:
             "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
         )
         return [
-            (rows.id_from_hash("concept", number), key, name, aliases and tuple(aliases), kind, at)
+            (id_from_hash("concept", number), key, name, aliases and tuple(aliases), kind, at)
             for number, key, name, aliases, kind, at in found
         ]
 
@@ -238,7 +238,7 @@ class PostgresGraph:
             "SELECT hash, key, kind, name, parent, abstract, overview, model, centroid, at, built "
             "FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) ORDER BY hash"
         )
-        return [Category(rows.id_from_hash("category", number), *rest) for number, *rest in found]
+        return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
 
     def projects(self) -> dict[str, str]:
         """Return place to project name."""
@@ -299,7 +299,7 @@ class PostgresGraph:
             all=ids is None,
             ends=rows.node_hashes(ids or ()),
         )
-        degrees = {rows.id_from_hash(of, end): count for of, end, count in found}
+        degrees = {id_from_hash(of, end): count for of, end, count in found}
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
@@ -318,9 +318,7 @@ class PostgresGraph:
             f"{beside} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
             ends=[number for (number,) in looked],
         )
-        return {rows.id_from_hash("concept", end): count for end, count in met if end not in asked}, len(
-            looked
-        )
+        return {id_from_hash("concept", end): count for end, count in met if end not in asked}, len(looked)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the edges from later to earlier memories that begin or end in these."""
@@ -509,7 +507,7 @@ class PostgresGraphWriter:
         )
         self._db.execute(
             "DELETE FROM edge WHERE tenant = %s AND kind = ANY(%s) AND dst = ANY(%s::bigint[])",
-            (self._tenant, BETWEEN_MEMORIES, gone),
+            (self._tenant, list(MEMORY_EDGE_KINDS), gone),
         )
         self._db.execute(
             "DELETE FROM event WHERE tenant = %s AND memory = ANY(%s::bigint[])", (self._tenant, gone)
@@ -546,7 +544,7 @@ def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
         "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
     )
-    values = {"tenant": tenant, "old": old, "fresh": fresh, "between": BETWEEN_MEMORIES}
+    values = {"tenant": tenant, "old": old, "fresh": fresh, "between": list(MEMORY_EDGE_KINDS)}
     db.execute(
         f"DELETE FROM edge e WHERE e.tenant = %(tenant)s AND (NOT {carried.format('src')} "
         f"OR (e.kind = ANY(%(between)s) AND NOT {carried.format('dst')}))",

@@ -33,7 +33,17 @@ from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.vectors import PostgresVectors
-from scrubjay.storage.rows import counts_from_rows, run_from_row, source_from_row
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    SIGN,
+    SOURCE_COLUMNS,
+    counts_from_rows,
+    document_from_row,
+    event_from_row,
+    id_from_hash,
+    run_from_row,
+    source_from_row,
+)
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
 from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
 from scrubjay.storage.table import MemoryTable
@@ -49,6 +59,9 @@ if TYPE_CHECKING:
     from scrubjay.text.tokenizer import TermGroup
 
 
+SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
+
+
 class PostgresDocuments(PostgresGraph):
     """Sources, documents and passages."""
 
@@ -58,23 +71,22 @@ class PostgresDocuments(PostgresGraph):
 
     def _sources(self) -> list[Source]:
         found = self._all(
-            "SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, repositories "
-            "FROM source "
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
             'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
             self._tenant,
             self._keys,
         )
-        return [source_from_row(row) for row in found]
+        return [source_from_row(row, tuple) for row in found]
 
     def _documents(self, condition: str, *values: Any) -> list[Document]:
         found = self._all(
-            f"SELECT {rows.DOCUMENT_COLUMNS} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
+            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
             "d.source "
             f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
             *self._own,
             *values,
         )
-        return sorted((rows.document_from_row(row) for row in found), key=lambda document: document.path)
+        return sorted(map(document_from_row, found), key=lambda document: document.path)
 
     def documents(self, source: str) -> dict[str, Document]:
         """Return a source's documents by path."""
@@ -128,19 +140,13 @@ class PostgresHistory:
         )
         values = rows.scope_parameters(
             self._own,
-            numbers=[number - rows.SIGN for _, number in asked],
+            numbers=[number - SIGN for _, number in asked],
             tiers=[tier for tier, _ in asked],
             run=run,
             limit=limit,
         )
         found = self._db.execute(SELECT_EVENTS.format(condition=condition), values).fetchall()
-        return [
-            Event(
-                rows.id_from_hash(tier, number), op, at, key, by,
-                None if other_tier is None else rows.id_from_hash(other_tier, other), count, before, actor,
-            )
-            for tier, number, op, at, key, by, other_tier, other, count, before, actor in found
-        ]  # fmt: skip
+        return [event_from_row(row) for row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return what was read from memories."""
@@ -150,7 +156,7 @@ class PostgresHistory:
             f"AND r.memory = m.num WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
             (*self._own, rows.memory_hashes(wanted)),
         ).fetchall()
-        held = {rows.id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
+        held = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
         return {memory: CachedExtraction(memory, *one) for memory, one in held.items() if memory in wanted}
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
@@ -295,7 +301,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             *self._own, rows.memory_hashes(ids),
         )  # fmt: skip
         return {
-            rows.id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
+            id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
             for tier, number, title, words, turn, role, *life in found
         }
 
@@ -318,7 +324,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             seen = self._table()
             ids = seen.page(self._mask(where), number, limit)
             return list(self.get(ids).values())
-        first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
+        first = number + 1 - SIGN  # past the last bigint after the last id of all
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
@@ -336,13 +342,13 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             )
             if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
                 continue
-            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - rows.SIGN for fill in "0f")
+            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
             held = self._all(
                 f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
                 "ORDER BY m.hash LIMIT %s",
                 *self._own, tier, *ends, limit - len(found),
             )  # fmt: skip
-            found += [rows.id_from_hash(tier, number) for (number,) in held]
+            found += [id_from_hash(tier, number) for (number,) in held]
         return found
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:

@@ -18,23 +18,17 @@ from numpy.typing import NDArray
 
 from scrubjay.errors import StoreVersionError
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
-from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, parse_id, parse_node_id
+from scrubjay.models.ids import EmbeddingModel, parse_id, parse_node_id
 from scrubjay.models.records import (
-    CATEGORY_PREFIX,
-    ENTITY_PREFIX,
     STATUSES,
-    TIER_PREFIXES,
     TIERS,
-    Document,
     Record,
     RecordFilter,
-    SourcePlace,
-    StageVersions,
 )
 from scrubjay.storage.changes import PreparedMemory
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.schema import newest_schema
-from scrubjay.storage.rows import Tenant, record_from_columns
+from scrubjay.storage.rows import RECORD_COLUMNS, SIGN, Tenant, id_from_hash, record_from_row, record_to_row
 from scrubjay.storage.scoring import MAX_TERM_COUNT, ArrayScores, dot_products, quantize, score_vectors
 from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE, MemoryTable, path_matches
 
@@ -125,37 +119,17 @@ def touch_tenant(db: Database, tenant: Tenant) -> int:
     return mark
 
 
-SIGN: Final = 1 << 63
-"""Moves an id's number into the range of a bigint without changing its order."""
 MAX_LENGTH: Final = 2**32 - 1
 """Source words that a memory counts at most, as in every store."""
-ID_PREFIX: Final = {**TIER_PREFIXES, "concept": ENTITY_PREFIX, "category": CATEGORY_PREFIX}
-"""What an id of each tier, of a concept and of a category begins with."""
 
-MEMORY_COLUMNS: Final = (
-    "tenant, generation, key, hash, tier, status, document, ordinal, char_start, char_end, "
-    "line_start, line_end, "
-    "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
-    "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, "
-    "valid_from, valid_until, pinned, confidence, strength, tags, content, language, at, length, "
-    "abstract, overview, terms, tfs"
+MEMORY_COLUMNS: Final = ", ".join(
+    ("tenant", "generation", *RECORD_COLUMNS, "language", "at", "length", "terms", "tfs")
 )
 INSERT_MEMORY: Final = (
     f"INSERT INTO memory ({MEMORY_COLUMNS}) VALUES ({', '.join(['%s'] * (MEMORY_COLUMNS.count(',') - 1))}, "
     "%s::integer[], %s::smallint[])"
 )
-RECORD_COLUMNS: Final = (
-    "m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
-    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
-    "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
-    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, "
-    "m.line_start, m.line_end, m.abstract, m.overview"
-)
 FROM_MEMORY: Final = "FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document"
-DOCUMENT_COLUMNS: Final = (
-    "d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor, "
-    "d.chunker, d.tokenizer, d.scrubber, d.extractor, d.labeller"
-)
 
 
 def sort_hash(memory: str) -> int | None:
@@ -167,11 +141,6 @@ def sort_hash(memory: str) -> int | None:
 def memory_hashes(ids: Iterable[str]) -> list[int]:
     """Return the numbers of those of these that are ids."""
     return [number for memory in ids if (number := sort_hash(memory)) is not None]
-
-
-def id_from_hash(of: str, number: int) -> str:
-    """Return the id of what has a tier (or is a ``concept``, a ``category``) and this number in its row."""
-    return f"{ID_PREFIX[of]}{number + SIGN:0{ID_DIGITS}x}"
 
 
 def node_hash(node: str) -> int:
@@ -186,30 +155,22 @@ def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
     return [number - SIGN for kind, number in parsed if of in (None, kind)]
 
 
-def place_values(place: SourcePlace | None) -> tuple[int | None, ...]:
-    """Return where a passage stands as the columns from ``ordinal`` to ``line_end``."""
-    if place is None:
-        return (None,) * 5
-    return place.ordinal, place.start, place.end, place.line_start, place.line_end
-
-
 def memory_to_row(
     memory: PreparedMemory, tenant: int, generation: int, document: int | None, numbers: Mapping[str, int]
 ) -> tuple[Any, ...]:
-    """Return a memory as the values of `INSERT_MEMORY`; ``node_hashes`` are those of its terms."""
+    """Return a memory as the values of `INSERT_MEMORY`; ``numbers`` are those of its terms."""
     counts = memory.terms.counts
     record, event = memory.record, memory.record.event
-    when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
     return (
-        tenant, generation, record.key, sort_hash(record.id), record.tier, record.status, document,
-        *place_values(record.place), record.owner, record.project, record.agent, record.session, record.role,
-        record.turn, record.origin, record.title, list(record.heading_path), record.content_hash, *when,
-        record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
-        record.pinned, float(record.confidence), float(record.strength), list(record.tags), record.content,
-        memory.language, event.start if event else record.recorded_at, min(memory.terms.length, MAX_LENGTH),
-        record.abstract, record.overview, array_literal([numbers[term] for term in counts]),
+        tenant,
+        generation,
+        *record_to_row(record, sort_hash(record.id), document, list),
+        memory.language,
+        event.start if event else record.recorded_at,
+        min(memory.terms.length, MAX_LENGTH),
+        array_literal([numbers[term] for term in counts]),
         array_literal([min(count, MAX_TERM_COUNT) for count in counts.values()]),
-    )  # fmt: skip
+    )
 
 
 def array_literal(numbers: Iterable[float]) -> str:
@@ -217,18 +178,11 @@ def array_literal(numbers: Iterable[float]) -> str:
     return f"{{{','.join(map(str, numbers))}}}"
 
 
-def record_from_row(row: tuple[Any, ...]) -> Record:
-    """Return a row of `RECORD_COLUMNS` as a record."""
-    return record_from_columns(row, id_from_hash(row[1], row[0]), row[9], row[10])
+def memory_from_row(row: Sequence[Any]) -> Record:
+    """Return a row of `SELECTED_COLUMNS` as a record."""
+    return record_from_row(row, tuple)
 
 
-def document_from_row(row: tuple[Any, ...]) -> Document:
-    """Return a row of `DOCUMENT_COLUMNS` as a document."""
-    source, path, content_hash, mtime_ns, size, title, cursor, *versions = row
-    return Document(source, path, content_hash, mtime_ns, size, title, StageVersions(*versions), cursor)
-
-
-BETWEEN_MEMORIES: Final = [kind for kind in STORED_EDGE_KINDS if kind not in ("references", "belongs")]
 VISIBLE_EDGES: Final = """
 WITH looked AS MATERIALIZED (
     SELECT e.*,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import StoreError
@@ -17,8 +17,8 @@ from scrubjay.storage.postgres import vectors as postgres_vectors
 from scrubjay.storage.postgres.connection import SCHEMA, unescape_text
 from scrubjay.storage.postgres.reader import PostgresHistory, PostgresReader
 from scrubjay.storage.postgres.rows import edge_from_row, find_tenant
+from scrubjay.storage.rows import SELECTED_COLUMNS, SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
-from scrubjay.storage.validation import TARGET_KIND
 from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SELECT_KEYS: Final = " UNION ".join(
     f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED_TABLES
 )
 SELECT_MEMORIES: Final = (
-    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} "
+    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {SELECTED_COLUMNS} {rows.FROM_MEMORY} "
     "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
 )
 SELECT_CONTENT_HASHES: Final = """
@@ -56,7 +56,7 @@ SELECT_TIERS: Final = (
 )
 """What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
 learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
-LEAST_HASH: Final = -rows.SIGN
+LEAST_HASH: Final = -SIGN
 """The smallest number of an id."""
 
 
@@ -112,7 +112,7 @@ class PostgresTenantReader(PostgresReader):
         wanted = set(ids)
         asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
         held = self._all(asked, *self._own[:2], rows.memory_hashes(wanted))
-        found = {rows.id_from_hash(tier, number): key for tier, number, key in held}
+        found = {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
@@ -133,7 +133,7 @@ class PostgresTenantReader(PostgresReader):
             vectors = self._of([row[0] for row in found], known)
             yield [
                 PreparedMemory(
-                    rows.record_from_row(tuple(record)),
+                    rows.memory_from_row(record),
                     Terms({words[term]: times for term, times in zip(own, tfs, strict=True)}, length),
                     vectors.get(num, {}),
                     language,
@@ -149,7 +149,7 @@ class PostgresTenantReader(PostgresReader):
             yield (
                 len(found),
                 [
-                    AlteredMemory(rows.id_from_hash(tier, number), source, path)
+                    AlteredMemory(id_from_hash(tier, number), source, path)
                     for _, tier, number, source, path, digest, content in found
                     if content is not None and not _has_hash(bytes(content), digest)
                 ],
@@ -190,7 +190,11 @@ class PostgresTenantReader(PostgresReader):
         while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
             last = found[-1][0]
             tiers = self._tiers(end for row in found for end in (row[1], row[6]) if end is not None)
-            yield [_event_from_row(row[1:], tiers) for row in found if row[1] in tiers]
+            yield [
+                event_from_row((tiers[number], number, *what, tiers.get(other), other, count, before, actor))
+                for _, number, *what, other, count, before, actor in found
+                if number in tiers
+            ]
 
     def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the tiers of those of these numbers that are memories'."""
@@ -229,9 +233,3 @@ def _has_hash(content: bytes, digest: str) -> bool:
         return text_hash(unescape_text(content.decode())) == digest
     except UnicodeDecodeError:
         return False
-
-
-def _event_from_row(row: tuple[Any, ...], tiers: Mapping[int, str]) -> Event:
-    number, op, at, key, run, other, count, before, actor = row
-    named = rows.id_from_hash(tiers[other], other) if other in tiers else None
-    return Event(rows.id_from_hash(tiers[number], number), op, at, key, run, named, count, before, actor)

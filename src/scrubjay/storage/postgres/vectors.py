@@ -24,6 +24,7 @@ from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, WindowVectors
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourIndex
+from scrubjay.storage.rows import id_from_hash
 from scrubjay.storage.scoring import ArrayScores, quantize
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def memory_windows(
         (number, *own, hashes),
     ).fetchall()
     return {
-        postgres_rows.id_from_hash(tier, number): decode_vectors(scales, data, identity.dimensions)
+        id_from_hash(tier, number): decode_vectors(scales, data, identity.dimensions)
         for tier, number, scales, data in found
     }
 

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
-from scrubjay.models.ids import ID_DIGITS, memory_id, parse_node_id
+from scrubjay.models.ids import ID_DIGITS, parse_node_id
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
+from scrubjay.storage.rows import SIGN, TARGET_KIND, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.storage.sqlite import rows
-from scrubjay.storage.sqlite.blobs import SIGN
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, keys_sql
 from scrubjay.storage.table import TIER_CODE
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 
 KIND_CODE: Final = {kind: code for code, kind in enumerate(STORED_EDGE_KINDS)}
-TARGET_KIND: Final = {"references": "concept", "belongs": "category"}
-"""What kinds lead to that do not lead to a memory."""
-BETWEEN_MEMORIES: Final = ",".join(
-    str(KIND_CODE[kind]) for kind in STORED_EDGE_KINDS if kind not in TARGET_KIND
-)
-"""Codes of the other kinds, as SQL."""
 BY_TARGET_INDEX: Final = "INDEXED BY edge_inward"
 """The planner, which has no figures, would scan the table for what leads to one end."""
 MILLION: Final = 1_000_000
@@ -133,11 +127,6 @@ def hashes_by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
     return found
 
 
-def node_id(kind: str, number: int) -> str:
-    """Return the id of a concept or a category from its hash as kept."""
-    return f"{NODE_PREFIX[kind]}{number + SIGN:0{ID_DIGITS}x}"
-
-
 def visible_nodes(seen: VisibleMemories, kind: str, hashes: Sequence[int]) -> dict[int, str]:
     """Return number to id of the visible concepts or categories of these hashes."""
     return _select_nodes(seen, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
@@ -157,7 +146,7 @@ def _select_nodes(seen: VisibleMemories, kind: str, condition: str, values: Sequ
             f"AND {node_condition(kind, seen.keys, 'e.num')}",
             (seen.tenant, kind, *batch, *seen.bound),
         ).fetchall()
-        found |= {num: node_id(kind, number) for num, number in held}
+        found |= {num: id_from_hash(kind, number) for num, number in held}
     return found
 
 
@@ -201,7 +190,7 @@ def _chain_pairs(seen: VisibleMemories, near: str, hashes: Sequence[int]) -> lis
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
     """Yield the edges of pairs of a wanted memory and the one that stands ``step`` from it."""
     for *one, tier, number, key, at in pairs:
-        asked, other = rows.id_from_hash(one[0], one[1]), rows.id_from_hash(tier, number)
+        asked, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
         if asked not in wanted:
             continue
         if step < 0:
@@ -240,8 +229,8 @@ def adjacent_turns(seen: VisibleMemories, ids: Sequence[str]) -> dict[str, tuple
             (*seen.own, *seen.own, *map(rows.sort_hash, batch)),
         ).fetchall()
         for tier, number, other_tier, other in held:
-            memory = rows.id_from_hash(tier, number)
-            found[memory] = (*found.get(memory, ()), rows.id_from_hash(other_tier, other))
+            memory = id_from_hash(tier, number)
+            found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
     return {memory: found[memory] for memory in ids if memory in found}
 
 
@@ -310,7 +299,7 @@ class SQLiteGraph:
         ).fetchall()
         return [
             Entity(
-                node_id("concept", number),
+                id_from_hash("concept", number),
                 key,
                 name,
                 () if aliases == NO_ALIASES else tuple(json.loads(aliases)),
@@ -345,7 +334,7 @@ class SQLiteGraph:
             f"AND c.key IN ({self._marks}) ORDER BY n.hash",
             (self._tenant, *self._bound),
         ).fetchall()
-        return [Category(node_id("category", number), *rest) for number, *rest in found]
+        return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
 
     def projects(self) -> dict[str, str]:
         """Return place to project name; of several keys' names, the smaller key's."""
@@ -477,7 +466,7 @@ class SQLiteGraph:
     def _by_id(self, of: str, counted: Sequence[tuple[int, int, int]]) -> dict[str, int]:
         if of == "memory":
             tiers = {sight.code: TIERS[sight.dst_tier] for sight in self._sights()}
-            return {memory_id(tiers[sight], end + SIGN): count for end, sight, count in counted}
+            return {id_from_hash(tiers[sight], end): count for end, sight, count in counted}
         names = nodes_by_number(self.seen, of, [end for end, _, _ in counted])
         return {names[end]: count for end, _, count in counted if end in names}
 
@@ -523,8 +512,8 @@ class SQLiteGraph:
 def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
     src, src_tier, dst_tier, key, weight, at, *made = row
     to = TARGET_KIND.get(kind)
-    end = node_id(to, dst) if to is not None else memory_id(TIERS[dst_tier], dst + SIGN)
-    return Edge(memory_id(TIERS[src_tier], src + SIGN), kind, end, key, weight, at + EPOCH_MICROS, *made)
+    end = id_from_hash(TIERS[dst_tier] if to is None else to, dst)
+    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *made)
 
 
 def _placeholders(values: Sequence[object]) -> str:

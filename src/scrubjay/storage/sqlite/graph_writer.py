@@ -11,13 +11,11 @@ from scrubjay.errors import InputError
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
-from scrubjay.storage.rows import Tenant
+from scrubjay.storage.rows import MEMORY_EDGE_KINDS, TARGET_KIND, Tenant, id_from_hash
 from scrubjay.storage.sqlite import graph, rows
 from scrubjay.storage.sqlite.graph import (
-    BETWEEN_MEMORIES,
     BY_TARGET_INDEX,
     KIND_CODE,
-    TARGET_KIND,
     EdgeVisibility,
 )
 from scrubjay.storage.sqlite.rows import VisibleMemories
@@ -36,9 +34,10 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
+_KIND_CODES: Final = ",".join(str(KIND_CODE[kind]) for kind in MEMORY_EDGE_KINDS)
 EDGE_SIDES: Final = (
     ("edge", "tenant = ?1 AND src = ?2", 1),
-    (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({BETWEEN_MEMORIES}) AND dst = ?2", 3),
+    (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({_KIND_CODES}) AND dst = ?2", 3),
 )
 """The edges that leave a memory and those that lead to it, as SQL, and the place of its key in their sights' names."""
 
@@ -289,7 +288,7 @@ class SQLiteGraphWriter:
                 f"({','.join('?' * len(batch))})",
                 (*self._seen.own, *batch),
             ).fetchall()
-            found |= {rows.id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
+            found |= {id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
         for kind in TARGET_KIND.values():
             nodes_seen = graph.visible_nodes(self._seen, kind, asked[kind])
             found |= {node: EdgeEnd(number, "", -1) for number, node in nodes_seen.items()}

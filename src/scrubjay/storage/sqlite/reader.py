@@ -9,7 +9,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,11 +20,19 @@ from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
-from scrubjay.storage.rows import run_from_row, source_from_row
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    SIGN,
+    SOURCE_COLUMNS,
+    document_from_row,
+    event_from_row,
+    id_from_hash,
+    run_from_row,
+    source_from_row,
+)
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
 from scrubjay.storage.sqlite import graph, postings, rows, vectors
-from scrubjay.storage.sqlite.blobs import SIGN
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql, read_metadata
 from scrubjay.storage.sqlite.vectors import NominatedScores, VectorCache
@@ -270,7 +278,7 @@ class SQLiteHistory:
             f"WHERE e.tenant = ? AND e.key IN ({self.seen.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
             (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.bound, *values, limit),
         ).fetchall()
-        return [_event_from_row(row) for row in found]
+        return [(number, event_from_row(row)) for number, *row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return what was read from memories."""
@@ -283,7 +291,7 @@ class SQLiteHistory:
                 (*self.seen.own, *batch),
             ).fetchall()
             for tier, number, mark, data in held:
-                memory = rows.id_from_hash(tier, number)
+                memory = id_from_hash(tier, number)
                 if memory in wanted:
                     found[memory] = CachedExtraction(memory, mark, data)
         return found
@@ -296,12 +304,6 @@ class SQLiteHistory:
             (self.seen.tenant, *self.seen.bound, limit),
         ).fetchall()
         return [run_from_row(row) for row in found]
-
-
-def _event_from_row(row: tuple[Any, ...]) -> tuple[int, Event]:
-    seq, tier, number, op, at, key, run, other_tier, other, count, before, actor = row
-    named = None if other is None else rows.id_from_hash(other_tier, other)
-    return seq, Event(rows.id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
 
 
 NO_TENANT = -1
@@ -346,28 +348,20 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def _sources(self) -> list[Source]:
         found = self._db.execute(
-            f"SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, "
-            f"repositories FROM source WHERE tenant = ? "
-            f"AND key IN ({self._marks}) ORDER BY root, id",
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source WHERE tenant = ? AND key IN ({self._marks}) "
+            "ORDER BY root, id",
             (self._tenant, *self._bound),
         ).fetchall()
-        return [
-            source_from_row((i, r, d, json.loads(n), json.loads(x), k, a, s, *trust))
-            for i, r, d, n, x, k, a, s, *trust in found
-        ]
+        return [source_from_row(row, json.loads) for row in found]
 
     def documents(self, source: str) -> dict[str, Document]:
         """Return a source's documents by path."""
         found = self._db.execute(
-            "SELECT d.path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, extractor, "
-            "labeller FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source WHERE d.tenant = ? AND "
-            f"d.generation = ? AND s.key IN ({self._marks}) AND d.source = ? ORDER BY d.path",
-            (*self._own, source),
+            f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? AND source = "
+            f"(SELECT id FROM source WHERE tenant = ? AND key IN ({self._marks}) AND id = ?) ORDER BY path",
+            (self._tenant, self._generation, self._tenant, *self._bound, source),
         ).fetchall()
-        return {
-            path: Document(source, path, digest, mtime, size, title, StageVersions(*versions), cursor)
-            for path, digest, mtime, size, title, cursor, *versions in found
-        }
+        return {document.path: document for document in map(document_from_row, found)}
 
     def held(self, sources: Sequence[str]) -> int:
         """Return how many visible passages these sources' documents hold."""

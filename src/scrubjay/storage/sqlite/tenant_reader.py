@@ -14,8 +14,9 @@ from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import TIERS, UnrestrictedScope
 from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
 from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
+from scrubjay.storage.rows import SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.sqlite import blobs, graph, rows
-from scrubjay.storage.sqlite.graph import TARGET_KIND, WEIGHT_SQL
+from scrubjay.storage.sqlite.graph import WEIGHT_SQL
 from scrubjay.storage.sqlite.reader import SQLiteHistory, SQLiteReader
 from scrubjay.storage.sqlite.rows import find_tenant
 from scrubjay.storage.sqlite.vectors import read_vectors
@@ -89,7 +90,7 @@ class SQLiteTenantReader(SQLiteReader):
                 f"AND hash IN ({','.join('?' * len(batch))})",
                 (self._tenant, self._generation, *batch),
             ).fetchall()
-            found |= {rows.id_from_hash(tier, number): key for tier, number, key in held}
+            found |= {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
@@ -137,10 +138,7 @@ class SQLiteTenantReader(SQLiteReader):
     @staticmethod
     def _ids(columns: NDArray[np.void], slots: list[int]) -> list[str]:
         tiers, numbers = columns["tier"][slots].tolist(), columns["key"][slots].tolist()
-        return [
-            rows.id_from_hash(TIERS[tier], number - blobs.SIGN)
-            for tier, number in zip(tiers, numbers, strict=True)
-        ]
+        return [id_from_hash(TIERS[tier], number - SIGN) for tier, number in zip(tiers, numbers, strict=True)]
 
     def _counts(self, segment: int, slots: int, words: dict[int, str]) -> list[dict[str, int]]:
         """Return the terms of each slot's memory."""
@@ -164,7 +162,7 @@ class SQLiteTenantReader(SQLiteReader):
 
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         """Yield memories looked at, with those whose text has another hash; as bytes, for they may be no text."""
-        first = -blobs.SIGN
+        first = -SIGN
         while found := self._db.execute(
             SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)
         ).fetchall():
@@ -172,7 +170,7 @@ class SQLiteTenantReader(SQLiteReader):
             yield (
                 len(found),
                 [
-                    AlteredMemory(rows.id_from_hash(tier, number), source, path)
+                    AlteredMemory(id_from_hash(tier, number), source, path)
                     for tier, number, content, digest, source, path in found
                     if hashlib.sha256(content).hexdigest().encode() != digest
                 ],
@@ -186,7 +184,7 @@ class SQLiteTenantReader(SQLiteReader):
     def past(self) -> Iterator[list[Event]]:
         """Yield every event."""
         found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
-        return _batches(_event_from_row(row) for row in iter(found.fetchone, None))
+        return _batches(event_from_row(row) for row in iter(found.fetchone, None))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         """Yield cached texts."""
@@ -215,16 +213,8 @@ class SQLiteTenantReader(SQLiteReader):
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:
     src, src_tier, code, dst, dst_tier, node, key, weight, at, *made = row
     kind = STORED_EDGE_KINDS[code]
-    end = graph.node_id(TARGET_KIND[kind], node) if dst_tier < 0 else rows.id_from_hash(TIERS[dst_tier], dst)
-    return Edge(
-        rows.id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *made
-    )
-
-
-def _event_from_row(row: tuple[Any, ...]) -> Event:
-    tier, number, op, at, key, run, other_tier, other, count, before, actor = row
-    named = None if other is None else rows.id_from_hash(other_tier, other)
-    return Event(rows.id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
+    end = id_from_hash(TARGET_KIND[kind], node) if dst_tier < 0 else id_from_hash(TIERS[dst_tier], dst)
+    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *made)
 
 
 def _batches(found: Iterable[T]) -> Iterator[list[T]]:
