@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from scrubjay.errors import StoreVersionError
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
-from scrubjay.models.ids import EmbeddingModel, parse_id, parse_node_id
+from scrubjay.models.ids import parse_id, parse_node_id
 from scrubjay.models.records import (
     STATUSES,
     TIERS,
@@ -470,11 +470,11 @@ def read_windows(
     db: Database,
     own: ScopeKeys,
     seen: MemoryTable,
-    model: tuple[int, EmbeddingModel],
+    model: int,
+    dimensions: int,
     of: NDArray[np.int64] | None = None,
 ) -> WindowVectors:
     """Return all visible vectors of a model, or those of some rows, ascending."""
-    number, identity = model
     heads, codes = [], []
     nums = seen.columns["num"]
     wanted = nums if of is None else nums[of]
@@ -484,14 +484,14 @@ def read_windows(
             "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
             "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
             "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
-            (own[0], number, wanted[first : first + FETCH_ROWS].tolist()),
+            (own[0], model, wanted[first : first + FETCH_ROWS].tolist()),
             binary=True,
         ).fetchone()
         if row is not None and row[0] is not None:
             heads.append(row[0])
             codes.append(row[1])
     held = np.frombuffer(b"".join(heads), PACKED_WINDOW)
-    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), identity.dimensions)
+    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), dimensions)
     rows = np.searchsorted(nums, held["num"].astype(np.int64))
     return rows, held["scale"].astype(np.float64), data
 

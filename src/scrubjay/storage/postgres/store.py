@@ -328,8 +328,10 @@ class PostgresStore:
             tenant = lock_tenant(db, scope.tenant, self._secret, seconds)
             writer = PostgresWriter(db, tenant, scope)
             writer.apply_all(changes)
-            named, count = (scope.tenant, tenant), partial(count_by_key, db, tenant)
-            after = self._amounts.admit(self.quota, named, tenant.mark, writer.gained, changes, count)
+            count = partial(count_by_key, db, tenant)
+            after = self._amounts.admit(
+                self.quota, scope.tenant, tenant, tenant.mark, writer.gained, changes, count
+            )
         self._amounts.keep(tenant, writer.mark, after)
         self._snapshots.drop(scope.tenant)
 

@@ -103,18 +103,17 @@ def put_vectors(
 
 
 def memory_windows(
-    db: Database, own: ScopeKeys, model: tuple[int, EmbeddingModel], hashes: Sequence[int]
+    db: Database, own: ScopeKeys, model: RegisteredModel, hashes: Sequence[int]
 ) -> dict[str, QuantizedVectors]:
     """Return the windows of a model of those of these visible memories that have them, by id."""
-    number, identity = model
     found = db.execute(
         "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
         "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
         f"WHERE v.model = %s AND {IN_SCOPE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
-        (number, *own, hashes),
+        (model.number, *own, hashes),
     ).fetchall()
     return {
-        id_from_hash(tier, number): decode_vectors(scales, data, identity.dimensions)
+        id_from_hash(tier, number): decode_vectors(scales, data, model.model.dimensions)
         for tier, number, scales, data in found
     }
 
@@ -256,7 +255,7 @@ class PostgresVectors(PostgresGraph):
         """Return all visible vectors of a model."""
         return self._kept.once(
             ("vectors", number),
-            lambda: postgres_rows.read_windows(self._db, self._own, self._table(), (number, model)),
+            lambda: postgres_rows.read_windows(self._db, self._own, self._table(), number, model.dimensions),
             lambda read: sum(array.nbytes for array in read),
         )
 
@@ -300,7 +299,9 @@ class PostgresVectors(PostgresGraph):
 
     def _windows_of(self, one: RegisteredModel, rows: NDArray[np.int64]) -> WindowVectors:
         """Return the vectors of some rows, ascending."""
-        return postgres_rows.read_windows(self._db, self._own, self._table(), (one.number, one.model), rows)
+        return postgres_rows.read_windows(
+            self._db, self._own, self._table(), one.number, one.model.dimensions, rows
+        )
 
     def _sample(self, one: RegisteredModel) -> VectorSample:
         return self._kept.once(
@@ -382,7 +383,7 @@ class PostgresVectors(PostgresGraph):
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows that visible memories have of a model."""
         one = self._model(fingerprint)
-        found = memory_windows(self._db, self._own, (one.number, one.model), postgres_rows.memory_hashes(ids))
+        found = memory_windows(self._db, self._own, one, postgres_rows.memory_hashes(ids))
         return {memory: found[memory] for memory in ids if memory in found}
 
     def windows(self, fingerprint: str) -> int:

@@ -81,7 +81,8 @@ def check_numbers(memories: Iterable[str]) -> None:
 
 def insert_memories(
     db: Database,
-    own: tuple[int, int],
+    tenant: int,
+    generation: int,
     memories: Sequence[PreparedMemory],
     document: int | None,
     registered: Mapping[str, RegisteredModel],
@@ -90,7 +91,8 @@ def insert_memories(
 
     Args:
         db: Inside a transaction.
-        own: Tenant and generation.
+        tenant: Number of the tenant.
+        generation: Their generation.
         memories: Each with another number.
         document: Number of the document that they are passages of.
         registered: The models, by fingerprint.
@@ -101,23 +103,24 @@ def insert_memories(
     if not memories:
         return []
     numbers = postings.get_or_create_terms(
-        db, own[0], {term for one in memories for term in one.terms.counts}
+        db, tenant, {term for one in memories for term in one.terms.counts}
     )
     with db.cursor() as cursor:  # sent one after another without waiting for an answer
         cursor.executemany(
-            rows.INSERT_MEMORY, [rows.memory_to_row(one, *own, document, numbers) for one in memories]
+            rows.INSERT_MEMORY,
+            [rows.memory_to_row(one, tenant, generation, document, numbers) for one in memories],
         )
     held = {rows.sort_hash(one.record.id): one for one in memories}
     nums = db.execute(
         "SELECT hash, num FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-        (*own, list(held)),
+        (tenant, generation, list(held)),
     ).fetchall()
     of_model: dict[str, dict[int, QuantizedVectors]] = {}
     for number, num in nums:
         for fingerprint, codes in held[number].vectors.items():
             of_model.setdefault(fingerprint, {})[num] = codes
     for fingerprint, windows in of_model.items():
-        vectors.put_vectors(db, own[0], registered[fingerprint], windows)
+        vectors.put_vectors(db, tenant, registered[fingerprint], windows)
     return [num for _, num in nums]
 
 
@@ -392,7 +395,7 @@ class PostgresWriter:
             if not (self._sees(key) and memory_id == id_from_hash(tier, rows.sort_hash(memory_id) or 0)):
                 raise id_conflict(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        self._added.update(insert_memories(self._db, self._own, list(last.values()), document, self._models))
+        self._added.update(insert_memories(self._db, *self._own, list(last.values()), document, self._models))
         self.gained.update(memory.record.key for memory in last.values())
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:

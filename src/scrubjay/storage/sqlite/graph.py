@@ -388,11 +388,11 @@ class SQLiteGraph:
             return
         condition = f"e.src IN ({_placeholders(numbers)}) AND e.kind = ?"
         values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
-        asked, edges = ("e.dst", "s.dst_tier, e.dst", limit), "edge e"
+        edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
         if to is not None:
-            asked, edges = ("n.hash", "n.hash", limit), "edge e CROSS JOIN node n ON n.num = e.dst"
+            edges, end, order = "edge e CROSS JOIN node n ON n.num = e.dst", "n.hash", "n.hash"
             condition, values = f"{condition} AND {node_condition(to, self._keys)}", (*values, *self._bound)
-        for row in self._rows(seen, edges, condition, values, asked):
+        for row in self._rows(seen, edges, condition, values, end, order, limit):
             yield row[1], _edge_from_row(kind, row[0], row[1:])
 
     def _inward(
@@ -412,8 +412,8 @@ class SQLiteGraph:
             f"e.kind = ? AND e.dst IN ({_placeholders(list(hashes))})",
             (KIND_CODE[kind], *hashes),
         )
-        asked = ("e.dst", "s.src_tier, e.src", limit)
-        for row in self._rows(seen, f"edge e {BY_TARGET_INDEX}", condition, values, asked):
+        edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
+        for row in self._rows(seen, edges, condition, values, "e.dst", order, limit):
             number = hashes[row[0]]
             yield number, _edge_from_row(kind, number, row[1:])
 
@@ -423,9 +423,10 @@ class SQLiteGraph:
         edges: str,
         condition: str,
         values: Sequence[object],
-        asked: tuple[str, str, int | None],
+        end: str,
+        order: str,
+        limit: int | None,
     ) -> list[Any]:
-        end, order, limit = asked
         several = len({sight.key for sight in seen}) > 1
         found = self._db.execute(
             f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "

@@ -454,12 +454,12 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     ) -> ArrayScores | NominatedScores:
         """Score by cosine with the best window."""
         model = self._model(fingerprint, query.shape, 1)
-        return vectors.score_model(self._db, self._table(), self._blocks, model, query, self._mask(where))
+        return vectors.score_model(self._db, self._table(), self._blocks, *model, query, self._mask(where))
 
     def _model(
         self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
-    ) -> tuple[int, EmbeddingModel]:
-        """Return a model's number and itself; queries of this shape must have so many axes and fit it."""
+    ) -> tuple[int, int]:
+        """Return a model's number and dimensions; queries of this shape must have so many axes and fit it."""
         known = self._registered()
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
@@ -468,7 +468,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             raise ModelMismatchError(
                 f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
-        return number, model
+        return number, model.dimensions
 
     def _registered(self) -> dict[str, tuple[int, EmbeddingModel, str]]:
         return self._kept.once("models", lambda: rows.registered_models(self._db, self._tenant))
@@ -476,7 +476,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows that memories have of a model."""
         model = self._model(fingerprint)
-        return vectors.read_windows(self._db, self._table(), self._blocks, model, ids)
+        return vectors.read_windows(self._db, self._table(), self._blocks, *model, ids)
 
     def alike(
         self,
@@ -489,9 +489,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         """Return the memories nearest to each query."""
         model = self._model(fingerprint, queries.shape, 2)
         table, passing = self._table(), self._mask(where)
-        return vectors.nearest_memories(
-            self._db, table, self._blocks, model, queries, passing, (limit, floor)
-        )
+        return vectors.nearest_memories(self._db, table, self._blocks, *model, queries, passing, limit, floor)
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""

@@ -195,8 +195,15 @@ class SQLiteStore(NoTenantIndex):
                         writer.apply(change)
                     writer.finish()
                     mark = db.pragma("data_version")  # another one as soon as another connection has written
-                    named, count = (scope.tenant, tenant), partial(count_by_key, db, tenant)
-                    after = self._amounts.admit(self.quota, named, mark, writer.gained, changes, count)
+                    after = self._amounts.admit(
+                        self.quota,
+                        scope.tenant,
+                        tenant,
+                        mark,
+                        writer.gained,
+                        changes,
+                        partial(count_by_key, db, tenant),
+                    )
             except BaseException:
                 self._vocabulary.discard()
                 raise

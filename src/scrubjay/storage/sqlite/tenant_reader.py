@@ -108,12 +108,11 @@ class SQLiteTenantReader(SQLiteReader):
             "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
         ).fetchall()
         for segment, key in segments:
-            yield from self._segment(segment, self.seen._replace(keys=(key,)), (words, languages))
+            yield from self._segment(segment, self.seen._replace(keys=(key,)), words, languages)
 
     def _segment(
-        self, segment: int, seen: VisibleMemories, named: tuple[dict[int, str], dict[int, str]]
+        self, segment: int, seen: VisibleMemories, words: dict[int, str], languages: dict[int, str]
     ) -> Iterator[list[PreparedMemory]]:
-        words, languages = named
         (blob,) = self._db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
