@@ -117,7 +117,7 @@ class RemoteEmbedder:
         return EmbeddingModel(self._provider, self._name, host, self._dimensions, "provider", self._window)
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts; see the port. A text of blanks only is an empty one.
+        """Embed texts. A text of blanks only is an empty one.
 
         Raises:
             ProviderError: The service could not be reached, refused, or answered with something that is not

@@ -110,11 +110,7 @@ class OpenAiCompatibleModel:
         return self._endpoint.host
 
     def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
-        """Return the model's answer; see the port.
-
-        Raises:
-            ProviderError: As the port says.
-        """
+        """Return the model's answer."""
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         body = {"model": self._name, "messages": messages, "stream": False}
         bounds = CallLimits(max_bytes, deadline)

@@ -78,7 +78,7 @@ class CrossEncoderReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages; see the port.
+        """Score passages.
 
         Raises:
             ProviderError: A file is missing, not the expected one, or cannot be used; or time ran out.

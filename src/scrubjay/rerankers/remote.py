@@ -107,11 +107,7 @@ class HttpReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages; see the port.
-
-        Raises:
-            ProviderError: As the port says.
-        """
+        """Score passages."""
         query, documents = self._sending.ready(question.text, passages, MAX_RERANK_PASSAGE)
         body = {"model": self._name, "query": query, "documents": documents}
         answer = post_json(
@@ -189,11 +185,7 @@ class ChatReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages by the places that the model gives them; see the port.
-
-        Raises:
-            ProviderError: As the port says.
-        """
+        """Score passages by the places that the model gives them."""
         asked, texts = self._sending.ready(question.text, passages, MAX_CHAT_PASSAGE)
         shown = [{"id": number, "text": escape_markup(text)} for number, text in enumerate(texts, start=1)]
         request = json.dumps({"question": escape_markup(asked), "passages": shown}, ensure_ascii=False)

@@ -109,7 +109,7 @@ class MemoryCounts:
     """What one process has counted of the last tenants."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
+        self._counts: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def admit(
@@ -138,7 +138,7 @@ class MemoryCounts:
         """
         if not quota:
             return None
-        known, before = self._held.get((tenant.number, tenant.generation), (0, None))
+        known, before = self._counts.get((tenant.number, tenant.generation), (0, None))
         after: Mapping[str, int] | None = None
         if before is not None and known == mark:
             after = {key: before.get(key, 0) + gained.get(key, 0) for key in {*before, *gained}}
@@ -153,10 +153,10 @@ class MemoryCounts:
             return
         with self._lock:
             one = (tenant.number, tenant.generation)
-            self._held[one] = (mark, held)
-            self._held.move_to_end(one)
-            while len(self._held) > MAX_TENANTS:
-                self._held.popitem(last=False)
+            self._counts[one] = (mark, held)
+            self._counts.move_to_end(one)
+            while len(self._counts) > MAX_TENANTS:
+                self._counts.popitem(last=False)
 
 
 def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:

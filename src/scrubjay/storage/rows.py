@@ -1,4 +1,4 @@
-"""Row mapping: how the SQL stores convert rows to tenants, records, events and runs, and back."""
+"""Row mapping: the columns of the SQL stores, and how rows become records, sources, documents, events and runs."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def insert_sql(table: str, columns: Sequence[str], mark: str = "?") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One tenant as its row says at the start of a transaction.
+    """One tenant as its row reads at the start of a transaction.
 
     Attributes:
         number: Its key in every table.
-        secret: What ids and tombstones are hashed with.
-        generation: Which memories answer now.
-        mark: What each transaction that writes changes, in a store that has such a mark.
-        posted: Up to which memory words stand in blocks, in a store that has blocks.
+        secret: Key of the hashes in ids and tombstones.
+        generation: The generation of memories that readers see.
+        mark: Changed by each transaction that writes (PostgreSQL).
+        posted: Number of the last memory whose words are in blocks (PostgreSQL).
     """
 
     number: int
@@ -201,12 +201,12 @@ def run_from_row(row: tuple[Any, ...]) -> ConsolidationRun:
     return ConsolidationRun(run, key, state, rules, started, ended, json.loads(counts))
 
 
-def counts_from_rows(held: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
-    """Return what a scope holds, from rows of tier, status and number of memories."""
+def counts_from_rows(rows: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
+    """Return the counts of a scope from rows of tier, status and number of memories."""
     by_tier: dict[str, dict[str, int]] = {}
     statuses: dict[str, int] = {}
-    for tier, status, count in sorted(held):
+    for tier, status, count in sorted(rows):
         by_tier.setdefault(tier, {})[status] = count
         statuses[status] = statuses.get(status, 0) + count
-    tiers = {tier: sum(own.values()) for tier, own in by_tier.items()}
+    tiers = {tier: sum(counts.values()) for tier, counts in by_tier.items()}
     return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources, by_tier)

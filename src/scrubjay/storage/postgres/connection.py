@@ -304,7 +304,7 @@ class ConnectionPool:
         self._most = most
         self._patience = patience
         self._room = threading.BoundedSemaphore(most)
-        self._own = threading.local()
+        self._thread = threading.local()
         self._idle: list[tuple[float, Database]] = []
         self._lock = threading.Lock()
 
@@ -331,18 +331,18 @@ class ConnectionPool:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Wait for room, but not a thread that holds a connection: two of these would wait for each other."""
-        held = getattr(self._own, "held", 0)
+        held = getattr(self._thread, "depth", 0)
         if not held and not self._room.acquire(timeout=self._patience):
             raise StoreBusyError(
                 f"All {self._most} connections of this process to {hide_password(self._url)} were in use "
                 f"for {self._patience:g} s. Nothing was written.",
                 hint="try again in a moment, or start another process",
             )
-        self._own.held = held + 1
+        self._thread.depth = held + 1
         try:
             yield
         finally:
-            self._own.held = held
+            self._thread.depth = held
             if not held:
                 self._room.release()
 

@@ -61,14 +61,14 @@ class ChainLink(NamedTuple):
         return not self.ordinal
 
 
-def follows_edges(db: Database, own: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
+def follows_edges(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
     """Return the edges, later to earlier, that begin or end in these memories, by rule, source, end."""
     wanted = set(ids)
-    asked = _select_links(db, own, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
+    asked = _select_links(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
     sessions = {one.session for one in asked if one.session is not None}
     documents = {one.document for one in asked if one.document is not None}
     projects = {one.project for one in asked if one.project is not None}
-    near = _select_links(db, own, CHAIN_NEIGHBOURS, list(sessions), list(documents), list(projects))
+    near = _select_links(db, scope_keys, CHAIN_NEIGHBOURS, list(sessions), list(documents), list(projects))
     edges = [
         Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
         for rule, later, earlier in (*_session_pairs(near), *_document_pairs(near), *_project_pairs(near))
@@ -77,11 +77,11 @@ def follows_edges(db: Database, own: ScopeKeys, ids: Sequence[str]) -> list[Edge
     return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
 
 
-def _select_links(db: Database, own: ScopeKeys, condition: str, *values: Any) -> list[ChainLink]:
+def _select_links(db: Database, scope_keys: ScopeKeys, condition: str, *values: Any) -> list[ChainLink]:
     found = db.execute(
         "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
         f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
-        (*own, *values),
+        (*scope_keys, *values),
     ).fetchall()
     return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
 
@@ -105,32 +105,32 @@ class SessionTurns(NamedTuple):
         return (*self.said.get((session, turn - 1), ()), *self.said.get((session, turn + 1), ()))
 
 
-def read_turns(db: Database, own: ScopeKeys) -> SessionTurns:
+def read_turns(db: Database, scope_keys: ScopeKeys) -> SessionTurns:
     """Return all visible turns."""
-    found = _select_turns(db, own, "true")
+    found = _select_turns(db, scope_keys, "true")
     return SessionTurns(dict(found), _ids_by_turn(found))
 
 
-def adjacent_turns(db: Database, own: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def adjacent_turns(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what was said just before and after each turn, of those that have any."""
-    asked = dict(_select_turns(db, own, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
+    asked = dict(_select_turns(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
     sessions = {session for session, _ in asked.values()}
     numbers = {beside for _, turn in asked.values() for beside in (turn - 1, turn + 1)}
     near = _select_turns(
-        db, own, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
+        db, scope_keys, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
     )
     held = SessionTurns(asked, _ids_by_turn(near))
     return {memory: beside for memory in asked if (beside := held.beside(memory))}
 
 
 def _select_turns(
-    db: Database, own: ScopeKeys, condition: str, *values: Any
+    db: Database, scope_keys: ScopeKeys, condition: str, *values: Any
 ) -> list[tuple[str, tuple[str, int]]]:
     """Return the visible turns that meet a condition, in the order of their ids, each with its place."""
     found = db.execute(
         f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
         'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
-        (*own, *values),
+        (*scope_keys, *values),
     ).fetchall()
     return [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
 
@@ -178,23 +178,23 @@ NO_TENANT: Final = -1
 class PostgresGraph:
     """Concepts, categories, edges, chains, sessions and projects that one scope sees."""
 
-    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
+    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, snapshot: Snapshot) -> None:
         self._db = db
-        self._kept = kept
+        self._snapshot = snapshot
         self._tenant = tenant.number if tenant else NO_TENANT
         self._keys = list(scope.keys)
-        self._own: ScopeKeys = (self._tenant, tenant.generation if tenant else 0, self._keys)
+        self._scope_keys: ScopeKeys = (self._tenant, tenant.generation if tenant else 0, self._keys)
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._db.execute(statement, values).fetchall()
 
     def _bound(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        return self._db.execute(statement, rows.scope_parameters(self._own, **values)).fetchall()
+        return self._db.execute(statement, rows.scope_parameters(self._scope_keys, **values)).fetchall()
 
     def _records(self, condition: str, *values: Any) -> list[Record]:
         found = self._all(
             f"SELECT {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
-            *self._own,
+            *self._scope_keys,
             *values,
         )
         return [rows.memory_from_row(row) for row in found]
@@ -263,15 +263,15 @@ class PostgresGraph:
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
             held: dict[str, list[Edge]] = {one: [] for one in new}
-            for edge in rows.merged_edges(self._db, self._own, near, new, wanted, limit):
+            for edge in rows.merged_edges(self._db, self._scope_keys, near, new, wanted, limit):
                 held[edge.dst if inward else edge.src].append(edge)
             return held
 
-        return self._kept.edges_of(ids, (near, tuple(wanted), limit), read)
+        return self._snapshot.edges_of(ids, (near, tuple(wanted), limit), read)
 
     def _connected(self) -> bool:
         """Return whether there is any edge that the scope may see, which many tenants do not have."""
-        return self._kept.once("connected", self._any_edge)
+        return self._snapshot.once("connected", self._any_edge)
 
     def _any_edge(self) -> bool:
         found = self._bound(
@@ -285,7 +285,7 @@ class PostgresGraph:
             return {}
         if ids is None:
             return self._degrees(kind)
-        known: dict[str, int] = self._kept.rows(("degrees", kind)).of(
+        known: dict[str, int] = self._snapshot.rows(("degrees", kind)).of(
             ids, lambda new: self._degrees(kind, new)
         )
         return known
@@ -322,7 +322,7 @@ class PostgresGraph:
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the edges from later to earlier memories that begin or end in these."""
-        return follows_edges(self._db, self._own, ids)
+        return follows_edges(self._db, self._scope_keys, ids)
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
         """Return a session's visible turns, by turn, ordinal, id."""
@@ -335,7 +335,9 @@ class PostgresGraph:
     def last_turn(self, session: str) -> int | None:
         """Return the greatest turn of a session."""
         ((found,),) = self._all(
-            f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s", *self._own, session
+            f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s",
+            *self._scope_keys,
+            session,
         )
         return None if found is None else int(found)
 
@@ -375,7 +377,7 @@ class PostgresGraphWriter:
         self._db = db
         self._tenant = tenant.number
         self._scope = scope
-        self._own: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
+        self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
     def apply(self, change: c.GraphChange) -> None:
         """Do one change."""
@@ -391,7 +393,7 @@ class PostgresGraphWriter:
             case c.PutEdges():
                 self._put_edges(change)
             case c.DropEdges(triples):
-                seen = rows.stored_edges(self._db, self._own, "src", {src for src, _, _ in triples})
+                seen = rows.stored_edges(self._db, self._scope_keys, "src", {src for src, _, _ in triples})
                 self._drop_edges(edge for edge in seen if (edge.src, edge.kind, edge.dst) in triples)
             case c.PutProject():
                 self._put_project(change)
@@ -456,10 +458,10 @@ class PostgresGraphWriter:
             check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
             check_edge(edge)
         for near in ("src", "dst") if change.inward else ("src",):
-            before = rows.stored_edges(self._db, self._own, near, set(change.of))
+            before = rows.stored_edges(self._db, self._scope_keys, near, set(change.of))
             self._drop_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
         ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
-        seen = rows.visible_ids(self._db, self._own, ends)
+        seen = rows.visible_ids(self._db, self._scope_keys, ends)
         held: dict[tuple[str, str, str, str], Edge] = {}
         for e in (
             change.edges
@@ -499,7 +501,7 @@ class PostgresGraphWriter:
             return
         there = self._db.execute(
             "SELECT tier, hash FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-            (*self._own[:2], [number for _, number in removed]),
+            (*self._scope_keys[:2], [number for _, number in removed]),
         ).fetchall()
         gone = [number for _, number in set(removed) - set(there)]
         self._db.execute(

@@ -4,7 +4,7 @@ Every transaction that writes puts a new random mark on its tenant's row, and ea
 the mark is the same, so is all that the tenant holds, whoever wrote it. A number that counted up could come again after
 a restore.
 
-What those before it read of the same state, it does not read again (`snapshots`).
+What those before it read of the same state, it does not read again (`SnapshotCache`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class PostgresDocuments(PostgresGraph):
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""
-        return list(self._kept.once("sources", self._sources))
+        return list(self._snapshot.once("sources", self._sources))
 
     def _sources(self) -> list[Source]:
         found = self._all(
@@ -83,7 +83,7 @@ class PostgresDocuments(PostgresGraph):
             f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
             "d.source "
             f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
-            *self._own,
+            *self._scope_keys,
             *values,
         )
         return sorted(map(document_from_row, found), key=lambda document: document.path)
@@ -96,7 +96,7 @@ class PostgresDocuments(PostgresGraph):
         """Return how many visible passages these sources' documents hold."""
         ((found,),) = self._all(
             f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
-            *self._own,
+            *self._scope_keys,
             list(sources),
         )
         return int(found)
@@ -112,7 +112,7 @@ TIER_OF: Final = (
     "(SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s "
     "AND m.hash = e.{0} AND m.key = ANY(%(keys)s))"
 )
-"""The tier of a visible memory that an event knows by its number; none of any other. As `edges.SEEN` looks."""
+"""The tier of a visible memory that an event knows by its number; none of any other. Looked up as `VISIBLE_EDGES` does."""
 SELECT_EVENTS: Final = f"""
 SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM (
     SELECT e.*, {TIER_OF.format("memory")} AS tier, {TIER_OF.format("other")} AS other_tier FROM event e
@@ -128,7 +128,7 @@ class PostgresHistory:
     """Events and runs that one scope sees."""
 
     _db: Database
-    _own: ScopeKeys
+    _scope_keys: ScopeKeys
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
@@ -139,7 +139,7 @@ class PostgresHistory:
             "AND run = %(run)s" if run is not None else ""
         )
         values = rows.scope_parameters(
-            self._own,
+            self._scope_keys,
             numbers=[number - SIGN for _, number in asked],
             tiers=[tier for tier, _ in asked],
             run=run,
@@ -154,7 +154,7 @@ class PostgresHistory:
         found = self._db.execute(
             "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
             f"AND r.memory = m.num WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            (*self._own, rows.memory_hashes(wanted)),
+            (*self._scope_keys, rows.memory_hashes(wanted)),
         ).fetchall()
         held = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
         return {memory: CachedExtraction(memory, *one) for memory, one in held.items() if memory in wanted}
@@ -164,7 +164,7 @@ class PostgresHistory:
         found = self._db.execute(
             "SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = %(tenant)s "
             'AND key = ANY(%(keys)s) ORDER BY started DESC, id COLLATE "C", key COLLATE "C" LIMIT %(limit)s',
-            rows.scope_parameters(self._own, limit=limit),
+            rows.scope_parameters(self._scope_keys, limit=limit),
         ).fetchall()
         return [run_from_row(row) for row in found]
 
@@ -186,7 +186,7 @@ class SnapshotCache:
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most = most_bytes
-        self._held: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
@@ -199,27 +199,27 @@ class SnapshotCache:
         """
         with self._lock:
             scope = (name, keys)
-            mark, held = self._held.get(scope, (UNREAD, None))
+            mark, held = self._snapshots.get(scope, (UNREAD, None))
             if held is not None and mark == tenant.mark:
-                self._held.move_to_end(scope)
+                self._snapshots.move_to_end(scope)
                 return held
             fresh = _carry_over(mark, held)
-            self._held[scope] = (tenant.mark, fresh)
-            self._held.move_to_end(scope)
+            self._snapshots[scope] = (tenant.mark, fresh)
+            self._snapshots.move_to_end(scope)
             self._make_room()
             return fresh
 
     def drop(self, name: str) -> None:
         """Let go of what was read of a tenant, which has changed."""
         with self._lock:
-            for scope in [scope for scope in self._held if scope[0] == name]:
-                self._held[scope] = (UNREAD, _carry_over(*self._held[scope]))
+            for scope in [scope for scope in self._snapshots if scope[0] == name]:
+                self._snapshots[scope] = (UNREAD, _carry_over(*self._snapshots[scope]))
 
     def _make_room(self) -> None:
         """Let go of those that were read longest ago; what grew is weighed when the next scope comes."""
-        weight = sum(held.weight for _, held in self._held.values())
-        while len(self._held) > 1 and (weight > self._most or len(self._held) > MAX_SCOPES):
-            _, (_, held) = self._held.popitem(last=False)
+        weight = sum(held.weight for _, held in self._snapshots.values())
+        while len(self._snapshots) > 1 and (weight > self._most or len(self._snapshots) > MAX_SCOPES):
+            _, (_, held) = self._snapshots.popitem(last=False)
             weight -= held.weight
 
 
@@ -250,10 +250,10 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         db: Database,
         scope: Scope,
         tenant: Tenant | None,
-        kept: Snapshot,
+        snapshot: Snapshot,
         large: LargeTenantLimits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(db, scope, tenant, kept)
+        super().__init__(db, scope, tenant, snapshot)
         self._large = large
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
@@ -261,17 +261,17 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         self._found: dict[TermGroup, GroupScores] = {}
 
     def _all_rows(self) -> VisibleTable:
-        return self._kept.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
+        return self._snapshot.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
 
     def _read_rows(self) -> VisibleTable:
         """Read what is visible: of a large tenant what was touched since it was read last, if that is known."""
-        before = self._kept.take(BEFORE)
+        before = self._snapshot.take(BEFORE)
         if before is not None and self._posted:
             mark, seen = before
             touched = tenant_index.changes_since(self._db, self._tenant, mark, self._mark)
             if touched is not None:
-                return rows.refresh_table(self._db, self._own, seen, touched)
-        return rows.read_table(self._db, self._own)
+                return rows.refresh_table(self._db, self._scope_keys, seen, touched)
+        return rows.read_table(self._db, self._scope_keys)
 
     def _table(self) -> MemoryTable:
         return self._all_rows()[0]
@@ -279,26 +279,26 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         """Return which rows pass a filter; each channel of a search asks for the same."""
         if where not in self._passing:
-            self._passing[where] = rows.filter_mask(self._db, self._own, self._table(), where)
+            self._passing[where] = rows.filter_mask(self._db, self._scope_keys, self._table(), where)
         return self._passing[where]
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        return self._kept.records.of(ids, self._get)
+        return self._snapshot.records.of(ids, self._get)
 
     def _get(self, ids: Sequence[str]) -> dict[str, Record]:
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         """Return title, length, turn and role of memories."""
-        return self._kept.heads.of(ids, self._heads)
+        return self._snapshot.heads.of(ids, self._heads)
 
     def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
             "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
             f"WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            *self._own, rows.memory_hashes(ids),
+            *self._scope_keys, rows.memory_hashes(ids),
         )  # fmt: skip
         return {
             id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
@@ -307,13 +307,15 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
-        return self._kept.beside.of(ids, self._adjacent)
+        return self._snapshot.beside.of(ids, self._adjacent)
 
     def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
-            return graph.adjacent_turns(self._db, self._own, ids)
-        turns = self._kept.once(
-            "turns", lambda: graph.read_turns(self._db, self._own), lambda read: ROW_BYTES * len(read.places)
+            return graph.adjacent_turns(self._db, self._scope_keys, ids)
+        turns = self._snapshot.once(
+            "turns",
+            lambda: graph.read_turns(self._db, self._scope_keys),
+            lambda read: ROW_BYTES * len(read.places),
         )
         return {memory: near for memory in ids if (near := turns.beside(memory))}
 
@@ -346,7 +348,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             held = self._all(
                 f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
                 "ORDER BY m.hash LIMIT %s",
-                *self._own, tier, *ends, limit - len(found),
+                *self._scope_keys, tier, *ends, limit - len(found),
             )  # fmt: skip
             found += [id_from_hash(tier, number) for (number,) in held]
         return found
@@ -367,8 +369,8 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
-            seen = (self._own, self._table(), self._kept)
-            self._found |= self._kept.words.of(
+            seen = (self._scope_keys, self._table(), self._snapshot)
+            self._found |= self._snapshot.words.of(
                 new, lambda unread: postings.score_groups(self._db, *seen, unread, self._looked())
             )
         return [self._found[group] for group in groups]
@@ -379,7 +381,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
-        known = postings.visible_words(self._db, self._own, self._kept, self._looked())
+        known = postings.visible_words(self._db, self._scope_keys, self._snapshot, self._looked())
         return similar_words(known, word, limit)
 
     def models(self) -> list[ModelState]:
@@ -400,7 +402,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         ((held, waiting),) = self._all(
             f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
             *asked,
-            *self._own,
+            *self._scope_keys,
         )
         return Coverage(held - waiting, waiting)
 
@@ -436,7 +438,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         """Return what the scope holds."""
         found = self._all(
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {IN_SCOPE} GROUP BY m.tier, m.status",
-            *self._own,
+            *self._scope_keys,
         )
         held = [(tier, status, count) for tier, status, count in found]
         return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
@@ -444,7 +446,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
     def amount(self, key: str) -> int:
         """Return how many memories one visibility key holds."""
         ((found,),) = self._all(
-            f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._own, key
+            f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._scope_keys, key
         )
         return int(found)
 

@@ -1,6 +1,6 @@
 """Rows: tenants, records and edges as rows of the tables, and the memory table that one scope sees.
 
-Each statement about rows names its tenant: the first fence. The second are the policies of `migrations.M005`, which let
+Each statement about rows names its tenant: the first fence. The second are the policies of `schema.M005`, which let
 a transaction see and write only the rows of the tenant that it has named in its settings, and none before it has.
 
 An end is the number of its id: a memory's as in ``memory.hash``, which stays when the memory is replaced,
@@ -218,9 +218,9 @@ SELECT {EDGE_COLUMNS} FROM (
 """
 
 
-def scope_parameters(own: ScopeKeys, **values: Any) -> dict[str, Any]:
+def scope_parameters(scope_keys: ScopeKeys, **values: Any) -> dict[str, Any]:
     """Return the values of a statement that is bound to tenant, generation and keys."""
-    tenant, generation, keys = own
+    tenant, generation, keys = scope_keys
     return {"tenant": tenant, "generation": generation, "keys": keys, **values}
 
 
@@ -230,31 +230,36 @@ def edge_from_row(row: tuple[Any, ...]) -> Edge:
     return Edge(id_from_hash(src_of, src), kind, id_from_hash(dst_of, dst), *rest)
 
 
-def stored_edges(db: Database, own: ScopeKeys, near: str, ids: Collection[str]) -> list[Edge]:
+def stored_edges(db: Database, scope_keys: ScopeKeys, near: str, ids: Collection[str]) -> list[Edge]:
     """Return the visible edges as they are stored, one a key, that have one of these ids as an end.
 
     Args:
         db: Inside a transaction.
-        own: Tenant, generation and keys of who looks.
+        scope_keys: Tenant, generation and keys of who looks.
         near: Which end: ``src`` or ``dst``.
         ids: Ids of nodes.
     """
     found = db.execute(
         f"{VISIBLE_EDGES.format(condition=HAS_END.format(near=near))} SELECT {EDGE_COLUMNS} FROM seen",
-        scope_parameters(own, ends=node_hashes(ids)),
+        scope_parameters(scope_keys, ends=node_hashes(ids)),
     ).fetchall()
     edges = map(edge_from_row, found)
     return [edge for edge in edges if (edge.src if near == "src" else edge.dst) in ids]
 
 
 def merged_edges(
-    db: Database, own: ScopeKeys, near: str, ids: Sequence[str], kinds: Sequence[str], limit: int | None
+    db: Database,
+    scope_keys: ScopeKeys,
+    near: str,
+    ids: Sequence[str],
+    kinds: Sequence[str],
+    limit: int | None,
 ) -> list[Edge]:
     """Return one visible edge for what several keys say, by the id asked for, kind, falling weight, other end.
 
     Args:
         db: Inside a transaction.
-        own: Tenant, generation and keys of who looks.
+        scope_keys: Tenant, generation and keys of who looks.
         near: The end that is asked for: ``src`` or ``dst``.
         ids: Ids of nodes.
         kinds: Kinds of edges.
@@ -263,7 +268,7 @@ def merged_edges(
     wanted = [kind for kind in STORED_EDGE_KINDS if kind in kinds]
     statement = MERGED_EDGES.format(near=near, far="dst" if near == "src" else "src")
     found = db.execute(
-        statement, scope_parameters(own, ends=node_hashes(ids), kinds=wanted, limit=limit)
+        statement, scope_parameters(scope_keys, ends=node_hashes(ids), kinds=wanted, limit=limit)
     ).fetchall()
     held: dict[tuple[str, str], list[Edge]] = {}
     for edge in map(edge_from_row, found):
@@ -271,7 +276,7 @@ def merged_edges(
     return [edge for one in dict.fromkeys(ids) for kind in wanted for edge in held.get((one, kind), ())]
 
 
-def visible_ids(db: Database, own: ScopeKeys, ids: Collection[str]) -> set[str]:
+def visible_ids(db: Database, scope_keys: ScopeKeys, ids: Collection[str]) -> set[str]:
     """Return those of these ids that are a visible memory's, concept's or category's."""
     found = db.execute(
         "SELECT tier, hash FROM memory WHERE tenant = %(tenant)s AND generation = %(generation)s "
@@ -280,17 +285,17 @@ def visible_ids(db: Database, own: ScopeKeys, ids: Collection[str]) -> set[str]:
         "AND hash = ANY(%(ends)s::bigint[]) "
         "UNION SELECT 'category', hash FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
         "AND hash = ANY(%(ends)s::bigint[])",
-        scope_parameters(own, ends=node_hashes(ids)),
+        scope_parameters(scope_keys, ends=node_hashes(ids)),
     ).fetchall()
     return {id_from_hash(of, number) for of, number in found} & set(ids)
 
 
-def category_members(db: Database, own: ScopeKeys, categories: Collection[str]) -> list[int]:
+def category_members(db: Database, scope_keys: ScopeKeys, categories: Collection[str]) -> list[int]:
     """Return the numbers of the visible memories that belong to any of these categories."""
     condition = f"e.kind = 'belongs' AND {HAS_END.format(near='dst')}"
     found = db.execute(
         f"{VISIBLE_EDGES.format(condition=condition)} SELECT DISTINCT src FROM seen",
-        scope_parameters(own, ends=node_hashes(categories, "category")),
+        scope_parameters(scope_keys, ends=node_hashes(categories, "category")),
     ).fetchall()
     return [number for (number,) in found]
 
@@ -330,16 +335,18 @@ class VisibleTable(NamedTuple):
     languages: tuple[str, ...]
 
 
-def read_table(db: Database, own: ScopeKeys) -> VisibleTable:
+def read_table(db: Database, scope_keys: ScopeKeys) -> VisibleTable:
     """Return the visible memories and their languages."""
-    return _build_table(*_read_columns(db, own))
+    return _build_table(*_read_columns(db, scope_keys))
 
 
-def refresh_table(db: Database, own: ScopeKeys, before: VisibleTable, touched: Sequence[int]) -> VisibleTable:
+def refresh_table(
+    db: Database, scope_keys: ScopeKeys, before: VisibleTable, touched: Sequence[int]
+) -> VisibleTable:
     """Return what is visible by now, of what was before, reading no memories but those touched since."""
     old = before.table.columns
     kept = old[~np.isin(old["num"], np.array(touched, np.int64))]
-    new, languages = _read_columns(db, own, touched)
+    new, languages = _read_columns(db, scope_keys, touched)
     everything = tuple(sorted({*before.languages, *languages}))
     columns = np.concatenate(
         [_recode_languages(kept, before.languages, everything), _recode_languages(new, languages, everything)]
@@ -369,7 +376,7 @@ def _build_table(columns: NDArray[np.void], languages: Sequence[str]) -> Visible
 
 
 def _read_columns(
-    db: Database, own: ScopeKeys, only: Sequence[int] | None = None
+    db: Database, scope_keys: ScopeKeys, only: Sequence[int] | None = None
 ) -> tuple[NDArray[np.void], tuple[str, ...]]:
     """Return the columns of the visible memories, or of some by number, and their languages, sorted.
 
@@ -382,7 +389,7 @@ def _read_columns(
         "int4send(coalesce(array_position(%s::text[], m.status), 0)) || int4send(hashtext(m.language)), "
         "'' ORDER BY m.num), array_agg(DISTINCT hashtext(m.language) || ' ' || m.language) "
         f"FROM memory m WHERE {IN_SCOPE}{some}",
-        (list(TIERS), list(STATUSES), *own, *([] if only is None else [list(only)])),
+        (list(TIERS), list(STATUSES), *scope_keys, *([] if only is None else [list(only)])),
         binary=True,
     ).fetchone()
     packed, languages = row if row is not None else (None, None)
@@ -403,10 +410,12 @@ def _read_columns(
     return columns, tuple(name for name, _ in names)
 
 
-def filter_mask(db: Database, own: ScopeKeys, seen: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
+def filter_mask(
+    db: Database, scope_keys: ScopeKeys, table: MemoryTable, where: RecordFilter
+) -> NDArray[np.bool_]:
     """Return a mask over the rows of a table: which of them pass a filter."""
-    columns = seen.columns
-    mask = seen.of_status(_name_codes(STATUS_CODE, where.statuses)).copy()
+    columns = table.columns
+    mask = table.of_status(_name_codes(STATUS_CODE, where.statuses)).copy()
     if where.tiers:
         mask &= np.logical_or.reduce(
             [columns["tier"] == code for code in _name_codes(TIER_CODE, where.tiers)], initial=False
@@ -418,13 +427,14 @@ def filter_mask(db: Database, own: ScopeKeys, seen: MemoryTable, where: RecordFi
     conditions, values = _sql_conditions(where)
     if where.sources or where.path:
         conditions.append("m.document = ANY(%s::bigint[])")
-        values.append(_matching_documents(db, own, where))
+        values.append(_matching_documents(db, scope_keys, where))
     if where.categories:
         conditions.append("m.hash = ANY(%s::bigint[])")
-        values.append(category_members(db, own, where.categories))
+        values.append(category_members(db, scope_keys, where.categories))
     if conditions:
         found = db.execute(
-            f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}", (*own, *values)
+            f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}",
+            (*scope_keys, *values),
         ).fetchall()
         mask &= np.isin(columns["num"], np.array([num for (num,) in found], np.int64))
     mask.flags.writeable = False
@@ -454,9 +464,9 @@ def _sql_conditions(where: RecordFilter) -> tuple[list[str], list[Any]]:
     return [condition for condition, _ in asked], [value for _, value in asked]
 
 
-def _matching_documents(db: Database, own: ScopeKeys, where: RecordFilter) -> list[int]:
+def _matching_documents(db: Database, scope_keys: ScopeKeys, where: RecordFilter) -> list[int]:
     found = db.execute(
-        "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s", own[:2]
+        "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s", scope_keys[:2]
     ).fetchall()
     return [
         number
@@ -468,15 +478,15 @@ def _matching_documents(db: Database, own: ScopeKeys, where: RecordFilter) -> li
 
 def read_windows(
     db: Database,
-    own: ScopeKeys,
-    seen: MemoryTable,
+    scope_keys: ScopeKeys,
+    table: MemoryTable,
     model: int,
     dimensions: int,
     of: NDArray[np.int64] | None = None,
 ) -> WindowVectors:
     """Return all visible vectors of a model, or those of some rows, ascending."""
     heads, codes = [], []
-    nums = seen.columns["num"]
+    nums = table.columns["num"]
     wanted = nums if of is None else nums[of]
     for first in range(0, len(wanted), FETCH_ROWS):
         # By their numbers, which the table has: as a join the server would plan it by what it has learned.
@@ -484,7 +494,7 @@ def read_windows(
             "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
             "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
             "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
-            (own[0], model, wanted[first : first + FETCH_ROWS].tolist()),
+            (scope_keys[0], model, wanted[first : first + FETCH_ROWS].tolist()),
             binary=True,
         ).fetchone()
         if row is not None and row[0] is not None:
@@ -497,11 +507,11 @@ def read_windows(
 
 
 def score_windows(
-    seen: MemoryTable, held: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
+    table: MemoryTable, windows: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> ArrayScores:
     """Score every row that has vectors of a model by its best window."""
     codes, scale = quantize(query)
-    rows, scales, data = held
-    best = np.full(seen.rows, -np.inf, np.float64)
+    rows, scales, data = windows
+    best = np.full(table.rows, -np.inf, np.float64)
     np.maximum.at(best, rows, dot_products(data, codes) * (scales * scale))
-    return score_vectors(seen, best, mask)
+    return score_vectors(table, best, mask)

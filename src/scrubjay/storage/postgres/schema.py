@@ -156,7 +156,7 @@ CREATE POLICY own ON {table} USING ({own}) WITH CHECK ({own});
 OWN_TENANT: Final = "tenant = (SELECT nullif(current_setting('scrubjay.tenant', true), '')::bigint)"
 """Whether a row is of the tenant that the transaction has named, looked up once a statement; none before it has."""
 NAMED_TENANT: Final = "'=' || name = (SELECT current_setting('scrubjay.tenant_name', true))"
-"""How a tenant's own row is found, before its number is known: by its name, marked as `tenant.MARK` says."""
+"""How a tenant's own row is found, before its number is known: by its name, marked with `NAME_MARK`."""
 M005: Final = ROW_POLICY.format(table="tenant", own=NAMED_TENANT) + "".join(
     ROW_POLICY.format(table=table, own=OWN_TENANT)
     for table in (

@@ -111,21 +111,24 @@ class PostgresTenantReader(PostgresReader):
         """Return the visibility keys of memories."""
         wanted = set(ids)
         asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
-        held = self._all(asked, *self._own[:2], rows.memory_hashes(wanted))
+        held = self._all(asked, *self._scope_keys[:2], rows.memory_hashes(wanted))
         found = {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
-        told = PostgresHistory()
-        told._db, told._own = self._db, (*self._own[:2], list(set(self.keys_of(ids).values())))
-        return told.readings(ids)
+        history = PostgresHistory()
+        history._db, history._scope_keys = (
+            self._db,
+            (*self._scope_keys[:2], list(set(self.keys_of(ids).values()))),
+        )
+        return history.readings(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         """Yield every memory, in the order of the rows."""
         known = postgres_vectors.registered_models(self._db, self._tenant)
         last = -1
-        while found := self._all(SELECT_MEMORIES, *self._own[:2], last, BATCH_ROWS):
+        while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
             used = sorted({term for row in found for term in row[3]})
             asked = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
@@ -144,7 +147,7 @@ class PostgresTenantReader(PostgresReader):
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         """Yield memories looked at, with those whose text has another hash; the server makes the hashes."""
         last = -1
-        while found := self._all(SELECT_CONTENT_HASHES, *self._own[:2], last, BATCH_ROWS):
+        while found := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
             yield (
                 len(found),
@@ -198,7 +201,7 @@ class PostgresTenantReader(PostgresReader):
 
     def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the tiers of those of these numbers that are memories'."""
-        return dict(self._all(SELECT_TIERS, *self._own[:2], list(set(numbers))))
+        return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         """Yield cached texts."""

@@ -192,7 +192,7 @@ class PostgresWriter:
         self._db = db
         self._tenant = tenant
         self._scope = scope
-        self._own = (tenant.number, tenant.generation)
+        self._tenant_generation = (tenant.number, tenant.generation)
         self._models = vectors.registered_models(db, tenant.number)
         self._graph = None if scope is None else PostgresGraphWriter(db, tenant, scope)
         self._lives = None if scope is None else PostgresHistoryWriter(db, tenant, scope)
@@ -240,7 +240,7 @@ class PostgresWriter:
     def _apply(self, change: c.Change) -> None:
         """Do one change."""
         if isinstance(change, c.GraphChange):
-            if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
+            if self._graph is not None:  # a rebuild holds none (`check_rebuild_changes`)
                 self._graph.apply(change)
             return
         if isinstance(change, c.LifecycleChange):
@@ -274,7 +274,7 @@ class PostgresWriter:
                 self._put_source(change)
             case c.DropSource(source) if self._sees_source(source):
                 held = "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s"
-                for (path,) in self._all(held, *self._own, source):
+                for (path,) in self._all(held, *self._tenant_generation, source):
                     self._drop_document(source, path)
                 own = (self._tenant.number, source)
                 self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", own)
@@ -315,7 +315,7 @@ class PostgresWriter:
 
     def _document(self, source: str, path: str) -> int | None:
         asked = "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s"
-        found = self._all(asked, *self._own, source, path)
+        found = self._all(asked, *self._tenant_generation, source, path)
         return found[0][0] if found else None
 
     def _drop_document(self, source: str, path: str) -> None:
@@ -355,18 +355,20 @@ class PostgresWriter:
             self._remove_passages(replaced)
         self._put(change.fresh, number, document)
 
-    def _row_for(self, d: Document, moved_from: str | None) -> tuple[int, int | None]:
+    def _row_for(self, document: Document, moved_from: str | None) -> tuple[int, int | None]:
         """Return the row of a document, written now, and that of the one whose path it took over."""
-        number, replaced = self._document(d.source, d.path), None
-        moved = self._document(d.source, moved_from) if moved_from not in (None, d.path) else None
+        number, replaced = self._document(document.source, document.path), None
+        moved = (
+            self._document(document.source, moved_from) if moved_from not in (None, document.path) else None
+        )
         if moved is not None:
             number, replaced = moved, number
             gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
             self._db.execute(gone, (self._tenant.number, replaced))
         if number is None:
-            ((number,),) = self._all(PUT_DOCUMENT, *self._own, *document_to_row(d))
+            ((number,),) = self._all(PUT_DOCUMENT, *self._tenant_generation, *document_to_row(document))
         else:
-            self._db.execute(SET_DOCUMENT, (*document_to_row(d), self._tenant.number, number))
+            self._db.execute(SET_DOCUMENT, (*document_to_row(document), self._tenant.number, number))
         return int(number), replaced
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
@@ -395,7 +397,9 @@ class PostgresWriter:
             if not (self._sees(key) and memory_id == id_from_hash(tier, rows.sort_hash(memory_id) or 0)):
                 raise id_conflict(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        self._added.update(insert_memories(self._db, *self._own, list(last.values()), document, self._models))
+        self._added.update(
+            insert_memories(self._db, *self._tenant_generation, list(last.values()), document, self._models)
+        )
         self.gained.update(memory.record.key for memory in last.values())
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
@@ -404,7 +408,7 @@ class PostgresWriter:
         found = self._all(
             "SELECT hash, num, key, tier FROM memory WHERE tenant = %s AND generation = %s AND hash "
             "= ANY(%s::bigint[])",
-            *self._own, list(numbers),
+            *self._tenant_generation, list(numbers),
         )  # fmt: skip
         return {numbers[number]: (num, key, tier) for number, num, key, tier in found}
 

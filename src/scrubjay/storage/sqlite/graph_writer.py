@@ -124,7 +124,7 @@ class SQLiteGraphWriter:
         self._tenant = tenant.number
         self._scope = scope
         self._keys = scope.keys
-        self._seen = VisibleMemories(db, tenant.number, tenant.generation, self._keys)
+        self._visible = VisibleMemories(db, tenant.number, tenant.generation, self._keys)
         self._makers: dict[tuple[str, str, str | None], int] = {}
         self._sights: dict[graph.VisibilityKeys, int] = {}
 
@@ -273,7 +273,7 @@ class SQLiteGraphWriter:
                 self._tenant,
                 KIND_CODE[kind],
                 *chain(*ends.values()),
-                *(self._seen.bound if to is not None else ()),
+                *(self._visible.bound if to is not None else ()),
             ),
         )
 
@@ -284,13 +284,13 @@ class SQLiteGraphWriter:
         asked = graph.hashes_by_kind(wanted)
         for batch in rows.id_batches(asked["memory"]):
             held = self._db.execute(
-                f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._seen.among()} AND m.hash IN "
+                f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._visible.among()} AND m.hash IN "
                 f"({','.join('?' * len(batch))})",
-                (*self._seen.own, *batch),
+                (*self._visible.own, *batch),
             ).fetchall()
             found |= {id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
         for kind in TARGET_KIND.values():
-            nodes_seen = graph.visible_nodes(self._seen, kind, asked[kind])
+            nodes_seen = graph.visible_nodes(self._visible, kind, asked[kind])
             found |= {node: EdgeEnd(number, "", -1) for number, node in nodes_seen.items()}
         return {node: end for node, end in found.items() if node in wanted}
 

@@ -90,7 +90,7 @@ class TableCache:
     """Tables of the last scopes, shared by one process's readers."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[object, ...], MemoryTable] = OrderedDict()
+        self._tables: OrderedDict[tuple[object, ...], MemoryTable] = OrderedDict()
         self._lock = threading.Lock()
 
     def table(self, db: Database, tenant: int, generation: int, keys: Sequence[str]) -> MemoryTable:
@@ -102,17 +102,17 @@ class TableCache:
         ).fetchall()
         name = (tenant, generation, *keys)
         with self._lock:
-            before = self._kept.get(name)
+            before = self._tables.get(name)
             if before is not None:
-                self._kept.move_to_end(name)
+                self._tables.move_to_end(name)
                 if [(part.segment, part.version) for part in before.parts] == [head[:2] for head in heads]:
                     return before
         table = _read_table(db, heads, before)
         with self._lock:
-            self._kept[name] = table
-            self._kept.move_to_end(name)
-            while len(self._kept) > MAX_TABLES:
-                self._kept.popitem(last=False)
+            self._tables[name] = table
+            self._tables.move_to_end(name)
+            while len(self._tables) > MAX_TABLES:
+                self._tables.popitem(last=False)
         return table
 
 
@@ -156,7 +156,7 @@ def _read_table(
 
 def filter_mask(graph: SQLiteGraph, table: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
     """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
-    db, tenant = graph.seen.db, graph.seen.tenant
+    db, tenant = graph.visible.db, graph.visible.tenant
     columns = table.columns
     mask = table.of_status(tuple(_name_codes(STATUS_CODE, where.statuses))).copy()
     if where.tiers:
@@ -242,10 +242,10 @@ class SQLiteHistory:
     """Events and runs that the holder of some keys sees.
 
     Attributes:
-        seen: The memories they see.
+        visible: The memories they see.
     """
 
-    seen: VisibleMemories
+    visible: VisibleMemories
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
@@ -271,12 +271,12 @@ class SQLiteHistory:
     def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
         """Return the order of writing and itself of each of the newest events that a condition is true of."""
         # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
-        found = self.seen.db.execute(
+        found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
-            f"AND {self.seen.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.seen.among('o')} "
-            f"WHERE e.tenant = ? AND e.key IN ({self.seen.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
-            (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.bound, *values, limit),
+            f"AND {self.visible.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.visible.among('o')} "
+            f"WHERE e.tenant = ? AND e.key IN ({self.visible.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            (*self.visible.own, *self.visible.own, self.visible.tenant, *self.visible.bound, *values, limit),
         ).fetchall()
         return [(number, event_from_row(row)) for number, *row in found]
 
@@ -285,10 +285,10 @@ class SQLiteHistory:
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
-            held = self.seen.db.execute(
+            held = self.visible.db.execute(
                 "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.num = m.num "
-                f"WHERE {self.seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-                (*self.seen.own, *batch),
+                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                (*self.visible.own, *batch),
             ).fetchall()
             for tier, number, mark, data in held:
                 memory = id_from_hash(tier, number)
@@ -298,10 +298,10 @@ class SQLiteHistory:
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
         """Return runs, started last first."""
-        found = self.seen.db.execute(
+        found = self.visible.db.execute(
             f"SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = ? "
-            f"AND key IN ({self.seen.marks}) ORDER BY started DESC, id, key LIMIT ?",
-            (self.seen.tenant, *self.seen.bound, limit),
+            f"AND key IN ({self.visible.marks}) ORDER BY started DESC, id, key LIMIT ?",
+            (self.visible.tenant, *self.visible.bound, limit),
         ).fetchall()
         return [run_from_row(row) for row in found]
 
@@ -313,27 +313,27 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     """A view that lasts as long as its transaction; ``kept`` is what those before it read of the same state."""
 
     def __init__(
-        self, db: Database, scope: Scope, tables: TableCache, blocks: VectorCache, kept: Snapshot
+        self, db: Database, scope: Scope, tables: TableCache, blocks: VectorCache, snapshot: Snapshot
     ) -> None:
-        tenant = kept.once("tenant", lambda: find_tenant(db, scope.tenant))
+        tenant = snapshot.once("tenant", lambda: find_tenant(db, scope.tenant))
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
-        super().__init__(VisibleMemories(db, number, self._generation, scope.keys), kept)
-        self._own = self.seen.own
+        super().__init__(VisibleMemories(db, number, self._generation, scope.keys), snapshot)
+        self._own = self.visible.own
         self._tables = tables
         self._blocks = blocks
-        self._seen: MemoryTable | None = None
+        self._loaded_table: MemoryTable | None = None
         self._found: dict[TermGroup, GroupScores] = {}
 
     def _table(self) -> MemoryTable:
-        if self._seen is None:
-            self._seen = self._kept.once(
+        if self._loaded_table is None:
+            self._loaded_table = self._snapshot.once(
                 "table", lambda: self._tables.table(self._db, self._tenant, self._generation, self._keys)
             )
-        return self._seen
+        return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         """Return which rows pass a filter; each channel of a search asks for the same, and the next search often."""
-        found: NDArray[np.bool_] = self._kept.masks.of([where], self._passing)[where]
+        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._passing)[where]
         return found
 
     def _passing(self, wanted: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
@@ -344,7 +344,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""
-        return list(self._kept.once("sources", self._sources))
+        return list(self._snapshot.once("sources", self._sources))
 
     def _sources(self) -> list[Source]:
         found = self._db.execute(
@@ -375,7 +375,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in order."""
-        return self.seen.records(
+        return self.visible.records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?)",
             (self._tenant, source, self._generation, path),
             "ORDER BY m.ordinal, m.tier, m.hash",
@@ -383,23 +383,23 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        return self._kept.records.of(ids, self.seen.of)
+        return self._snapshot.records.of(ids, self.visible.of)
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         """Return title and length of memories."""
-        return self._kept.heads.of(ids, lambda new: read_metadata(self.seen, self._table(), new))
+        return self._snapshot.heads.of(ids, lambda new: read_metadata(self.visible, self._table(), new))
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
-        return self._kept.beside.of(ids, lambda new: graph.adjacent_turns(self.seen, new))
+        return self._snapshot.beside.of(ids, lambda new: graph.adjacent_turns(self.visible, new))
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the edges from later to earlier memories that begin or end in these."""
-        return graph.follows_edges(self.seen, ids)
+        return graph.follows_edges(self.visible, ids)
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
         """Return a session's turns, by turn, ordinal, id."""
-        return self.seen.records(
+        return self.visible.records(
             "m.session = ? AND m.turn BETWEEN ? AND ?",
             (session, first, last),
             "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
@@ -407,7 +407,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def last_turn(self, session: str) -> int | None:
         """Return the greatest turn of a session."""
-        return graph.find_last_turn(self.seen, session)
+        return graph.find_last_turn(self.visible, session)
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         """Return memories in the order of their ids' digits."""
@@ -420,7 +420,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         first = number + 1 - SIGN
         if first >= SIGN:
             return []
-        return self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
+        return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
         """Return what happened last, last first."""
@@ -429,7 +429,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
-        return self.seen.complete(prefix, limit)
+        return self.visible.complete(prefix, limit)
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
@@ -444,7 +444,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         new = [group for group in groups if group not in self._found]
         if new:
             table = self._table()
-            self._found |= self._kept.words.of(
+            self._found |= self._snapshot.words.of(
                 new, lambda unread: postings.score_groups(self._db, self._tenant, table, unread)
             )
         return [self._found[group] for group in groups]
@@ -471,7 +471,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return number, model.dimensions
 
     def _registered(self) -> dict[str, tuple[int, EmbeddingModel, str]]:
-        return self._kept.once("models", lambda: rows.registered_models(self._db, self._tenant))
+        return self._snapshot.once("models", lambda: rows.registered_models(self._db, self._tenant))
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows that memories have of a model."""
@@ -493,7 +493,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""
-        return self._kept.once("languages", self._languages)
+        return self._snapshot.once("languages", self._languages)
 
     def _languages(self) -> tuple[str, ...]:
         codes = self._table().languages
@@ -508,7 +508,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
         found: list[tuple[str, float]] = []
-        for term, alike in postings.find_similar_terms(self._db, self._tenant, self._kept, word):
+        for term, alike in postings.find_similar_terms(self._db, self._tenant, self._snapshot, word):
             if len(found) == limit:
                 break
             if postings.has_term(self._db, self._tenant, self._table(), term):
@@ -522,11 +522,11 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return how many visible memories have a model's vectors, and how many wait."""
-        return rows.model_coverage(self.seen, fingerprint, self._table().memories)
+        return rows.model_coverage(self.visible, fingerprint, self._table().memories)
 
     def windows(self, fingerprint: str) -> int:
         """Return how many vectors the visible memories have of a model."""
-        return self._kept.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+        return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
 
     def _windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
@@ -538,7 +538,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
         """Return memories without a model's vectors, in hash order."""
-        return rows.pending_memories(self.seen, fingerprint, limit)
+        return rows.pending_memories(self.visible, fingerprint, limit)
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return windows of texts embedded before."""
@@ -550,11 +550,11 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def counts(self) -> Counts:
         """Return what the scope holds."""
-        return self.seen.counts(len(self.sources()))
+        return self.visible.counts(len(self.sources()))
 
     def amount(self, key: str) -> int:
         """Return how many memories one visibility key holds."""
-        return self.seen.amount(key)
+        return self.visible.amount(key)
 
     def versions(self) -> StageVersions | None:
         """Return the versions that made the memories."""

@@ -223,17 +223,17 @@ class VisibleMemories(NamedTuple):
 
 
 def read_metadata(
-    seen: VisibleMemories, table: MemoryTable, ids: Sequence[str]
+    visible: VisibleMemories, table: MemoryTable, ids: Sequence[str]
 ) -> dict[str, RankingMetadata]:
     """Return the heads of those that are seen."""
     places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
     found: dict[str, RankingMetadata] = {}
     for batch in id_batches(list(places)):
-        held = seen.db.execute(
+        held = visible.db.execute(
             "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
             "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
-            f"WHERE {seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-            (*seen.own, *map(sort_hash, batch)),
+            f"WHERE {visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+            (*visible.own, *map(sort_hash, batch)),
         ).fetchall()
         for tier, number, title, turn, role, at, used, pinned, *sure in held:
             memory = id_from_hash(tier, number)
@@ -342,39 +342,40 @@ def cached_texts(
     return found
 
 
-def model_coverage(seen: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
+def model_coverage(visible: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
     """Return how many of so many memories have a model's vectors, and how many wait."""
-    known = registered_models(seen.db, seen.tenant)
+    known = registered_models(visible.db, visible.tenant)
     if fingerprint not in known:
         return Coverage(0, memories)
-    (waits,) = seen.db.execute(
+    (waits,) = visible.db.execute(
         "SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
-        f"AND {seen.among()}",
-        (known[fingerprint][0], *seen.own),
+        f"AND {visible.among()}",
+        (known[fingerprint][0], *visible.own),
     ).fetchone()
     return Coverage(memories - waits, waits)
 
 
-def pending_memories(seen: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
+def pending_memories(visible: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
     """Return memories without a model's vectors, in hash order."""
-    known = registered_models(seen.db, seen.tenant)
+    known = registered_models(visible.db, visible.tenant)
     if fingerprint in known:
         table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
         order, values = "p.hash, p.num", [known[fingerprint][0]]
     else:
         table, order, values = "memory m WHERE", "m.hash", []
-    nums = seen.db.execute(
-        f"SELECT m.num FROM {table} {seen.among()} ORDER BY {order} LIMIT ?", (*values, *seen.own, limit)
+    nums = visible.db.execute(
+        f"SELECT m.num FROM {table} {visible.among()} ORDER BY {order} LIMIT ?",
+        (*values, *visible.own, limit),
     ).fetchall()
     return [
-        PendingMemory(record, _text_before(seen, num))
+        PendingMemory(record, _text_before(visible, num))
         for (num,) in nums
-        for record in seen.records("m.num = ?", (num,))
+        for record in visible.records("m.num = ?", (num,))
     ]
 
 
-def _text_before(seen: VisibleMemories, num: int) -> str:
-    row = seen.db.execute(
+def _text_before(visible: VisibleMemories, num: int) -> str:
+    row = visible.db.execute(
         "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
         "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
         (num,),

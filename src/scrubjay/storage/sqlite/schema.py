@@ -11,12 +11,10 @@ An edge is two rows of a B-tree, and there may be ten a memory, so each is made 
 * A weight is a whole number of millionths where that is exact, else the number itself.
 * A time is counted from 2030, which takes six bytes instead of eight from 2025 to 2034.
 
-Measured (tests/storage/sqlite): about 65 bytes an edge, the index that leads back included.
+Measured (tests/storage/sqlite): about 65 bytes an edge, the index by target included.
 
-A memory is the hash of its id, as in `memory.hash`: it stays when the memory is replaced, moved or rebuilt. Its
-tier is that of the memory. An event holds no text, so what was forgotten leaves nothing here.
-
-A row goes with the row of its memory, whose number is never used again: what is written anew is read anew.
+An event names its memory by the same hash and holds no text, so a forgotten memory leaves nothing there. A row of
+``reading`` is deleted with the row of its memory, whose number is never used again.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class SQLiteStore(NoTenantIndex):
         key: EncryptionKey | None = None,
     ) -> None:  # fmt: skip
         self.quota, self._key = quota, key
-        self._amounts = MemoryCounts()
+        self._counts = MemoryCounts()
         self._path = path
         self._secret = secret
         self._patience = patience
@@ -195,7 +195,7 @@ class SQLiteStore(NoTenantIndex):
                         writer.apply(change)
                     writer.finish()
                     mark = db.pragma("data_version")  # another one as soon as another connection has written
-                    after = self._amounts.admit(
+                    after = self._counts.admit(
                         self.quota,
                         scope.tenant,
                         tenant,
@@ -207,17 +207,17 @@ class SQLiteStore(NoTenantIndex):
             except BaseException:
                 self._vocabulary.discard()
                 raise
-            self._amounts.keep(tenant, mark, after)
+            self._counts.keep(tenant, mark, after)
             self._unwiped |= writer.forgot
             if self._unwiped:
-                self._wipe(db, told=writer.forgot, log=patience is None)
+                self._wipe(db, required=writer.forgot, log=patience is None)
 
-    def _wipe(self, db: Database, *, told: bool, log: bool) -> None:
-        """Take what was forgotten out of the files beside the store's; what cannot be done now, the next write tries.
+    def _wipe(self, db: Database, *, required: bool, log: bool) -> None:
+        """Remove forgotten memories from the files beside the store; the next write repeats what fails now.
 
         Args:
             db: The connection that writes, after its commit.
-            told: Whether to tell when it cannot be done: this write did what it was asked, unless that was to forget.
+            required: Whether a failure is raised: only where this write was to forget.
             log: Whether there is time to empty the write-ahead log. An open reader keeps it.
         """
         try:
@@ -236,7 +236,7 @@ class SQLiteStore(NoTenantIndex):
                         db.set_busy_timeout(self._busy_ms)
                     self._unwiped = bool(busy)
         except StoreError:
-            if told:
+            if required:
                 raise
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
@@ -311,7 +311,7 @@ class SQLiteStore(NoTenantIndex):
             # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
             maintenance.vacuum_file(db, on_disk=self._key is None)
             self._unwiped = True
-            self._wipe(db, told=True, log=True)
+            self._wipe(db, required=True, log=True)
 
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log."""

@@ -69,9 +69,14 @@ class SQLiteTenantReader(SQLiteReader):
     """A view for everyone, that lasts as long as its transaction."""
 
     def __init__(
-        self, db: Database, scope: UnrestrictedScope, tables: TableCache, blocks: VectorCache, kept: Snapshot
+        self,
+        db: Database,
+        scope: UnrestrictedScope,
+        tables: TableCache,
+        blocks: VectorCache,
+        snapshot: Snapshot,
     ) -> None:
-        super().__init__(db, scope, tables, blocks, kept)
+        super().__init__(db, scope, tables, blocks, snapshot)
         self.scope = scope
 
     @property
@@ -95,9 +100,9 @@ class SQLiteTenantReader(SQLiteReader):
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
-        told = SQLiteHistory()
-        told.seen = self.seen._replace(keys=tuple(set(self.keys_of(ids).values())))
-        return told.readings(ids)
+        history = SQLiteHistory()
+        history.visible = self.visible._replace(keys=tuple(set(self.keys_of(ids).values())))
+        return history.readings(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         """Yield every memory, by segment."""
@@ -108,10 +113,10 @@ class SQLiteTenantReader(SQLiteReader):
             "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
         ).fetchall()
         for segment, key in segments:
-            yield from self._segment(segment, self.seen._replace(keys=(key,)), words, languages)
+            yield from self._segment(segment, self.visible._replace(keys=(key,)), words, languages)
 
     def _segment(
-        self, segment: int, seen: VisibleMemories, words: dict[int, str], languages: dict[int, str]
+        self, segment: int, visible: VisibleMemories, words: dict[int, str], languages: dict[int, str]
     ) -> Iterator[list[PreparedMemory]]:
         (blob,) = self._db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
         columns = np.frombuffer(blob, COLUMNS)
@@ -123,7 +128,7 @@ class SQLiteTenantReader(SQLiteReader):
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _batches(iter(live)):
             ids = self._ids(columns, slots)
-            records = seen.of(ids)
+            records = visible.of(ids)
             yield [
                 PreparedMemory(
                     records[memory],

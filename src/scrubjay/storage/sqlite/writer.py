@@ -208,7 +208,7 @@ class SQLiteWriter:
     def apply(self, change: c.Change) -> None:
         """Do one change."""
         if isinstance(change, c.GraphChange):
-            if self._scope is not None:  # a rebuild asks for none (`of_a_generation`)
+            if self._scope is not None:  # a rebuild holds none (`check_rebuild_changes`)
                 self._connections(self._scope).apply(change)
             return
         if isinstance(change, c.LifecycleChange):
