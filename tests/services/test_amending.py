@@ -120,7 +120,7 @@ def test_a_text_that_was_forgotten_or_is_anothers_is_refused(memory: Memory) -> 
 def test_an_end_before_a_beginning_that_was_given_earlier_is_refused(memory: Memory) -> None:
     one = memory.add(OLD, valid_from="2026-05").id
     for content in ({}, {"content": NEW}):
-        with pytest.raises(InputError, match="which is before"):
+        with pytest.raises(InputError, match="which is earlier"):
             memory.update(one, valid_until="2026-01", **content)
     assert kept(memory, one).content == OLD
 

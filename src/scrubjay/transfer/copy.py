@@ -398,8 +398,8 @@ def copy_tenant(
             with _lock_target(target, scope) as alone:
                 if not alone:
                     raise StoreBusyError(
-                        f"Another program copies tenant {tenant} to {target.url}. Nothing was copied.",
-                        hint="wait until it is done: the same copy then tells you whether all is there",
+                        f"Another program is copying tenant {tenant} to {target.url}. Nothing was copied.",
+                        hint="wait until it is done; running the same copy then verifies it",
                     )
                 return _copy_once(source, here, target, scope, report, started)
         finally:
@@ -477,7 +477,7 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
             return "new"
         if there.secret != here.secret:
             raise InputError(
-                f"{target.url} has a tenant {tenant} of its own, with {there.counts().memories:,} memories and another "
+                f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} memories and another "
                 "secret. Nothing was written.",
                 hint=EMPTY_HINT,
             )
@@ -486,7 +486,7 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
         if not _first_difference(digest_tenant(here), digest_tenant(there, seen)):
             return "done"
     raise InputError(
-        f"{target.url} holds tenant {tenant} already, and not as it is now. Nothing was written.",
+        f"{target.url} already holds tenant {tenant} with different contents. Nothing was written.",
         hint=EMPTY_HINT,
     )
 
@@ -511,7 +511,7 @@ def _verify(here: TenantReader, target: Store, seen: Callable[[int], None]) -> T
         asked = compare_searches(here, there)
         if asked is not None:
             raise StoreError(
-                f"The store and its copy hold the same, but do not answer alike when asked for {asked}.",
+                f"The store and its copy hold the same rows but answer differently for {asked}.",
                 hint="run `scrubjay rebuild` on the store that was copied, then copy into an empty one",
             )
     return mine

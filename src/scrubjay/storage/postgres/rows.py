@@ -63,7 +63,7 @@ def find_tenant(db: Database, name: str) -> Tenant | None:
         raise StoreVersionError(
             f"The database {db.info.dbname} has schema {row[2]} by now; this scrubjay knows {newest_schema()}. "
             "Nothing was written.",
-            hint="start it again, of the version that the others have: `pip install --upgrade scrubjay`",
+            hint="restart it with the version that the others run: `pip install --upgrade scrubjay`",
         )
     return _select_tenant(db, name)
 

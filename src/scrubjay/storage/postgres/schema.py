@@ -283,8 +283,8 @@ def migrate(
 
 def _busy_error(url: str) -> StoreBusyError:
     return StoreBusyError(
-        f"The schema of {hide_password(url)} is to be changed, and others hold its tables. It was not touched.",
-        hint="try again when the longest of them are done: select * from pg_stat_activity",
+        f"The schema of {hide_password(url)} must be migrated, but other sessions hold its tables. It was not touched.",
+        hint="try again when the longest have finished: select * from pg_stat_activity",
     )
 
 

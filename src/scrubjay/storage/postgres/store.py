@@ -144,7 +144,7 @@ class TenantIndexer:
             row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
             if row is None or not row[0]:
                 raise StoreError(
-                    f"{hide_password(self._url)}: an index is made by the owner of the tables, and this user is not. "
+                    f"{hide_password(self._url)}: only the owner of the tables can build an index, and this user is not the owner. "
                     "Nothing was written.",
                     hint="run it once as the owner: --store postgresql://scrubjay_owner@host/database",
                 )
@@ -203,9 +203,7 @@ class TenantIndexer:
         with self._pool.transaction() as db:
             here = tenant_index.codes_type_schema(db)
         if here is None:
-            raise StoreError(
-                f"Somebody took pgvector out of {hide_password(self._url)} meanwhile. Begin again."
-            )
+            raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
         return here
 
     def _note(self, model: RegisteredModel, state: str) -> None:
@@ -455,8 +453,8 @@ class PostgresStore:
         with self.alone(scope, "large") as alone:
             if not alone:
                 raise StoreBusyError(
-                    f"Somebody else makes or takes away what this tenant of {self.url} is searched by.",
-                    hint="wait until they are done: `scrubjay status` tells",
+                    f"Another process is building or dropping the index of this tenant of {self.url}.",
+                    hint="wait until it is done: `scrubjay status` shows it",
                 )
             yield TenantIndexer(self._pool, self._url, scope.tenant, self._patience)
 
