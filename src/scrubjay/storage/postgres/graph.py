@@ -200,7 +200,6 @@ class PostgresGraph:
         return [rows.memory_from_row(row) for row in found]
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        """Return visible rows of concepts, by id and key."""
         found = self._bound(
             "SELECT hash, key, name, aliases, kind, at FROM concept WHERE tenant = %(tenant)s "
             "AND key = ANY(%(keys)s) AND (%(all)s OR hash = ANY(%(hashes)s::bigint[])) "
@@ -233,7 +232,6 @@ class PostgresGraph:
         return int(found)
 
     def categories(self) -> list[Category]:
-        """Return the visible categories, by id."""
         found = self._bound(
             "SELECT hash, key, kind, name, parent, abstract, overview, model, centroid, at, built "
             "FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) ORDER BY hash"
@@ -241,7 +239,6 @@ class PostgresGraph:
         return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
 
     def projects(self) -> dict[str, str]:
-        """Return place to project name."""
         found = self._bound(
             "SELECT place, name FROM project WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
             'ORDER BY key COLLATE "C" DESC'
@@ -256,7 +253,6 @@ class PostgresGraph:
         inward: bool = False,
         limit: int | None = None,
     ) -> list[Edge]:
-        """Return visible stored edges that leave these ids, or lead to them."""
         if not self._connected():
             return []
         near, wanted = "dst" if inward else "src", [kind for kind in STORED_EDGE_KINDS if kind in kinds]
@@ -280,7 +276,6 @@ class PostgresGraph:
         return bool(found[0][0])
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """Return how many visible edges of a kind lead to each id."""
         if kind not in STORED_EDGE_KINDS or not self._connected():
             return {}
         if ids is None:
@@ -303,7 +298,6 @@ class PostgresGraph:
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        """Return how often other concepts are referred to by the memories that refer to one."""
         asked = rows.node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
@@ -321,11 +315,9 @@ class PostgresGraph:
         return {id_from_hash("concept", end): count for end, count in met if end not in asked}, len(looked)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        """Return the edges from later to earlier memories that begin or end in these."""
         return follows_edges(self._db, self._scope_keys, ids)
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's visible turns, by turn, ordinal, id."""
         return self._records(
             "m.session = %s AND m.turn BETWEEN %s AND %s "
             'ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier COLLATE "C", m.hash',
@@ -333,7 +325,6 @@ class PostgresGraph:
         )  # fmt: skip
 
     def last_turn(self, session: str) -> int | None:
-        """Return the greatest turn of a session."""
         ((found,),) = self._all(
             f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s",
             *self._scope_keys,

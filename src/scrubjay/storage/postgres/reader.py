@@ -66,7 +66,6 @@ class PostgresDocuments(PostgresGraph):
     """Sources, documents and passages."""
 
     def sources(self) -> list[Source]:
-        """Return the visible sources, by root."""
         return list(self._snapshot.once("sources", self._sources))
 
     def _sources(self) -> list[Source]:
@@ -89,7 +88,6 @@ class PostgresDocuments(PostgresGraph):
         return sorted(map(document_from_row, found), key=lambda document: document.path)
 
     def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
         return {document.path: document for document in self._documents("d.source = %s", source)}
 
     def held(self, sources: Sequence[str]) -> int:
@@ -102,7 +100,6 @@ class PostgresDocuments(PostgresGraph):
         return int(found)
 
     def passages(self, source: str, path: str) -> list[Record]:
-        """Return a document's passages in order."""
         return self._records(
             'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
         )
@@ -133,7 +130,6 @@ class PostgresHistory:
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        """Return events, newest first."""
         asked = [pair for one in ids or () if (pair := parse_id(one)) is not None]
         condition = (AMONG_MEMORIES if ids is not None else "") + (
             "AND run = %(run)s" if run is not None else ""
@@ -149,7 +145,6 @@ class PostgresHistory:
         return [event_from_row(row) for row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories."""
         wanted = set(ids)
         found = self._db.execute(
             "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
@@ -160,7 +155,6 @@ class PostgresHistory:
         return {memory: CachedExtraction(memory, *one) for memory, one in held.items() if memory in wanted}
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        """Return runs, started last first."""
         found = self._db.execute(
             "SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = %(tenant)s "
             'AND key = ANY(%(keys)s) ORDER BY started DESC, id COLLATE "C", key COLLATE "C" LIMIT %(limit)s',
@@ -283,7 +277,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return self._passing[where]
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Return the visible memories of these ids."""
         return self._snapshot.records.of(ids, self._get)
 
     def _get(self, ids: Sequence[str]) -> dict[str, Record]:
@@ -306,7 +299,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the turns just before and after each turn of a session."""
         return self._snapshot.beside.of(ids, self._adjacent)
 
     def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -320,7 +312,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return {memory: near for memory in ids if (near := turns.beside(memory))}
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        """Return the visible memories whose digits come after those of an id."""
         number = number_after(after)
         if where is not None:
             seen = self._table()
@@ -330,13 +321,11 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return what happened last, last first."""
         seen = self._table()
         ids = seen.latest(self._mask(where), limit, skip)
         return list(self.get(ids).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
-        """Return visible ids that begin with a prefix."""
         found: list[str] = []
         for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
             digits = (
@@ -354,11 +343,9 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return found
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        """Return the df of each group."""
         return [len(rows) for rows, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        """Score by BM25."""
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _looked(self) -> int | None:
@@ -376,16 +363,13 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return [self._found[group] for group in groups]
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the visible memories."""
         return self._all_rows()[1]
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Return visible terms spelled like a word."""
         known = postings.visible_words(self._db, self._scope_keys, self._snapshot, self._looked())
         return similar_words(known, word, limit)
 
     def models(self) -> list[ModelState]:
-        """Return the tenant's registered models."""
         found = [ModelState(one.model, one.state) for one in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
@@ -397,7 +381,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait."""
         condition, asked = self._waits(fingerprint)
         ((held, waiting),) = self._all(
             f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
@@ -407,7 +390,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return Coverage(held - waiting, waiting)
 
     def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories without a model's vectors, in hash order."""
         condition, asked = self._waits(fingerprint)
         records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
         return [PendingMemory(record, self._before(record)) for record in records]
@@ -424,18 +406,15 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return found[0].content if found else ""
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return windows of texts that were embedded before."""
         return vectors.cached_texts(self._db, self._tenant, fingerprint, hashes)
 
     def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        """Return those of these tombstone hashes that were forgotten."""
         found = self._all(
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
         )
         return {mark for (mark,) in found}
 
     def counts(self) -> Counts:
-        """Return what the scope holds."""
         found = self._all(
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {IN_SCOPE} GROUP BY m.tier, m.status",
             *self._scope_keys,
@@ -444,13 +423,11 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
 
     def amount(self, key: str) -> int:
-        """Return how many memories one visibility key holds."""
         ((found,),) = self._all(
             f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._scope_keys, key
         )
         return int(found)
 
     def versions(self) -> StageVersions | None:
-        """Return the versions that made the memories."""
         found = self._all("SELECT versions FROM tenant WHERE id = %s", self._tenant)
         return StageVersions(**json.loads(found[0][0])) if found and found[0][0] else None

@@ -287,13 +287,11 @@ class PostgresStore:
         return hide_password(self._url)
 
     def held(self, tenant: str) -> Mapping[str, int]:
-        """Return visibility key to number of memories."""
         with self._pool.transaction(READ_ONLY) as db:
             found = find_tenant(db, tenant)
             return count_by_key(db, found) if found else {}
 
     def secret(self, scope: Scope) -> bytes:
-        """Return the tenant's key for ids and tombstones."""
         with self._pool.transaction(READ_ONLY) as db:
             found = find_tenant(db, scope.tenant)
         if found is None:
@@ -380,13 +378,11 @@ class PostgresStore:
                 db.execute("SELECT 1")
 
     def tenants(self) -> list[str]:
-        """Return the names of all tenants."""
         with self.reader(Scope("", "")) as reader:
             return tenant_names(reader, self.url)
 
     @contextmanager
     def whole(self, tenant: str) -> Iterator[PostgresTenantReader]:
-        """Open a consistent view of all that a tenant has."""
         with self.reader(Scope(tenant, "")) as reader:
             # Whoever copies or compares looks at the other store for a while.
             reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
@@ -444,7 +440,6 @@ class PostgresStore:
             return work.make(progress)
 
     def reduce(self, scope: Scope) -> None:
-        """Take these away."""
         with self._enlarging(scope) as work:
             work.drop()
 

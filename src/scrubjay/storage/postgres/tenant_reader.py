@@ -93,7 +93,6 @@ class PostgresTenantReader(PostgresReader):
 
     @property
     def secret(self) -> bytes | None:
-        """The tenant's key for ids and tombstones."""
         return None if self._found_tenant is None else self._found_tenant.secret
 
     def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
@@ -108,7 +107,6 @@ class PostgresTenantReader(PostgresReader):
             cursor.close()  # again: one whose connection is lost while it closes stays open else
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the visibility keys of memories."""
         wanted = set(ids)
         asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
         held = self._all(asked, *self._scope_keys[:2], rows.memory_hashes(wanted))
@@ -176,7 +174,6 @@ class PostgresTenantReader(PostgresReader):
         return held
 
     def connections(self) -> Iterator[list[Edge]]:
-        """Yield every edge."""
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
         while found := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
             last = found[-1][:4]
@@ -188,7 +185,6 @@ class PostgresTenantReader(PostgresReader):
             ]
 
     def past(self) -> Iterator[list[Event]]:
-        """Yield every event."""
         last = -1
         while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
             last = found[-1][0]
@@ -204,7 +200,6 @@ class PostgresTenantReader(PostgresReader):
         return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        """Yield cached texts."""
         asked = (
             "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
@@ -214,12 +209,10 @@ class PostgresTenantReader(PostgresReader):
                 yield fingerprint, {text: postgres_vectors.decode_vectors(scales, data, width)}
 
     def tombstones(self) -> Iterator[list[str]]:
-        """Yield tombstones."""
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
             yield [mark for (mark,) in piece]
 
     def places(self) -> list[PutProject]:
-        """Return projects by key and place."""
         asked = "SELECT place, name, key FROM project WHERE tenant = %s"
         found = [PutProject(*row) for row in self._all(asked, self._tenant)]
         return sorted(found, key=lambda one: (one.key, one.place))

@@ -272,7 +272,6 @@ class PostgresVectors(PostgresGraph):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        """Score by cosine with the best window."""
         one = self._model(fingerprint)
         if query.shape != (one.model.dimensions,):
             raise ModelMismatchError(
@@ -353,7 +352,6 @@ class PostgresVectors(PostgresGraph):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        """Return the memories nearest to each query."""
         one = self._model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != one.model.dimensions:
             raise ModelMismatchError(
@@ -383,13 +381,11 @@ class PostgresVectors(PostgresGraph):
         return found
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return the windows that visible memories have of a model."""
         one = self._model(fingerprint)
         found = memory_windows(self._db, self._scope_keys, one, postgres_rows.memory_hashes(ids))
         return {memory: found[memory] for memory in ids if memory in found}
 
     def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model."""
         return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
 
     def _windows(self, fingerprint: str) -> int:

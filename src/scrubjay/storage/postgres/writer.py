@@ -478,7 +478,6 @@ class PostgresRebuild:
         self._models = registered_models(db, old.number)
 
     def documents(self) -> list[Document]:
-        """Return the documents of the generation that answers."""
         found = self._db.execute(
             f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = %s AND generation = %s",
             (self._old.number, self._old.generation),
@@ -486,14 +485,12 @@ class PostgresRebuild:
         return sorted(map(document_from_row, found), key=lambda document: (document.source, document.path))
 
     def passages(self, document: Document) -> list[PreparedMemory]:
-        """Return a document's passages as they are stored, in order, with terms left empty."""
         return self._prepared(
             'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash',
             (document.source, document.path),
         )
 
     def additions(self) -> list[PreparedMemory]:
-        """Return the memories that belong to no document, with terms left empty."""
         return self._prepared("m.document IS NULL ORDER BY m.hash", ())
 
     def _prepared(self, condition: str, values: tuple[Any, ...]) -> list[PreparedMemory]:
@@ -524,7 +521,6 @@ class PostgresRebuild:
         return vectors
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Apply changes to the next generation."""
         check_rebuild_changes(changes)
         PostgresWriter(self._db, self._next, None).apply_all(changes)
 

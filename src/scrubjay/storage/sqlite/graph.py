@@ -281,7 +281,6 @@ class SQLiteGraph:
         return self._snapshot.once("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        """Return rows of concepts, by id and key."""
         if ids is None:
             return self._concepts("concept c JOIN node n ON n.num = c.node WHERE", ())
         wanted = sorted(set(node_hashes("concept", ids)))
@@ -330,7 +329,6 @@ class SQLiteGraph:
         return int(found)
 
     def categories(self) -> list[Category]:
-        """Return the categories, by id."""
         found = self._db.execute(
             f"SELECT n.hash, {CATEGORY_COLUMNS} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
             f"AND c.key IN ({self._marks}) ORDER BY n.hash",
@@ -349,7 +347,6 @@ class SQLiteGraph:
     def edges(
         self, ids: Sequence[str], kinds: Sequence[str], *, inward: bool = False, limit: int | None = None
     ) -> list[Edge]:
-        """Return edges that leave these ids, or lead to them."""
         wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
         read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
         return self._snapshot.edges_of(ids, (inward, wanted, limit), read)
@@ -443,7 +440,6 @@ class SQLiteGraph:
         return [row[1:] for row in found if row[0] == 1]
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """Return how many edges of a kind lead to each id."""
         if kind not in KIND_CODE or not self._sights():
             return {}
         of = TARGET_KIND.get(kind, "memory")
@@ -476,7 +472,6 @@ class SQLiteGraph:
         return {names[end]: count for end, _, count in counted if end in names}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        """Return how often other concepts are referred to by the memories that refer to one."""
         own = visible_nodes(self.visible, "concept", node_hashes("concept", [concept]))
         if not own:
             return {}, 0

@@ -250,7 +250,6 @@ class SQLiteHistory:
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        """Return events, newest first."""
         asked, values = ("", []) if run is None else (" AND e.run = ?", [run])
         if ids is None:
             return [event for _, event in self._events(asked, values, limit)]
@@ -281,7 +280,6 @@ class SQLiteHistory:
         return [(number, event_from_row(row)) for number, *row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories."""
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
@@ -297,7 +295,6 @@ class SQLiteHistory:
         return found
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        """Return runs, started last first."""
         found = self.visible.db.execute(
             f"SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = ? "
             f"AND key IN ({self.visible.marks}) ORDER BY started DESC, id, key LIMIT ?",
@@ -343,7 +340,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return found
 
     def sources(self) -> list[Source]:
-        """Return the visible sources, by root."""
         return list(self._snapshot.once("sources", self._sources))
 
     def _sources(self) -> list[Source]:
@@ -355,7 +351,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return [source_from_row(row, json.loads) for row in found]
 
     def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
         found = self._db.execute(
             f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? AND source = "
             f"(SELECT id FROM source WHERE tenant = ? AND key IN ({self._marks}) AND id = ?) ORDER BY path",
@@ -374,7 +369,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return int(found)
 
     def passages(self, source: str, path: str) -> list[Record]:
-        """Return a document's passages in order."""
         return self.visible.records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?)",
             (self._tenant, source, self._generation, path),
@@ -382,23 +376,18 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         )
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Return the visible memories of these ids."""
         return self._snapshot.records.of(ids, self.visible.of)
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        """Return title and length of memories."""
         return self._snapshot.heads.of(ids, lambda new: read_metadata(self.visible, self._table(), new))
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the turns just before and after each turn of a session."""
         return self._snapshot.beside.of(ids, lambda new: graph.adjacent_turns(self.visible, new))
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        """Return the edges from later to earlier memories that begin or end in these."""
         return graph.follows_edges(self.visible, ids)
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's turns, by turn, ordinal, id."""
         return self.visible.records(
             "m.session = ? AND m.turn BETWEEN ? AND ?",
             (session, first, last),
@@ -406,11 +395,9 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         )
 
     def last_turn(self, session: str) -> int | None:
-        """Return the greatest turn of a session."""
         return graph.find_last_turn(self.visible, session)
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        """Return memories in the order of their ids' digits."""
         from scrubjay.storage.validation import page_start as number_after  # it knows all that may be written
 
         number = number_after(after)
@@ -423,20 +410,16 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return what happened last, last first."""
         table = self._table()
         return list(self.get(table.latest(self._mask(where), limit, skip)).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
-        """Return visible ids that begin with a prefix."""
         return self.visible.complete(prefix, limit)
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        """Return the df of each group."""
         return [len(rows) for rows, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        """Score by BM25."""
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
@@ -452,7 +435,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        """Score by cosine with the best window."""
         model = self._model(fingerprint, query.shape, 1)
         return vectors.score_model(self._db, self._table(), self._blocks, *model, query, self._mask(where))
 
@@ -474,7 +456,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self._snapshot.once("models", lambda: rows.registered_models(self._db, self._tenant))
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return the windows that memories have of a model."""
         model = self._model(fingerprint)
         return vectors.read_windows(self._db, self._table(), self._blocks, *model, ids)
 
@@ -486,13 +467,11 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        """Return the memories nearest to each query."""
         model = self._model(fingerprint, queries.shape, 2)
         table, passing = self._table(), self._mask(where)
         return vectors.nearest_memories(self._db, table, self._blocks, *model, queries, passing, limit, floor)
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the visible memories."""
         return self._snapshot.once("languages", self._languages)
 
     def _languages(self) -> tuple[str, ...]:
@@ -506,7 +485,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return tuple(code for (code,) in found)
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Return visible terms spelled like a word."""
         found: list[tuple[str, float]] = []
         for term, alike in postings.find_similar_terms(self._db, self._tenant, self._snapshot, word):
             if len(found) == limit:
@@ -516,16 +494,13 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return found
 
     def models(self) -> list[ModelState]:
-        """Return the registered models."""
         found = [ModelState(model, state) for _, model, state in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait."""
         return rows.model_coverage(self.visible, fingerprint, self._table().memories)
 
     def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model."""
         return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
 
     def _windows(self, fingerprint: str) -> int:
@@ -537,26 +512,20 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return int(found)
 
     def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories without a model's vectors, in hash order."""
         return rows.pending_memories(self.visible, fingerprint, limit)
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return windows of texts embedded before."""
         return rows.cached_texts(self._db, self._tenant, fingerprint, list(hashes))
 
     def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        """Return those of these tombstone hashes that were forgotten."""
         return rows.forgotten_hashes(self._db, self._tenant, hashes)
 
     def counts(self) -> Counts:
-        """Return what the scope holds."""
         return self.visible.counts(len(self.sources()))
 
     def amount(self, key: str) -> int:
-        """Return how many memories one visibility key holds."""
         return self.visible.amount(key)
 
     def versions(self) -> StageVersions | None:
-        """Return the versions that made the memories."""
         row = self._db.execute("SELECT versions FROM tenant WHERE id = ?", (self._tenant,)).fetchone()
         return StageVersions(**json.loads(row[0])) if row is not None and row[0] else None

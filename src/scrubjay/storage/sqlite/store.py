@@ -83,7 +83,6 @@ class SQLiteStore(NoTenantIndex):
 
     @property
     def url(self) -> str:
-        """What `open_store` opens it by."""
         return sqlite_url(self._path, self._key)
 
     def _db(self) -> Database:
@@ -144,7 +143,6 @@ class SQLiteStore(NoTenantIndex):
             return count_by_key(self._db(), found) if found else {}
 
     def secret(self, scope: Scope) -> bytes:
-        """Return the tenant's key for ids and tombstones."""
         with translate_errors(self._path):
             found = find_tenant(self._db(), scope.tenant)
         if found is None:
@@ -252,7 +250,6 @@ class SQLiteStore(NoTenantIndex):
         return try_exclusive(self._path, scope.tenant, name)
 
     def tenants(self) -> list[str]:
-        """Return the names of all tenants."""
         with translate_errors(self._path):
             return [
                 name for (name,) in self._db().execute("SELECT name FROM tenant ORDER BY name").fetchall()
@@ -323,7 +320,6 @@ class SQLiteStore(NoTenantIndex):
         return ""
 
     def close(self) -> None:
-        """Close every connection."""
         with translate_errors(self._path):
             for db in self._open:
                 db.close()

@@ -81,12 +81,10 @@ class SQLiteTenantReader(SQLiteReader):
 
     @property
     def secret(self) -> bytes | None:
-        """The tenant's key for ids and tombstones."""
         found = find_tenant(self._db, self.scope.tenant)
         return None if found is None else found.secret
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the visibility keys of memories."""
         found: dict[str, str] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
@@ -181,17 +179,14 @@ class SQLiteTenantReader(SQLiteReader):
             )
 
     def connections(self) -> Iterator[list[Edge]]:
-        """Yield every edge."""
         found = self._db.execute(SELECT_EDGES, (self._tenant,))
         return _batches(_edge_from_row(row) for row in iter(found.fetchone, None))
 
     def past(self) -> Iterator[list[Event]]:
-        """Yield every event."""
         found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
         return _batches(event_from_row(row) for row in iter(found.fetchone, None))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        """Yield cached texts."""
         found = self._db.execute(
             "SELECT c.hash, c.rows, c.data, m.dimensions, m.id FROM cache c JOIN model m ON m.id = c.model "
             "WHERE c.tenant = ? ORDER BY c.seq",
@@ -204,12 +199,10 @@ class SQLiteTenantReader(SQLiteReader):
             yield fingerprints[model], {text: QuantizedVectors(data, np.frombuffer(blob, "<f4", count))}
 
     def tombstones(self) -> Iterator[list[str]]:
-        """Yield tombstones."""
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
         return _batches(mark for (mark,) in iter(found.fetchone, None))
 
     def places(self) -> list[PutProject]:
-        """Return projects by key and place."""
         asked = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
         return [PutProject(*row) for row in self._db.execute(asked, (self._tenant,)).fetchall()]
 

@@ -480,7 +480,6 @@ class SQLiteRebuild:
         self._blocks = VectorCache(None)
 
     def documents(self) -> list[Document]:
-        """Return the documents of the generation that answers."""
         found = self._db.execute(
             f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? "
             "ORDER BY source, path",
@@ -489,7 +488,6 @@ class SQLiteRebuild:
         return [document_from_row(row) for row in found]
 
     def passages(self, document: Document) -> list[PreparedMemory]:
-        """Return a document's passages as they are stored, in order, with terms left empty."""
         return self._records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
             "ORDER BY m.ordinal, m.tier, m.hash",
@@ -497,7 +495,6 @@ class SQLiteRebuild:
         )
 
     def additions(self) -> list[PreparedMemory]:
-        """Return the memories that belong to no document, with terms left empty."""
         return self._records("m.document IS NULL ORDER BY m.hash", ())
 
     def _records(self, condition: str, values: tuple[object, ...]) -> list[PreparedMemory]:
