@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -122,6 +122,15 @@ def document_to_row(document: Document) -> tuple[Any, ...]:
 def id_from_hash(kind: str, number: int) -> str:
     """Return the id of a memory of a tier, or of a ``concept`` or ``category``, from the number in its row."""
     return f"{ID_PREFIXES[kind]}{number + SIGN:0{ID_DIGITS}x}"
+
+
+def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:
+    """Yield tier, first and last number of the memory ids that begin with a prefix, in the order of the ids."""
+    for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
+        digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+        if digits is not None and len(digits) <= ID_DIGITS and set(digits) <= set("0123456789abcdef"):
+            first, last = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+            yield tier, first, last
 
 
 def record_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Record:

@@ -15,10 +15,9 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.models.ids import ID_DIGITS, parse_id
+from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import (
-    TIER_PREFIXES,
     Document,
     Record,
     RecordFilter,
@@ -41,6 +40,7 @@ from scrubjay.storage.rows import (
     document_from_row,
     event_from_row,
     id_from_hash,
+    id_ranges,
     run_from_row,
     source_from_row,
 )
@@ -327,17 +327,11 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
-        for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
-            digits = (
-                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
-            )
-            if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
-                continue
-            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+        for tier, first, last in id_ranges(prefix):
             held = self._all(
                 f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
                 "ORDER BY m.hash LIMIT %s",
-                *self._scope_keys, tier, *ends, limit - len(found),
+                *self._scope_keys, tier, first, last, limit - len(found),
             )  # fmt: skip
             found += [id_from_hash(tier, number) for (number,) in held]
         return found

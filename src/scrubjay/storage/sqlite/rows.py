@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, parse_id
-from scrubjay.models.records import TIER_PREFIXES, Document, Record, Source, SourcePlace
+from scrubjay.models.ids import EmbeddingModel, parse_id
+from scrubjay.models.records import Document, Record, Source, SourcePlace
 from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
@@ -22,6 +22,7 @@ from scrubjay.storage.rows import (
     counts_from_rows,
     document_to_row,
     id_from_hash,
+    id_ranges,
     insert_sql,
     place_to_row,
     record_from_row,
@@ -184,17 +185,11 @@ class VisibleMemories(NamedTuple):
     def complete(self, prefix: str, limit: int) -> list[str]:
         """Return ids that begin with a prefix, smallest first."""
         found: list[str] = []
-        for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
-            digits = (
-                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
-            )
-            if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
-                continue
-            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+        for tier, first, last in id_ranges(prefix):
             held = self.db.execute(
                 f"SELECT m.hash FROM memory m WHERE {self.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
                 "ORDER BY m.hash LIMIT ?",
-                (*self.own, tier, *ends, limit - len(found)),
+                (*self.own, tier, first, last, limit - len(found)),
             ).fetchall()
             found += [id_from_hash(tier, number) for (number,) in held]
         return found
