@@ -391,7 +391,7 @@ def stored(url: str, scope: Scope, rows: Rows) -> dict[str, Any]:
         with store.reader(scope) as reader:
             query = StaticEmbedder().embed(["where is it"], kind="query")[0][0]
             reader.nearest(StaticEmbedder().model.fingerprint, query, NO_FILTER)
-            kept = reader._kept.weight
+            kept = reader._snapshot.weight
     return {"written": found["written"], "disk": found["disk"], "kept": round(kept / 2**20, 1)}
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from scrubjay.embeddings.base import QUANTIZATION_STEPS, dequantize_rows, quantize_rows
+from scrubjay.embeddings.base import QUANTIZATION_STEPS, quantize_rows
 from scrubjay.errors import ProviderError
 
 ROWS = arrays(
@@ -23,7 +23,7 @@ def test_no_element_moves_by_more_than_half_a_step(rows: np.ndarray) -> None:
     assert quantised.data.dtype == np.int8
     assert quantised.scales.dtype == np.float32
     limit = quantised.scales[:, None] * 0.5001 + 1e-37
-    assert (np.abs(dequantize_rows(quantised) - rows) <= limit).all()
+    assert (np.abs(quantised.data * quantised.scales[:, None] - rows) <= limit).all()
 
 
 @settings(max_examples=50)

@@ -121,7 +121,7 @@ def test_a_reader_that_is_lost_when_it_has_read_all_is_not_told_of_a_commit(last
                 assert reader.counts().memories == 1
                 every(lasting, random.Random())
 
-        with pytest.raises(StoreError, match=r"was lost .*What was under way was undone") as told:
+        with pytest.raises(StoreError, match=r"was lost .*The open transaction was rolled back") as told:
             look()
         assert "written" not in str(told.value)
 

@@ -115,6 +115,6 @@ def holders(store: Path) -> list[str]:
         rows = connection.execute(
             "SELECT tier, hash FROM memory WHERE content LIKE ?", (f"%{PHRASE}%",)
         ).fetchall()
-    from scrubjay.storage.sqlite.rows import id_from_hash
+    from scrubjay.storage.rows import id_from_hash
 
     return [id_from_hash(tier, number) for tier, number in rows]

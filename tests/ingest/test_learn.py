@@ -19,10 +19,9 @@ from scrubjay.storage.changes import PutLifecycle
 Open = Callable[..., Memory]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def memory(request: pytest.FixtureRequest, learning: Settings, opened: Open) -> Memory:
-    store = "memory://" if request.param == "memory" else learning.store
-    return opened(settings=replace(learning, store=store))
+@pytest.fixture
+def memory(learning: Settings, opened: Open) -> Memory:
+    return opened(settings=learning)
 
 
 def kept(memory: Memory, *tiers: str) -> list[Record]:

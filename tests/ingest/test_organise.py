@@ -35,10 +35,9 @@ SUBJECTS = (
 )
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def memory(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Memory:
-    """A store of the test's own, of either kind that needs no server."""
-    return opened(settings=replace(settings, store="memory://") if request.param == "memory" else settings)
+@pytest.fixture
+def memory(opened: Open) -> Memory:
+    return opened()
 
 
 def texts(first: int, last: int, subjects: Sequence[str] = SUBJECTS) -> list[str]:

@@ -20,10 +20,9 @@ from scrubjay.ingest.linker import relink_source
 Open = Callable[..., Memory]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def memory(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Memory:
-    """A store of the test's own, of either kind that needs no server."""
-    return opened(settings=replace(settings, store="memory://") if request.param == "memory" else settings)
+@pytest.fixture
+def memory(opened: Open) -> Memory:
+    return opened()
 
 
 def spots(memory: Memory) -> dict[str, str]:

@@ -27,12 +27,6 @@ Open = Callable[..., Memory]
 OLD = Path(__file__).parents[1] / "migrations" / "stores" / "schema_1.db.gz"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def plain(request: pytest.FixtureRequest, settings: Settings) -> Settings:
-    """Settings of a store of the test's own, of either kind that needs no server."""
-    return replace(settings, store="memory://") if request.param == "memory" else settings
-
-
 def tree(notes: Notes) -> None:
     notes.write("plan.md", "# Plan\n\nWe use [[Grafana]], see [[alerts]].\n\n## Costs\n\nFew.\n")
     notes.write("alerts.md", "# Alerts\n\nGrafana wakes us, says [the plan](plan.md#costs).\n")
@@ -64,10 +58,10 @@ def shelves(found: list[Category]) -> set[tuple[str, str, str | None]]:
 
 
 def test_what_was_written_with_nothing_connected_is_connected_by_a_rebuild(
-    plain: Settings, opened: Open, notes: Notes
+    opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened(settings=plain)._workspace
+    desk = opened()._workspace
     wish(desk, ()).sync(notes.root)
     memory = wish(desk, CONNECT_STAGES)
     assert edges(memory) == []
@@ -83,11 +77,9 @@ def test_what_was_written_with_nothing_connected_is_connected_by_a_rebuild(
     assert told(edges(memory)) == told(found)
 
 
-def test_a_rebuild_of_what_is_connected_changes_nothing_but_times(
-    plain: Settings, opened: Open, notes: Notes
-) -> None:
+def test_a_rebuild_of_what_is_connected_changes_nothing_but_times(opened: Open, notes: Notes) -> None:
     tree(notes)
-    memory = opened(settings=plain)
+    memory = opened()
     memory.sync(notes.root)
     before, kinds = told(edges(memory)), ("topic", "path")
     stood = [shelves(categories(memory, kind)) for kind in kinds]
@@ -99,10 +91,10 @@ def test_a_rebuild_of_what_is_connected_changes_nothing_but_times(
 
 
 def test_it_goes_page_by_page_and_says_how_far_it_is(
-    plain: Settings, opened: Open, notes: Notes, monkeypatch: pytest.MonkeyPatch
+    opened: Open, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree(notes)
-    memory = opened(settings=plain)
+    memory = opened()
     memory.sync(notes.root)
     before = told(edges(memory, "links", "references", "similar"))
     monkeypatch.setattr(rebuild, "REBUILD_PAGE", 5)
@@ -114,9 +106,9 @@ def test_it_goes_page_by_page_and_says_how_far_it_is(
     assert {step.total for step in steps} == {23}
 
 
-def test_what_was_given_stays(plain: Settings, opened: Open, notes: Notes) -> None:
+def test_what_was_given_stays(opened: Open, notes: Notes) -> None:
     tree(notes)
-    memory = opened(settings=plain)
+    memory = opened()
     memory.sync(notes.root)
     with store_of(memory).reader(scope_of(memory)) as reader:
         one, other = (record.id for record in everything(reader)[:2])
@@ -128,10 +120,10 @@ def test_what_was_given_stays(plain: Settings, opened: Open, notes: Notes) -> No
 
 
 def test_a_rebuild_that_was_stopped_while_connecting_is_finished_by_the_next_sync(
-    plain: Settings, opened: Open, notes: Notes
+    opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened(settings=plain)._workspace
+    desk = opened()._workspace
     wish(desk, ()).sync(notes.root)
 
     def connecting(change: Change) -> bool:
@@ -150,11 +142,9 @@ def test_a_rebuild_that_was_stopped_while_connecting_is_finished_by_the_next_syn
         assert reader.versions() == stage_versions(chunk_settings(desk))
 
 
-def test_a_store_of_another_version_is_connected_by_its_next_sync(
-    plain: Settings, opened: Open, notes: Notes
-) -> None:
+def test_a_store_of_another_version_is_connected_by_its_next_sync(opened: Open, notes: Notes) -> None:
     tree(notes)
-    desk = opened(settings=plain)._workspace
+    desk = opened()._workspace
     wish(desk, ()).sync(notes.root)
     old = replace(stage_versions(chunk_settings(desk)), labeller="0")
     desk.store.write(desk.scope, [PutVersions(old)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from failing_store import Failing
@@ -11,7 +10,6 @@ from notes_folder import Notes
 from web import categories, edges, store_of
 
 from scrubjay import Memory
-from scrubjay.config.settings import Settings
 from scrubjay.errors import StoreBusyError
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import Change, PutCategory, PutEdges
@@ -27,10 +25,9 @@ def places(change: Change) -> bool:
     return isinstance(change, PutCategory) and change.category.kind == "path"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def desk(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Workspace:
-    url = "memory://" if request.param == "memory" else settings.store
-    return opened(settings=replace(settings, store=url))._workspace
+@pytest.fixture
+def desk(opened: Open) -> Workspace:
+    return opened()._workspace
 
 
 def failing(desk: Workspace, when: Callable[[Change], bool]) -> tuple[Failing, Memory]:

@@ -30,10 +30,9 @@ OTHER = "quarterly figures for the northern region were sent to accounting yeste
 Open = Callable[..., Memory]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def memory(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Memory:
-    """A store of the test's own, of either kind that needs no server."""
-    return opened(settings=replace(settings, store="memory://") if request.param == "memory" else settings)
+@pytest.fixture
+def memory(opened: Open) -> Memory:
+    return opened()
 
 
 def wishing(settings: Settings, **connect: object) -> Settings:

@@ -25,10 +25,9 @@ PLAN = "We deploy with [[Grafana]] on Mondays, and it tells us when it hurts."
 """A text that teaches a concept at once: a link is its writer's own word for a thing."""
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def memory(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Memory:
-    """A store of the test's own, of either kind that needs no server."""
-    return opened(settings=replace(settings, store="memory://") if request.param == "memory" else settings)
+@pytest.fixture
+def memory(opened: Open) -> Memory:
+    return opened()
 
 
 def dump(memory: Memory) -> list[object]:

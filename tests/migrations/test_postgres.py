@@ -183,7 +183,7 @@ def test_who_works_with_postgres_while_a_newer_scrubjay_migrates_it_is_told_and_
         for worker in workers:
             assert type(worker.error) is StoreVersionError, worker.error
             assert "has schema 99 by now" in str(worker.error)
-            assert "start it again" in worker.error.hint
+            assert "restart it" in worker.error.hint
         with closing(connect(database)) as db:
             rows = db.execute("SELECT count(*) FROM memory").fetchone()
         assert rows == (workers[2].rounds + 1,)
@@ -194,7 +194,7 @@ def test_a_migration_of_postgres_gives_up_when_somebody_holds_the_tables_for_too
     with closing(connect(database)) as other:
         with transaction(other):
             other.execute(LOOK)
-            with pytest.raises(StoreBusyError, match=r"others hold its tables\. It was not touched") as told:
+            with pytest.raises(StoreBusyError, match=r"other sessions hold its tables\. It was not touched") as told:
                 PostgresStore(database, patience=0.1)
             assert told.value.hint
             assert other.execute("SELECT max(id) FROM migration").fetchone() == (4,)

@@ -28,7 +28,6 @@ class ReferenceGraph:
         return _merge_edges(self._state.graph.seen(self._scope, self._visible))
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        """Return visible rows of concepts, by id and key."""
         rows = sorted(self._state.graph.concepts.items())
         return [c for (i, key), c in rows if key in self._scope.keys and (ids is None or i in ids)]
 
@@ -41,7 +40,6 @@ class ReferenceGraph:
         return sum(self._state.graph.marks.get(key, 0) for key in self._scope.keys)
 
     def categories(self) -> list[Category]:
-        """Return the visible categories, by id."""
         return [c for _, c in sorted(self._state.graph.categories.items()) if c.key in self._scope.keys]
 
     def edges(
@@ -52,7 +50,6 @@ class ReferenceGraph:
         inward: bool = False,
         limit: int | None = None,
     ) -> list[Edge]:
-        """Return visible stored edges that leave these ids, or lead to them."""
         found = []
         for asked in dict.fromkeys(ids):
             for kind in sorted(set(kinds)):
@@ -62,18 +59,15 @@ class ReferenceGraph:
         return found
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """Return how many visible edges of a kind lead to each id."""
         ends = [e.dst for e in self._edges if e.kind == kind]
         return dict(Counter(end for end in ends if ids is None or end in ids))
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        """Return how often other concepts are referred to by the memories that refer to one."""
         referring = [e for e in self._edges if e.kind == "references"]
         looked = sorted((e.src for e in referring if e.dst == concept), key=_digits, reverse=True)[:limit]
         return dict(Counter(e.dst for e in referring if e.src in looked and e.dst != concept)), len(looked)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        """Return the edges from later to earlier memories that begin or end in these."""
         records = [m.record for m in self._visible.values()]
         links = [*_session_pairs(records), *_document_pairs(records), *_project_pairs(records)]
         edges = [
@@ -84,7 +78,6 @@ class ReferenceGraph:
         return sorted(edges, key=lambda e: (e.rule, e.src, e.dst))
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's visible turns, by turn, ordinal, id."""
         found = [
             (r.turn, -1 if r.place is None else r.place.ordinal, r.id, r)
             for r in (m.record for m in self._visible.values())
@@ -93,12 +86,10 @@ class ReferenceGraph:
         return [record for *_, record in sorted(found, key=lambda row: row[:3])]
 
     def last_turn(self, session: str) -> int | None:
-        """Return the greatest turn of a session."""
         records = [m.record for m in self._visible.values()]
         return max((r.turn for r in records if r.session == session and r.turn is not None), default=None)
 
     def projects(self) -> dict[str, str]:
-        """Return place to project name."""
         rows = sorted(self._state.graph.projects.items(), reverse=True)  # the smaller key is set last
         return {place: name for (place, key), name in rows if key in self._scope.keys}
 
@@ -159,7 +150,6 @@ class ReferenceHistory:
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        """Return visible events, newest first."""
         found = [
             event if event.other in self._visible else replace(event, other=None)
             for event in reversed(self._state.life.events)
@@ -171,11 +161,9 @@ class ReferenceHistory:
         return sorted(found, key=lambda event: -event.at)[:limit]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from visible memories."""
         held = self._state.life.readings
         return {memory: held[memory] for memory in ids if memory in held and memory in self._visible}
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        """Return the runs of visible keys, started last first."""
         found = [run for run in self._state.life.runs.values() if run.key in self._scope.keys]
         return sorted(found, key=lambda run: (-run.started, run.id, run.key))[:limit]

@@ -85,11 +85,9 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         self._sources = {i: s for i, s in state.sources.items() if s.key in scope.keys}
 
     def sources(self) -> list[Source]:
-        """Return the visible sources, by root."""
         return sorted(self._sources.values(), key=lambda source: (source.root, source.id))
 
     def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
         if source not in self._sources:
             return {}
         return {path: d for (owner, path), d in sorted(self._state.documents.items()) if owner == source}
@@ -100,7 +98,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return sum(1 for place in places if place is not None and place.source in sources)
 
     def passages(self, source: str, path: str) -> list[Record]:
-        """Return a document's passages in order."""
         found = [
             (m.record.place.ordinal, m.record)
             for m in self._visible.values()
@@ -109,11 +106,9 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return [record for _, record in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Return the visible memories of these ids."""
         return {i: self._visible[i].record for i in ids if i in self._visible}
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        """Return title and length of memories."""
         held = {i: self._visible[i] for i in ids if i in self._visible}
         return {
             i: RankingMetadata(
@@ -133,7 +128,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the turns just before and after each turn of a session."""
         turns: dict[tuple[str, int], list[str]] = {}
         for i, m in sorted(self._visible.items()):
             if m.record.session is not None and m.record.turn is not None:
@@ -150,15 +144,12 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return found
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
-        """Return visible ids that begin with a prefix."""
         return sorted(i for i in self._visible if i.startswith(prefix))[:limit]
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        """Return the df of each group."""
         return [sum(1 for m in self._visible.values() if _term_frequency(m, group)) for group in groups]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ReferenceScores:
-        """Score by BM25."""
         total = len(self._visible)
         length = sum(m.terms.length for m in self._visible.values())
         average = length / total if length else 1.0
@@ -183,7 +174,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         )
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter) -> ReferenceScores:
-        """Score by cosine with the best window."""
         model = self._model(fingerprint)
         if query.shape != (model.dimensions,):
             raise ModelMismatchError(
@@ -205,7 +195,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return self._state.models[fingerprint][0]
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return the windows that visible memories have of a model."""
         self._model(fingerprint)
         held = {i: self._visible[i].vectors for i in ids if i in self._visible}
         return {i: vectors[fingerprint] for i, vectors in held.items() if fingerprint in vectors}
@@ -218,7 +207,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        """Return the memories nearest to each query."""
         model = self._model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != model.dimensions:
             raise ModelMismatchError(
@@ -228,14 +216,12 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        """Return the visible memories whose digits come after those of an id."""
         number = number_after(after)
         ids = [i for i in self._visible if where is None or self._passes(i, where)]
         later = sorted((n, i) for i in ids if (n := int(i.partition("_")[2], 16)) > number)
         return [self._visible[i].record for _, i in later[:limit]]
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return what happened last, last first."""
         found = [m.record for i, m in self._visible.items() if self._passes(i, where)]
         return sorted(found, key=_latest_first)[skip : skip + limit]
 
@@ -245,31 +231,25 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return filed and record_matches(self._visible[memory].record, where)
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the visible memories."""
         return tuple(sorted({m.language for m in self._visible.values()}))
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Return visible terms spelled like a word."""
         vocabulary = {term for m in self._visible.values() for term in m.terms.counts if term != word}
         return list(nearest_terms(word, vocabulary, limit))
 
     def models(self) -> list[ModelState]:
-        """Return the registered models."""
         found = [ModelState(model, state) for model, state in self._state.models.values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait."""
         covered = sum(1 for m in self._visible.values() if fingerprint in m.vectors)
         return Coverage(covered, len(self._visible) - covered)
 
     def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model."""
         held = [m.vectors[fingerprint] for m in self._visible.values() if fingerprint in m.vectors]
         return sum(len(codes.scales) for codes in held)
 
     def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories without a model's vectors, in hash order."""
         missing = [m.record for m in self._visible.values() if fingerprint not in m.vectors]
         missing.sort(key=lambda record: (record.id.partition("_")[2], record.id))
         return [PendingMemory(record, self._before(record)) for record in missing[:limit]]
@@ -284,20 +264,16 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return ""
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return windows of texts embedded before."""
         cache = self._state.cache
         return {text: cache[fingerprint, text] for text in hashes if (fingerprint, text) in cache}
 
     def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        """Return those of these tombstone hashes that were forgotten."""
         return self._state.tombstones.intersection(hashes) if self._state.tombstones else set()
 
     def amount(self, key: str) -> int:
-        """Return how many memories one visibility key holds."""
         return sum(1 for m in self._visible.values() if m.record.key == key)
 
     def counts(self) -> Counts:
-        """Return what the scope holds."""
         records = [m.record for m in self._visible.values()]
         documents = sum(1 for source, _ in self._state.documents if source in self._sources)
         return Counts(
@@ -313,7 +289,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         )
 
     def versions(self) -> StageVersions | None:
-        """Return the versions that made the memories."""
         return self._state.versions
 
 

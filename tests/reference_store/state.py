@@ -224,7 +224,7 @@ class TenantState:
     def apply(self, scope: Scope | None, change: c.Change) -> None:
         """Do one change, for one scope, or for the whole tenant when a rebuild asks."""
         if isinstance(change, c.GraphChange):
-            if scope is not None:  # a rebuild asks for none (`of_a_generation`)
+            if scope is not None:  # a rebuild asks for none (`check_rebuild_changes`)
                 self.graph.apply(scope, change, {i for i in self.memories if self._sees_memory(scope, i)})
             return
         if isinstance(change, c.LifecycleChange):

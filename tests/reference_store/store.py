@@ -39,20 +39,16 @@ class ReferenceTenantReader(ReferenceReader):
 
     @property
     def secret(self) -> bytes | None:
-        """The tenant's key for ids and tombstones."""
         return self._state.secret if self._there else None
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        """Yield every memory."""
         return _batches([_bound_term_counts(memory) for memory in self._state.memories.values()])
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the visibility keys of memories."""
         held = self._state.memories
         return {one: held[one].record.key for one in ids if one in held}
 
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
-        """Yield memories looked at, with those whose text has another hash."""
         for piece in self.memories():
             bad = [one.record for one in piece if text_hash(one.record.content) != one.record.content_hash]
             stand = [(one.id, one.place) for one in bad]
@@ -62,7 +58,6 @@ class ReferenceTenantReader(ReferenceReader):
             )
 
     def connections(self) -> Iterator[list[Edge]]:
-        """Yield every edge."""
         return _batches(list(self._state.graph.edges.values()))
 
     def past(self) -> Iterator[list[Event]]:
@@ -72,16 +67,13 @@ class ReferenceTenantReader(ReferenceReader):
         return _batches(told)
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        """Yield cached texts."""
         for (fingerprint, text), codes in self._state.cache.items():
             yield fingerprint, {text: codes}
 
     def tombstones(self) -> Iterator[list[str]]:
-        """Yield tombstones."""
         return _batches(sorted(self._state.tombstones))
 
     def places(self) -> list[PutProject]:
-        """Return projects by key and place."""
         named = self._state.graph.projects.items()
         found = [PutProject(place, name, key) for (place, key), name in named]
         return sorted(found, key=lambda one: (one.key, one.place))
@@ -125,18 +117,15 @@ class ReferenceStore(NoTenantIndex):
         return self._tenants[scope.tenant]
 
     def held(self, tenant: str) -> Mapping[str, int]:
-        """Return visibility key to number of memories."""
         with self._lock:
             return _count_by_key(self._tenants.get(tenant))
 
     def secret(self, scope: Scope) -> bytes:
-        """Return the tenant's key for ids and tombstones."""
         with self._lock:
             return self._tenant(scope).secret
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[ReferenceReader]:
-        """Open a consistent view."""
         with self._lock:
             state = self._tenant(scope)
         yield ReferenceReader(state, scope)
@@ -165,7 +154,6 @@ class ReferenceStore(NoTenantIndex):
             self._lock.release()
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
-        """Return whether another thread writes."""
         free = self._lock.acquire(timeout=patience)
         if free:
             self._lock.release()
@@ -173,7 +161,6 @@ class ReferenceStore(NoTenantIndex):
 
     @contextmanager
     def alone(self, scope: Scope, name: str) -> Iterator[bool]:
-        """Tell whether no other thread holds a name."""
         with self._lock:
             held = self._alone.setdefault((scope.tenant, name), threading.Lock())
         free = held.acquire(blocking=False)
@@ -184,13 +171,11 @@ class ReferenceStore(NoTenantIndex):
                 held.release()
 
     def tenants(self) -> list[str]:
-        """Return the names of all tenants."""
         with self._lock:
             return sorted(self._tenants)
 
     @contextmanager
     def whole(self, tenant: str) -> Iterator[ReferenceTenantReader]:
-        """Open a consistent view of all that a tenant has."""
         with self._lock:
             state = self._tenants.get(tenant)
         yield ReferenceTenantReader(state, tenant)
@@ -237,22 +222,18 @@ class ReferenceRebuild:
         self.fresh.documents = {}
 
     def documents(self) -> list[Document]:
-        """Return the documents of the generation that answers."""
         return [document for _, document in sorted(self.old.documents.items())]
 
     def passages(self, document: Document) -> list[PreparedMemory]:
-        """Return a document's passages as they were stored, in order."""
         found = [
             _without_term_counts(m) for m in self.old.memories.values() if _is_part_of(m.record, document)
         ]
         return sorted(found, key=lambda memory: (_ordinal(memory), memory.record.id))
 
     def additions(self) -> list[PreparedMemory]:
-        """Return the memories that belong to no document."""
         return [_without_term_counts(m) for m in self.old.memories.values() if m.record.place is None]
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Apply changes to the next generation."""
         check_rebuild_changes(changes)
         for change in changes:
             self.fresh.apply(None, change)

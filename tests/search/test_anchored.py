@@ -37,11 +37,8 @@ def read(memory: Memory, query: str, **options: Any) -> tuple[str, ...]:
     return tuple(note for note in notes if note.startswith("Read as a time"))
 
 
-@pytest.mark.parametrize("opening", ["memory://", "store"])
-def test_what_happened_before_or_after_it_stands_first(
-    opened: Callable[..., Memory], tmp_path: Path, opening: str
-) -> None:
-    memory = opened(opening if "://" in opening else tmp_path / opening)
+def test_what_happened_before_or_after_it_stands_first(opened: Callable[..., Memory]) -> None:
+    memory = opened()
     for day in BOOTS:
         memory.add(f"Cleaned the boots, note of {day[5:]}", date=day)
     memory.add("The database migration was done today.", date="2026-03-02")

@@ -45,13 +45,12 @@ NOTHING = {
 }
 
 
-@pytest.fixture(scope="module", params=["memory", "file"])
-def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Memory]:
     """Open a store that is only read from here on."""
     usual = load_settings(environ={})
     plain = replace(usual, learn=replace(usual.learn, stages=()))
-    place = "memory://" if request.param == "memory" else tmp_path_factory.mktemp("store") / "memory.db"
-    with Memory.open(place, user="ann", settings=plain, embedders=[StaticEmbedder()]) as opened:
+    with Memory.open("memory://", user="ann", settings=plain, embedders=[StaticEmbedder()]) as opened:
         for number, text in enumerate(HOSTILE):
             opened.add(text, tier=TIERS[number % len(TIERS)], pinned=number % 3 == 0, title=text[:40])
             opened.add(

@@ -15,9 +15,9 @@ from scrubjay.storage.urls import open_store
 from scrubjay.text.tokenizer import index_terms
 
 
-@pytest.fixture(params=["memory", "file"])
-def memory(opened: Callable[..., Memory], request: pytest.FixtureRequest, tmp_path: Path) -> Memory:
-    return opened("memory://" if request.param == "memory" else tmp_path / "a.db")
+@pytest.fixture
+def memory(opened: Callable[..., Memory]) -> Memory:
+    return opened()
 
 
 def said(memory: Memory, query: str = "kettle", **options: Any) -> set[str]:

@@ -392,13 +392,11 @@ def test_whoever_comes_second_does_nothing_and_says_so(memory: Memory) -> None:
     assert len(memory.consolidate(now=NOW).made) == 1
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_store_is_consolidated_and_taken_back_alike(
     opened: Open, request: pytest.FixtureRequest, kind: str
 ) -> None:
-    url = {"memory": "memory://", "sqlite": None}.get(kind) or (
-        request.getfixturevalue("postgres_url") if kind == "postgres" else None
-    )
+    url = request.getfixturevalue("postgres_url") if kind == "postgres" else None
     memory = opened(url, tenant="night")
     memory.add_many([*talk("heron", "2026-01-05"), *talk("falcon", "2026-01-07", 50)])
     before = everything(memory)[0]

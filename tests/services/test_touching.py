@@ -26,10 +26,9 @@ TEXT = "The berth in Lisbon costs forty euros."
 HOUR = 3_600 * SECOND
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def memory(opened: Open, request: pytest.FixtureRequest) -> Memory:
-    urls = {"memory": "memory://", "sqlite": None}
-    url = urls.get(request.param) if request.param in urls else request.getfixturevalue("postgres_url")
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
     return opened(url, tenant=request.node.name)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reference_store.store import ReferenceStore
 from scrubjay.models.records import Scope
 from scrubjay.storage.changes import PutMemory, PutSource
 from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory, Store
@@ -98,7 +99,7 @@ def test_bytes_that_are_no_text_at_all_are_named_like_others(kept: tuple[Store, 
 
 
 def test_a_hash_that_does_not_fit_is_told_by_the_reference_as_well(ann: Scope) -> None:
-    store = open_store("memory://")
+    store = ReferenceStore()
     good, bad = sample_memory("good", "user:ann"), sample_memory("bad", "user:ann")
     store.write(ann, [PutMemory(good), PutMemory(replace(bad, record=replace(bad.record, content="sad")))])
     assert looked(store, ann.tenant) == (2, [AlteredMemory(bad.record.id)])

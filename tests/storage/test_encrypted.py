@@ -63,6 +63,6 @@ def test_a_key_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
 def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Others may read") as error:
+    with pytest.raises(InputError, match="is readable by others") as error:
         Memory.open(key(tmp_path, "ab" * 32, 0o640), user="ann")
     assert error.value.hint.startswith("chmod 600")

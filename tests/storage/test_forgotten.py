@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from scrubjay.models.ids import tombstone_hash
 from scrubjay.models.records import Scope
 from scrubjay.storage.changes import Forget, PutMemory
@@ -18,11 +16,9 @@ SECRET = b"a key of ids for this test alone"
 ANN = Scope("default", "ann")
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_a_store_that_has_forgotten_nothing_asks_for_no_mark(kind: str, tmp_path: Path) -> None:
+def test_a_store_that_has_forgotten_nothing_asks_for_no_mark(tmp_path: Path) -> None:
     """Marks are made as they are asked for: of each passage of a first sync none is, later they are."""
-    url = "memory://" if kind == "memory" else str(tmp_path / "memories.db")
-    store = open_store(url, SECRET)
+    store = open_store(str(tmp_path / "memories.db"), SECRET)
     store.write(ANN, [PutMemory(sample_memory("the lost acorn", "user:ann", name="acorn"))])
     made: list[str] = []
 

@@ -21,7 +21,7 @@ from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 from store_contract.samples import put_sample_document, sample_id, sample_memory, sample_source
 
-KINDS = ("memory", "sqlite", "postgres")
+KINDS = ("sqlite", "postgres")
 Opened = Callable[..., Store]
 
 
@@ -29,7 +29,7 @@ Opened = Callable[..., Store]
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         return str(request.getfixturevalue("postgres_url"))
-    return "memory://" if request.param == "memory" else str(tmp_path / "memory.db")
+    return str(tmp_path / "memory.db")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ class TestMyStore(StoreContract):
 
 Each test writes to a tenant of its own, so that a server may be shared by all of them. The tests ask only
 what `scrubjay.storage.interface` and `scrubjay.storage.changes` say; that equal histories give equal answers in
-every store is shown by comparing with `InMemoryStore`, the reference.
+every store is shown by comparing with `ReferenceStore`, the reference.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
+from scrubjay.storage.rows import SIGN, TARGET_KIND
 from scrubjay.storage.sqlite import blobs
 from scrubjay.storage.sqlite.connection import connect
-from scrubjay.storage.sqlite.graph import TARGET_KIND
 from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _slots(db: Database) -> Iterator[str]:
             yield f"memory {num} of {own} stands in a segment of {[tenant, key, generation]}"
         else:
             row = columns[segment][slot]
-            wanted = (number + blobs.SIGN, num, at, TIER_CODE[tier], STATUS_CODE[status], 1)
+            wanted = (number + SIGN, num, at, TIER_CODE[tier], STATUS_CODE[status], 1)
             held = tuple(int(row[name]) for name in ("key", "num", "at", "tier", "status", "live"))
             if held != wanted:
                 yield f"memory {num} is {wanted}, its column {held}"

@@ -116,5 +116,5 @@ def test_a_copy_that_cannot_be_says_why_and_makes_nothing(cli, tmp_path: Path) -
     assert not (tmp_path / "none.db").exists()
     cli("add", "Something of its own", "--store", str(other))
     said = cli("copy", mine, other)
-    assert (said.code, "of its own, with 1 memories" in said.err) == (2, True)
+    assert (said.code, ", with 1 memories" in said.err) == (2, True)
     assert "empty store" in said.err

@@ -1,6 +1,6 @@
 """Embedders: the protocol, the text windows, unit vectors and int8 codes they share, and the open ones by name.
 
-Knows nothing of stores, caches or schedules; see ``open.py`` for how one is made from the settings.
+`registry` opens one from the settings.
 """
 
 from __future__ import annotations
@@ -205,11 +205,6 @@ def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
     data = np.clip(np.rint(rows / steps[:, None]), -QUANTIZATION_STEPS, QUANTIZATION_STEPS).astype(np.int8)
     data[scales == 0.0] = 0
     return QuantizedRows(data, scales.astype(np.float32))
-
-
-def dequantize_rows(quantised: QuantizedRows) -> NDArray[np.float32]:
-    """The float32 rows again, each element within half a step of what was quantised."""
-    return quantised.data.astype(np.float32) * quantised.scales[:, None]
 
 
 class EmbedderCatalog:

@@ -48,7 +48,7 @@ class HashEmbedder:
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts; see the port. Questions and passages are treated alike; no word, a row of zeros."""
+        """Embed texts. Questions and passages are treated alike; no word, a row of zeros."""
         return [self._rows(_WORD.findall(replace_surrogates(text).casefold())) for text in texts]
 
     def _rows(self, words: list[str]) -> NDArray[np.float32]:

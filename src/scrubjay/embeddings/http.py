@@ -1,29 +1,21 @@
 """HTTP embeddings: OpenAI, compatible services, Gemini and Voyage.
 
-What all services share: windows, batches, a few requests at a time, tries, checks of every vector. A call
-gives all of its vectors or none, so callers send it what they can afford to lose (a few hundred texts).
+All services share windows, batches, a few concurrent requests, retries and checks of every vector. A call returns all
+of its vectors or none, so callers send a few hundred texts at a time. A new service is one entry of `SERVICES`.
 
-The wire: https://platform.openai.com/docs/api-reference/embeddings/create and, for Ollama,
-https://docs.ollama.com/api/openai-compatibility. ``POST {base}/embeddings`` with ``model``, ``input`` (a list
-of strings) and ``encoding_format``; the answer's ``data`` holds ``index`` and ``embedding``. It does not tell
-questions from passages.
-
-``POST {base}/models/{model}:batchEmbedContents`` with ``requests``, each with its own ``model``, ``content``,
-``taskType`` and ``outputDimensionality``; the answer's ``embeddings`` hold ``values`` in the order of the
-requests. Vectors shorter than 3072 do not come with length 1; they are given it here.
-
-``POST {base}/embeddings`` with ``model``, ``input``, ``input_type``, ``truncation`` and ``output_dimension``.
-The answer has OpenAI's shape. ``truncation`` is off: too long a text is an error, never cut off unseen.
+OpenAI and Ollama: https://platform.openai.com/docs/api-reference/embeddings/create,
+https://docs.ollama.com/api/openai-compatibility. They do not tell questions from passages. Voyage answers in OpenAI's
+format. Gemini's vectors shorter than 3072 do not come with length 1; they are scaled here.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import numpy as np
@@ -52,66 +44,61 @@ LARGEST_NUMBER = 1e18
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceFormat:
-    """How one service is spoken to.
+class Service:
+    """An embedding service: where it is, which models it has, and its wire format.
 
     Attributes:
-        path: Appended to the endpoint's URL.
+        url: Base URL; the settings may name another.
+        model: Model used when the settings name none; empty where they must.
+        dimensions: Length of each known model's vectors.
+        window: Most tokens of a text.
+        path: Appended to the URL; ``{model}`` stands for the model's name.
         request: (model name, texts, kind, dimensions or 0) -> JSON body.
         vectors: Parsed JSON answer -> the vectors in the order of the texts. May raise KeyError, TypeError,
             ValueError or IndexError where the answer has another shape.
+        shortens: Whether it makes shorter vectors on request.
+        header: Header that carries the key, and what precedes the key there.
     """
 
+    url: str
+    model: str
+    dimensions: Mapping[str, int]
+    window: int
     path: str
     request: Callable[[str, Sequence[str], TextKind, int], dict[str, Any]]
     vectors: Callable[[Any], list[list[float]]]
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteModel:
-    """A model of a service.
-
-    Attributes:
-        provider: Name of the provider, as in the settings.
-        name: The service's name of the model.
-        dimensions: Length of its vectors; 0 when that is not known, and is then learned by one request.
-        ask: Whether ``dimensions`` is put into the request, for services that shorten vectors on demand.
-        window: Most tokens a text may have.
-    """
-
-    provider: str
-    name: str
-    dimensions: int
-    ask: bool
-    window: int
+    shortens: bool = True
+    header: tuple[str, str] = ("Authorization", "Bearer ")
 
 
 class RemoteEmbedder:
     """A model behind HTTP, as an ``Embedder``."""
 
-    def __init__(
-        self, wire: ServiceFormat, remote: RemoteModel, endpoint: Endpoint, spec: EmbedderSpec
-    ) -> None:
+    def __init__(self, service: Service, spec: EmbedderSpec) -> None:
         """Set up; nothing is sent before the first text.
 
-        Args:
-            wire: How the service is spoken to.
-            remote: The model.
-            endpoint: Where the service is.
-            spec: Of which ``announce``, ``batch``, ``concurrency`` and ``cache_dir`` are read.
+        Raises:
+            ConfigError: No model is named, or the URL or key cannot be used.
         """
-        self._wire = wire
-        self._remote = remote
-        self._endpoint = endpoint
+        self._service = service
+        self._provider = spec.provider
+        self._name = (spec.name or service.model).removeprefix("models/" if spec.provider == "gemini" else "")
+        if not self._name:
+            raise ConfigError(f"An {spec.provider} provider needs the name of a model, such as bge-m3.")
+        url, (header, prefix) = spec.base_url or service.url, service.header
+        self._endpoint = Endpoint(url, spec.api_key, header, prefix, spec.timeout, spec.backoff)
+        self._window = spec.window or service.window
+        known = service.dimensions.get(self._name, 0)
+        self._shortened = spec.dimensions if service.shortens and spec.dimensions != known else 0
         self._announce = spec.announce
         self._batch = spec.batch
         self._concurrency = spec.concurrency
         self._learned = None if spec.cache_dir is None else spec.cache_dir / DIMENSIONS_FILE
-        self._dimensions = remote.dimensions or self._remembered()
+        self._dimensions = spec.dimensions or known or self._remembered()
         self._first = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"RemoteEmbedder({self._remote.provider} {self._remote.name} at {self._endpoint.host})"
+        return f"RemoteEmbedder({self._provider} {self._name} at {self._endpoint.host})"
 
     @property
     def model(self) -> EmbeddingModel:
@@ -126,12 +113,11 @@ class RemoteEmbedder:
             if self._learned is not None:
                 known = {**_read_dimensions(self._learned), self._identity: self._dimensions}
                 write_cache(self._learned, json.dumps(known).encode())
-        remote = self._remote
         host = self._endpoint.host
-        return EmbeddingModel(remote.provider, remote.name, host, self._dimensions, "provider", remote.window)
+        return EmbeddingModel(self._provider, self._name, host, self._dimensions, "provider", self._window)
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts; see the port. A text of blanks only is an empty one.
+        """Embed texts. A text of blanks only is an empty one.
 
         Raises:
             ProviderError: The service could not be reached, refused, or answered with something that is not
@@ -139,8 +125,7 @@ class RemoteEmbedder:
             ModelMismatchError: A vector's length is not the model's.
         """
         pieces = [
-            split_text(replace_surrogates(text), self._remote.window) if text.strip() else []
-            for text in texts
+            split_text(replace_surrogates(text), self._window) if text.strip() else [] for text in texts
         ]
         # White space at a cut can make a piece blank, which services refuse and which says nothing.
         pieces = [[piece for piece in windows if piece.strip()] for windows in pieces]
@@ -167,12 +152,12 @@ class RemoteEmbedder:
 
     def _request(self, batch: list[str], kind: TextKind, count: int) -> list[list[float]]:
         """Vectors of one batch; ``count`` is what an error says was not embedded, 0 for the probe."""
-        remote = self._remote
-        body = self._wire.request(remote.name, batch, kind, remote.dimensions if remote.ask else 0)
+        body = self._service.request(self._name, batch, kind, self._shortened)
         lost = f"None of the {count} texts of this call was embedded." if count else "No text was embedded."
-        answer = post_json(self._endpoint, self._wire.path, body, lost)
+        path = self._service.path.format(model=quote(self._name, safe=""))
+        answer = post_json(self._endpoint, path, body, lost)
         try:
-            vectors = [list(map(float, vector)) for vector in self._wire.vectors(answer)]
+            vectors = [list(map(float, vector)) for vector in self._service.vectors(answer)]
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as exc:
             host, cause = self._endpoint.host, type(exc).__name__
             raise ProviderError(f"{host} answered with no list of vectors ({cause}). {lost}") from exc
@@ -180,7 +165,7 @@ class RemoteEmbedder:
         return vectors
 
     def _check(self, vectors: list[list[float]], expected: int, lost: str) -> None:
-        by = f"{self._endpoint.host} with {self._remote.name}"
+        by = f"{self._endpoint.host} with {self._name}"
         if len(vectors) != expected:
             raise ProviderError(f"{by} answered {expected} texts with {len(vectors)} vectors. {lost}")
         dimensions = self._dimensions or len(vectors[0])
@@ -198,7 +183,7 @@ class RemoteEmbedder:
 
     @property
     def _identity(self) -> str:
-        return f"{self._endpoint.host} {self._remote.name}"
+        return f"{self._endpoint.host} {self._name}"
 
     def _remembered(self) -> int:
         known = 0 if self._learned is None else _read_dimensions(self._learned).get(self._identity, 0)
@@ -211,7 +196,7 @@ class RemoteEmbedder:
             what = "1 text" if len(texts) == 1 else f"{len(texts):,} texts"
             announce(
                 f"Sending {what} ({sum(map(len, texts)):,} characters) to {self._endpoint.host} "
-                f"to be embedded by {self._remote.name}; later texts go there too."
+                f"to be embedded by {self._name}; later texts go there too."
             )
 
 
@@ -224,26 +209,13 @@ def _read_dimensions(path: Path) -> dict[str, object]:
     return known if isinstance(known, dict) else {}
 
 
-OLLAMA_URL = "http://localhost:11434/v1"
-COMPATIBLE_WINDOW = 512
-"""Tokens: what the smallest common local models read. Ollama cuts longer texts off without a word, so a
-larger window is for those who know their model's."""
-
-
-def open_openai_compatible(spec: EmbedderSpec) -> RemoteEmbedder:
-    """Make the embedder; without dimensions they are learned by one request and remembered.
+def open_remote(spec: EmbedderSpec) -> RemoteEmbedder:
+    """Open a model of a service in `SERVICES`; nothing is sent before the first text.
 
     Raises:
         ConfigError: No model is named, or the URL or key cannot be used.
     """
-    if not spec.name:
-        raise ConfigError("An openai-compatible provider needs the name of a model, such as bge-m3.")
-    remote = RemoteModel(
-        "openai-compatible", spec.name, spec.dimensions, False, spec.window or COMPATIBLE_WINDOW
-    )
-    url = spec.base_url or OLLAMA_URL
-    endpoint = Endpoint(url, spec.api_key, timeout=spec.timeout, backoff=spec.backoff)
-    return RemoteEmbedder(OPENAI_FORMAT, remote, endpoint, spec)
+    return RemoteEmbedder(SERVICES[spec.provider], spec)
 
 
 def _openai_request(name: str, texts: Sequence[str], kind: TextKind, dimensions: int) -> dict[str, Any]:
@@ -251,76 +223,16 @@ def _openai_request(name: str, texts: Sequence[str], kind: TextKind, dimensions:
     return {**body, "dimensions": dimensions} if dimensions else body
 
 
-def vectors_by_index(answer: Any) -> list[list[float]]:
-    """Vectors of OpenAI's (and Voyage's) answer, in the order of the texts.
-
-    Raises:
-        ValueError: The indexes are not 0, 1, 2, …
-    """
+def _vectors_by_index(answer: Any) -> list[list[float]]:
     data = sorted(answer["data"], key=lambda entry: int(entry["index"]))
     if [entry["index"] for entry in data] != list(range(len(data))):
         raise ValueError("indexes of the vectors are not 0, 1, 2, …")
     return [entry["embedding"] for entry in data]
 
 
-OPENAI_FORMAT = ServiceFormat("/embeddings", _openai_request, vectors_by_index)
-
-
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_MODEL = "text-embedding-3-small"
-OPENAI_DIMENSIONS = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-}
-OPENAI_WINDOW = 8191
-"""Tokens; 8192 are allowed, and 300,000 in one request."""
-
-
-def open_openai(spec: EmbedderSpec) -> RemoteEmbedder:
-    """Make the embedder; ``dimensions`` asks a text-embedding-3 model for shorter vectors.
-
-    Raises:
-        ConfigError: The URL or the key cannot be used.
-    """
-    name = spec.name or OPENAI_MODEL
-    own = OPENAI_DIMENSIONS.get(name, 0)
-    dimensions = spec.dimensions or own
-    ask = dimensions not in (0, own)
-    remote = RemoteModel("openai", name, dimensions, ask, spec.window or OPENAI_WINDOW)
-    endpoint = Endpoint(spec.base_url or OPENAI_URL, spec.api_key, timeout=spec.timeout, backoff=spec.backoff)
-    return RemoteEmbedder(OPENAI_FORMAT, remote, endpoint, spec)
-
-
-GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
-GEMINI_MODEL = "gemini-embedding-001"
-GEMINI_DIMENSIONS = {GEMINI_MODEL: 3072}
-GEMINI_WINDOW = 2048
-GEMINI_TASKS: dict[TextKind, str] = {"passage": "RETRIEVAL_DOCUMENT", "query": "RETRIEVAL_QUERY"}
-
-
-def open_gemini(spec: EmbedderSpec) -> RemoteEmbedder:
-    """Make the embedder; ``dimensions`` asks for shorter vectors.
-
-    Raises:
-        ConfigError: The URL or the key cannot be used.
-    """
-    name = (spec.name or GEMINI_MODEL).removeprefix("models/")
-    own = GEMINI_DIMENSIONS.get(name, 0)
-    dimensions = spec.dimensions or own
-    ask = dimensions not in (0, own)
-    remote = RemoteModel("gemini", name, dimensions, ask, spec.window or GEMINI_WINDOW)
-    wire = ServiceFormat(
-        f"/models/{quote(name, safe='')}:batchEmbedContents", _gemini_request, _gemini_vectors
-    )
-    url = spec.base_url or GEMINI_URL
-    # In a header: a key in the query string would end up in logs.
-    endpoint = Endpoint(url, spec.api_key, "x-goog-api-key", "", spec.timeout, spec.backoff)
-    return RemoteEmbedder(wire, remote, endpoint, spec)
-
-
 def _gemini_request(name: str, texts: Sequence[str], kind: TextKind, dimensions: int) -> dict[str, Any]:
-    shared: dict[str, Any] = {"model": f"models/{name}", "taskType": GEMINI_TASKS[kind]}
+    task = "RETRIEVAL_DOCUMENT" if kind == "passage" else "RETRIEVAL_QUERY"
+    shared: dict[str, Any] = {"model": f"models/{name}", "taskType": task}
     if dimensions:
         shared["outputDimensionality"] = dimensions
     return {"requests": [{**shared, "content": {"parts": [{"text": text}]}} for text in texts]}
@@ -330,41 +242,58 @@ def _gemini_vectors(answer: Any) -> list[list[float]]:
     return [entry["values"] for entry in answer["embeddings"]]
 
 
-VOYAGE_URL = "https://api.voyageai.com/v1"
-VOYAGE_MODEL = "voyage-3.5"
-VOYAGE_DIMENSIONS = {
-    "voyage-3.5": 1024,
-    "voyage-3.5-lite": 1024,
-    "voyage-3-large": 1024,
-    "voyage-code-3": 1024,
-}
-VOYAGE_WINDOW = 15_000
-"""Tokens. The models read 32,000, but the strictest allow 120,000 in a request of eight texts."""
-VOYAGE_INPUT_TYPES: dict[TextKind, str] = {"passage": "document", "query": "query"}
-
-
-def open_voyage(spec: EmbedderSpec) -> RemoteEmbedder:
-    """Make the embedder; ``dimensions`` asks for vectors of 256, 512 or 2048.
-
-    Raises:
-        ConfigError: The URL or the key cannot be used.
-    """
-    name = spec.name or VOYAGE_MODEL
-    own = VOYAGE_DIMENSIONS.get(name, 0)
-    dimensions = spec.dimensions or own
-    ask = dimensions not in (0, own)
-    remote = RemoteModel("voyage", name, dimensions, ask, spec.window or VOYAGE_WINDOW)
-    endpoint = Endpoint(spec.base_url or VOYAGE_URL, spec.api_key, timeout=spec.timeout, backoff=spec.backoff)
-    return RemoteEmbedder(
-        ServiceFormat("/embeddings", _voyage_request, vectors_by_index), remote, endpoint, spec
-    )
-
-
 def _voyage_request(name: str, texts: Sequence[str], kind: TextKind, dimensions: int) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": name,
         "input": list(texts),
-        "input_type": VOYAGE_INPUT_TYPES[kind],
-        "truncation": False,
+        "input_type": "document" if kind == "passage" else "query",
+        "truncation": False,  # too long a text is an error, never cut off unseen
     }
     return {**body, "output_dimension": dimensions} if dimensions else body
+
+
+SERVICES: Final = {
+    # Ollama unless the settings name another address. It cuts longer texts off silently, and 512 tokens are what the
+    # smallest common local models read. Dimensions are learned by one request and remembered.
+    "openai-compatible": Service(
+        "http://localhost:11434/v1",
+        "",
+        {},
+        512,
+        "/embeddings",
+        _openai_request,
+        _vectors_by_index,
+        shortens=False,
+    ),
+    # 8192 tokens are allowed, and 300,000 in one request.
+    "openai": Service(
+        "https://api.openai.com/v1",
+        "text-embedding-3-small",
+        {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
+        8191,
+        "/embeddings",
+        _openai_request,
+        _vectors_by_index,
+    ),
+    # The key goes into a header: in the query string it would end up in logs.
+    "gemini": Service(
+        "https://generativelanguage.googleapis.com/v1beta",
+        "gemini-embedding-001",
+        {"gemini-embedding-001": 3072},
+        2048,
+        "/models/{model}:batchEmbedContents",
+        _gemini_request,
+        _gemini_vectors,
+        header=("x-goog-api-key", ""),
+    ),
+    # The models read 32,000 tokens, but the strictest allow 120,000 in a request of eight texts.
+    "voyage": Service(
+        "https://api.voyageai.com/v1",
+        "voyage-3.5",
+        {"voyage-3.5": 1024, "voyage-3.5-lite": 1024, "voyage-3-large": 1024, "voyage-code-3": 1024},
+        15_000,
+        "/embeddings",
+        _voyage_request,
+        _vectors_by_index,
+    ),
+}

@@ -17,7 +17,7 @@ class EmbedderSpec:
     """What the settings say about one embedding model; a value that is left empty is the provider's default.
 
     Attributes:
-        provider: A key of ``open.PROVIDERS``, or ``auto``.
+        provider: A key of `EMBEDDER_OPENERS`, or ``auto``.
         name: The provider's name of the model.
         path: File or folder of a local model, in place of the bundled one.
         base_url: Address of a service, in place of the provider's own.
@@ -102,28 +102,10 @@ def _open_minilm(spec: EmbedderSpec) -> Embedder:
     return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
 
 
-def _open_openai(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.http import open_openai
+def _open_remote(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.http import open_remote
 
-    return open_openai(spec)
-
-
-def _open_openai_compatible(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.http import open_openai_compatible
-
-    return open_openai_compatible(spec)
-
-
-def _open_gemini(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.http import open_gemini
-
-    return open_gemini(spec)
-
-
-def _open_voyage(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.http import open_voyage
-
-    return open_voyage(spec)
+    return open_remote(spec)
 
 
 def _open_sentence_transformers(spec: EmbedderSpec) -> Embedder:
@@ -135,9 +117,9 @@ def _open_sentence_transformers(spec: EmbedderSpec) -> Embedder:
 EMBEDDER_OPENERS: dict[str, Callable[[EmbedderSpec], Embedder]] = {
     "static": _open_static,
     "minilm": _open_minilm,
-    "openai-compatible": _open_openai_compatible,
+    "openai-compatible": _open_remote,
     "sentence-transformers": _open_sentence_transformers,
-    "openai": _open_openai,
-    "gemini": _open_gemini,
-    "voyage": _open_voyage,
+    "openai": _open_remote,
+    "gemini": _open_remote,
+    "voyage": _open_remote,
 }

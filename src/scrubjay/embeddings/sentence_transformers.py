@@ -71,7 +71,7 @@ class SentenceTransformersEmbedder:
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts; see the port. A text of blanks only is an empty one.
+        """Embed texts. A text of blanks only is an empty one.
 
         Raises:
             ProviderError: The library is not installed, cannot load the model, or failed.

@@ -84,7 +84,7 @@ class StaticEmbedder:
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts; see the port. Questions and passages are treated alike.
+        """Embed texts. Questions and passages are treated alike.
 
         Raises:
             ProviderError: The model's files are missing or not the expected ones.

@@ -13,10 +13,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
-from scrubjay.errors import ConfigError, ProviderError
-from scrubjay.llm.http import CallLimits, Endpoint, post_json
+from scrubjay.errors import ProviderError
+from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
 
 
 class LanguageModel(Protocol):
@@ -111,11 +110,7 @@ class OpenAiCompatibleModel:
         return self._endpoint.host
 
     def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
-        """Return the model's answer; see the port.
-
-        Raises:
-            ProviderError: As the port says.
-        """
+        """Return the model's answer."""
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         body = {"model": self._name, "messages": messages, "stream": False}
         bounds = CallLimits(max_bytes, deadline)
@@ -139,15 +134,5 @@ def open_llm(spec: LlmSpec) -> LanguageModel:
     Raises:
         ConfigError: The address or the key cannot be used, or memories would cross a network in the clear.
     """
-    parts = urlsplit(spec.base_url)
-    if parts.scheme == "http" and not _is_local(parts.hostname or ""):
-        raise ConfigError(
-            f"[llm] base_url has http and the host {parts.hostname}, which is not this machine: memories would "
-            "cross the network in the clear. Nothing was sent.",
-            hint="use https, or a model on this machine",
-        )
+    check_encrypted(spec.base_url, "[llm]", "model")
     return OpenAiCompatibleModel(spec)
-
-
-def _is_local(host: str) -> bool:
-    return host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())

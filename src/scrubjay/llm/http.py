@@ -150,6 +150,23 @@ class _ConnectionPool:
                 self.idle.pop().client.close()
 
 
+def check_encrypted(url: str, section: str, kind: str) -> None:
+    """Refuse an address to which memories would cross a network in the clear.
+
+    Raises:
+        ConfigError: The URL is http, and its host is not this machine. ``section`` names the settings it is from.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    local = host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
+    if parts.scheme == "http" and not local:
+        raise ConfigError(
+            f"{section} base_url has http and the host {host}, which is not this machine: memories would cross the "
+            "network in the clear. Nothing was sent.",
+            hint=f"use https, or a {kind} on this machine",
+        )
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """Where a service is and how it is asked.

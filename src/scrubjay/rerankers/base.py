@@ -1,6 +1,6 @@
 """Rerankers: the protocol, what is needed to open one, and which kind opens it.
 
-It knows nothing of memories, of scores before it, nor of what its scores weigh; see ``open.py`` for how one is made.
+A reranker knows nothing of memories, of earlier scores, or of the weight of its own.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RerankerSpec:
     """What the settings say about a reranker.
 
     Attributes:
-        kind: A key of ``open.KINDS``.
+        kind: A key of `RERANKERS`.
         scrub: Takes secrets out of a text before it is sent.
         tokens: The static model's tokens, for ``features``; None where there is no such model.
         model_path: ONNX file of a cross-encoder.

@@ -78,7 +78,7 @@ class CrossEncoderReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages; see the port.
+        """Score passages.
 
         Raises:
             ProviderError: A file is missing, not the expected one, or cannot be used; or time ran out.
@@ -86,7 +86,7 @@ class CrossEncoderReranker:
         tokenizers, encode, padding = self._files()
         until = time.monotonic() + deadline
         windows = _cut_windows(
-            tokenizers, replace_surrogates(question.text), [replace_surrogates(text) for text in passages]
+            *tokenizers, replace_surrogates(question.text), [replace_surrogates(text) for text in passages]
         )
         found = np.full(len(passages), -np.inf)
         order = sorted(range(len(windows)), key=lambda place: len(windows[place][1].ids))
@@ -170,11 +170,8 @@ def _load_tokenizers(path: Path) -> tuple[tuple[Any, Any], int]:
     return (plain, pairs), padding
 
 
-def _cut_windows(
-    tokenizers: tuple[Any, Any], question: str, passages: Sequence[str]
-) -> list[tuple[int, Any]]:
+def _cut_windows(plain: Any, pairs: Any, question: str, passages: Sequence[str]) -> list[tuple[int, Any]]:
     """Each window with the place of its passage; of a question that would leave no room, half a window is read."""
-    plain, pairs = tokenizers
     half = pairs.truncation["max_length"] // 2
     spans = plain.encode(question, add_special_tokens=False).offsets
     if len(spans) > half:

@@ -72,7 +72,7 @@ class LexicalReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages; see the port. Where the question has no word that anybody could hold, there is no opinion.
+        """Score passages. Where the question has no word that anybody could hold, there is no opinion.
 
         Raises:
             ProviderError: Time ran out, or the static model's files are gone.

@@ -17,11 +17,10 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.llm.client import LlmSpec, open_llm, parse_json
-from scrubjay.llm.http import CallLimits, Endpoint, post_json
+from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
 from scrubjay.rerankers.base import RerankerSpec, RerankQuery
 from scrubjay.text.display import escape_markup
 
@@ -62,22 +61,12 @@ class OutboundFilter:
         return asked, texts
 
 
-def check_trusted_url(url: str) -> str:
-    """Return an address that memories may be sent to.
-
-    Raises:
-        ConfigError: They would cross a network in the clear.
-    """
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    local = host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
-    if parts.scheme == "http" and not local:
-        raise ConfigError(
-            f"[rerank] base_url has http and the host {host}, which is not this machine: memories would cross the "
-            "network in the clear. Nothing was sent.",
-            hint="use https, or a service on this machine",
-        )
-    return url
+def _check_service(spec: RerankerSpec) -> None:
+    """Refuse a spec without an address or a model, or one that would send memories in the clear."""
+    if not spec.base_url or not spec.name:
+        missing = "model" if spec.base_url else "base_url"
+        raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
+    check_encrypted(spec.base_url, "[rerank]", "service")
 
 
 RERANK_PATH = "/rerank"
@@ -97,11 +86,9 @@ class HttpReranker:
         Raises:
             ConfigError: No address or model is named, or the URL or the key cannot be used.
         """
-        if not spec.base_url or not spec.name:
-            missing = "model" if spec.base_url else "base_url"
-            raise ConfigError(f"[rerank] kind http names no {missing}.", hint=f'{missing} = "..."')
+        _check_service(spec)
         self._name = spec.name
-        self._endpoint = Endpoint(check_trusted_url(spec.base_url), spec.api_key, backoff=spec.backoff)
+        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
         self._sending = OutboundFilter(spec, self._endpoint.host)
 
     def __repr__(self) -> str:
@@ -120,11 +107,7 @@ class HttpReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages; see the port.
-
-        Raises:
-            ProviderError: As the port says.
-        """
+        """Score passages."""
         query, documents = self._sending.ready(question.text, passages, MAX_RERANK_PASSAGE)
         body = {"model": self._name, "query": query, "documents": documents}
         answer = post_json(
@@ -182,11 +165,8 @@ class ChatReranker:
         Raises:
             ConfigError: No address or model is named, or the URL or the key cannot be used.
         """
-        if not spec.base_url or not spec.name:
-            missing = "model" if spec.base_url else "base_url"
-            raise ConfigError(f"[rerank] kind chat names no {missing}.", hint=f'{missing} = "..."')
-        url = check_trusted_url(spec.base_url)
-        self._model = open_llm(LlmSpec(url, spec.name, spec.api_key, spec.backoff))
+        _check_service(spec)
+        self._model = open_llm(LlmSpec(spec.base_url, spec.name, spec.api_key, spec.backoff))
         self._sending = OutboundFilter(spec, self._model.host)
 
     def __repr__(self) -> str:
@@ -205,11 +185,7 @@ class ChatReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages by the places that the model gives them; see the port.
-
-        Raises:
-            ProviderError: As the port says.
-        """
+        """Score passages by the places that the model gives them."""
         asked, texts = self._sending.ready(question.text, passages, MAX_CHAT_PASSAGE)
         shown = [{"id": number, "text": escape_markup(text)} for number, text in enumerate(texts, start=1)]
         request = json.dumps({"question": escape_markup(asked), "passages": shown}, ensure_ascii=False)

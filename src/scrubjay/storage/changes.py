@@ -199,7 +199,7 @@ class PutVersions:
 class PutConcept:
     """Make what one visibility key knows of a concept be this row.
 
-    Raises at the write (`scope_check.nameable`): an id that is no concept's, an unknown kind, a key that is not
+    Raises at the write (`validation.check_concept`): an id that is no concept's, an unknown kind, a key that is not
     the writer's.
     """
 
@@ -242,7 +242,7 @@ class PutEdges:
     An edge is told by its source, kind, end and key, so that what one key knows neither replaces nor hinders
     what another does. It is passed over when its source is not a visible memory, or its end is not a visible
     memory, concept or category: it may have been forgotten meanwhile. A found edge never replaces a given one;
-    a given one replaces any. One that cannot be (`scope_check.connectable`) is refused with the whole write.
+    a given one replaces any. One that cannot be (`validation.check_edge`) is refused with the whole write.
 
     Edges of memories that are removed for good go with them, on both sides and whatever their key; those of a
     memory that is renamed, moved or replaced under its id within one change stay. Edges belong to no
@@ -295,7 +295,7 @@ class PutLifecycle:
     """Change what time and use make of visible memories; text, place, words, edges and vectors stay.
 
     So does ``updated_at``. Unknown ids and those out of the writer's sight are passed over. One bad value
-    (`scope_check.livable`, `scope_check.lasting`) refuses the whole write.
+    (`validation.check_lifecycle`, `check_validity`) refuses the whole write.
 
     Attributes:
         lives: Memory id to what becomes of it.

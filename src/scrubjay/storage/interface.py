@@ -1,27 +1,18 @@
 """Storage protocols: what every store must do and how it must answer; the contract is in the docstrings.
 
-The same rules hold as for memories (`scrubjay.storage.interface`): a reader sees what its scope's keys see and
-nothing else is returned, counted or felt. An edge is seen by who sees its own key and both of its ends, of
-whatever status the memories are; of a concept, any row of it. What several visible keys say of one source,
-kind and end is one edge (`GraphReader.edges`). Numbers count what the reader sees.
+These docstrings are the contract. The suite in ``tests/store_contract`` runs it against every store, and the congruence
+suite demands equal answers in equal order from all of them.
 
-The same rules hold as for memories (`scrubjay.storage.interface`). An event is seen by who sees its own key and the
-memory it happened to; the other memory that had part in it is named to who sees that one, too. Events of a
-memory go when it is removed for good. They stay when it is replaced under its id, moved, renamed or rebuilt:
-events and runs belong to no generation.
-
-A whole view sees every visibility key (`scrubjay.models.records.UnrestrictedScope`), so `Reader` answers for all of them. What it
-would unite or leave out for a caller is told here row by row.
-
-These docstrings are the contract; `store_contract.contract` is the suite that holds every
-store to it, and the congruence suite demands equal answers in equal order from all of them.
-
-Rules for all:
-
-* A call sees exactly one scope. Nothing of another scope's memories is returned, counted, or felt in a
+* A call sees exactly one scope. Nothing of another scope's memories is returned, counted, or reflected in a
   score: N, df and lengths are summed over the scope's own visibility keys.
-* Filters (`Where`) choose among what the scope sees. They never change a statistic.
+* Filters (`RecordFilter`) choose among what the scope sees. They never change a statistic.
 * Scores are rounded to 1e-6 and ties go to the smaller id.
+* An edge is visible to a scope that sees its key and both of its ends, whatever the memories' status; of a concept, any
+  of its rows. What several visible keys say of one source, kind and end is one edge (`GraphReader.edges`).
+* An event is visible to a scope that sees its key and its memory. The other memory in it is named only to a scope that
+  sees that one, too. Events of a memory are deleted with it. They stay when it is replaced under its id, moved, renamed
+  or rebuilt: events and runs belong to no generation.
+* A `TenantReader` sees every visibility key (`UnrestrictedScope`), and returns rows as they are stored.
 * A store that cannot do something raises; it never ignores an argument.
 """
 

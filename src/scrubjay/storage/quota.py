@@ -109,13 +109,14 @@ class MemoryCounts:
     """What one process has counted of the last tenants."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
+        self._counts: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def admit(
         self,
         quota: Quota,
-        named: tuple[str, Tenant],
+        name: str,
+        tenant: Tenant,
         mark: int,
         gained: Mapping[str, int],
         changes: Sequence[Change],
@@ -125,7 +126,8 @@ class MemoryCounts:
 
         Args:
             quota: How much may be held.
-            named: The tenant's name, and the tenant as it was at the transaction's start.
+            name: The tenant's name.
+            tenant: The tenant as it was at the transaction's start.
             mark: What was so at the transaction's start, and is as long as nobody else writes.
             gained: What the write adds by visibility key; less than 0 for what it takes away.
             changes: The write.
@@ -136,13 +138,13 @@ class MemoryCounts:
         """
         if not quota:
             return None
-        known, before = self._held.get((named[1].number, named[1].generation), (0, None))
+        known, before = self._counts.get((tenant.number, tenant.generation), (0, None))
         after: Mapping[str, int] | None = None
         if before is not None and known == mark:
             after = {key: before.get(key, 0) + gained.get(key, 0) for key in {*before, *gained}}
         if any(more > 0 for more in gained.values()):
             after = count() if after is None else after
-            quota.admit(named[0], after, gained, changes)
+            quota.admit(name, after, gained, changes)
         return after
 
     def keep(self, tenant: Tenant, mark: int, held: Mapping[str, int] | None) -> None:
@@ -151,10 +153,10 @@ class MemoryCounts:
             return
         with self._lock:
             one = (tenant.number, tenant.generation)
-            self._held[one] = (mark, held)
-            self._held.move_to_end(one)
-            while len(self._held) > MAX_TENANTS:
-                self._held.popitem(last=False)
+            self._counts[one] = (mark, held)
+            self._counts.move_to_end(one)
+            while len(self._counts) > MAX_TENANTS:
+                self._counts.popitem(last=False)
 
 
 def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:

@@ -1,27 +1,82 @@
-"""Row mapping: how the SQL stores convert rows to tenants, records, events and runs, and back."""
+"""Row mapping: the columns of the SQL stores, and how rows become records, sources, documents, events and runs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
+from scrubjay.models.graph import STORED_EDGE_KINDS
+from scrubjay.models.ids import ID_DIGITS
 from scrubjay.models.lifecycle import ConsolidationRun, Event
-from scrubjay.models.records import EventTime, Record, Source, SourcePlace
+from scrubjay.models.records import (
+    CATEGORY_PREFIX,
+    ENTITY_PREFIX,
+    TIER_PREFIXES,
+    Document,
+    EventTime,
+    Record,
+    Source,
+    SourcePlace,
+    StageVersions,
+)
 from scrubjay.storage.interface import Counts
+
+SIGN: Final = 1 << 63
+"""Moves an id's number into the range of a signed 64-bit column without changing its order."""
+ID_PREFIXES: Final = {**TIER_PREFIXES, "concept": ENTITY_PREFIX, "category": CATEGORY_PREFIX}
+"""Prefix of an id of each tier, of a concept and of a category."""
+TARGET_KIND: Final = {"references": "concept", "belongs": "category"}
+"""Target of the edges that do not lead to a memory."""
+MEMORY_EDGE_KINDS: Final = tuple(kind for kind in STORED_EDGE_KINDS if kind not in TARGET_KIND)
+"""Kinds of stored edges between two memories."""
+
+PLACE_COLUMNS: Final = ("ordinal", "char_start", "char_end", "line_start", "line_end")
+"""A passage's place in its document; the source and the path are the document's."""
+EVENT_TIME_COLUMNS: Final = ("event_start", "event_end", "event_precision", "event_zone")
+"""The fields of `EventTime`, in order."""
+LIST_COLUMNS: Final = ("heading_path", "tags")
+"""Lists of texts: JSON in SQLite, arrays in PostgreSQL."""
+FIELD_COLUMNS: Final = tuple(
+    field.name for field in fields(Record) if field.name not in ("id", "place", "event", *LIST_COLUMNS)
+)
+"""Every other field of `Record` is a column of its name: a new field needs a migration in each store, no more."""
+RECORD_COLUMNS: Final = (
+    "hash", "document", *PLACE_COLUMNS, *EVENT_TIME_COLUMNS, *LIST_COLUMNS, *FIELD_COLUMNS
+)  # fmt: skip
+"""The columns of ``memory`` that hold a record, in the order of `record_to_row`."""
+_SELECTED_NAMES: Final = ("source", "path", *(name for name in RECORD_COLUMNS if name != "document"))
+SELECTED_COLUMNS: Final = "d.source, d.path, " + ", ".join(f"m.{name}" for name in _SELECTED_NAMES[2:])
+"""A record's columns as `record_from_row` reads them, from ``memory m`` and ``document d``."""
+
+
+SOURCE_COLUMNS: Final = tuple(field.name for field in fields(Source))
+STAGE_COLUMNS: Final = tuple(field.name for field in fields(StageVersions))
+DOCUMENT_COLUMNS: Final = (
+    "source", "path", "content_hash", "mtime_ns", "size", "title", "cursor", *STAGE_COLUMNS
+)  # fmt: skip
+EVENT_COLUMNS: Final = (
+    "tenant", "key", "memory", "op", "at", "run", "other", "count", "before", "actor"
+)  # fmt: skip
+RUN_COLUMNS: Final = ("tenant", "key", "id", "state", "rules", "started", "ended", "counts")
+
+
+def insert_sql(table: str, columns: Sequence[str], mark: str = "?") -> str:
+    """Return an INSERT of these columns, with a placeholder for each."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join([mark] * len(columns))})"
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One tenant as its row says at the start of a transaction.
+    """One tenant as its row reads at the start of a transaction.
 
     Attributes:
         number: Its key in every table.
-        secret: What ids and tombstones are hashed with.
-        generation: Which memories answer now.
-        mark: What each transaction that writes changes, in a store that has such a mark.
-        posted: Up to which memory words stand in blocks, in a store that has blocks.
+        secret: Key of the hashes in ids and tombstones.
+        generation: The generation of memories that readers see.
+        mark: Changed by each transaction that writes (PostgreSQL).
+        posted: Number of the last memory whose words are in blocks (PostgreSQL).
     """
 
     number: int
@@ -31,75 +86,120 @@ class Tenant:
     posted: int = 0
 
 
-def source_from_row(row: Sequence[Any]) -> Source:
-    """Return a source from its row: its fields in order, ``encode_repositories`` as `encode_repositories` writes them."""
-    identity, root, description, include, exclude, key, added, synced, trust, share, found = row
-    return Source(
-        identity, root, description, tuple(include), tuple(exclude), key, added, synced, trust,
-        None if share is None else bool(share),
-        None if found is None else tuple((*one, "")[:3] for one in json.loads(found)),  # once without the head
-    )  # fmt: skip
+def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Source:
+    """Return a source from a row of `SOURCE_COLUMNS`; ``decode`` reads a list as the store holds it."""
+    values = dict(zip(SOURCE_COLUMNS, row, strict=True))
+    values["include"] = tuple(decode(values["include"]))
+    values["exclude"] = tuple(decode(values["exclude"]))
+    values["share"] = None if values["share"] is None else bool(values["share"])
+    if values["repositories"] is not None:  # the head is missing in rows of earlier versions
+        values["repositories"] = tuple((*one, "")[:3] for one in json.loads(values["repositories"]))
+    return Source(**values)
 
 
-def encode_repositories(source: Source) -> str | None:
-    """Return a source's repositories as text, None before anybody looked."""
-    return None if source.repositories is None else json.dumps(source.repositories)
+def source_to_row(source: Source, encode: Callable[[tuple[str, ...]], object]) -> tuple[Any, ...]:
+    """Return a source as the values of `SOURCE_COLUMNS`; ``encode`` writes a list as the store holds it."""
+    values = {name: getattr(source, name) for name in SOURCE_COLUMNS}
+    values |= {name: encode(values[name]) for name in ("include", "exclude")}
+    if source.repositories is not None:
+        values["repositories"] = json.dumps(source.repositories)
+    return tuple(values.values())
 
 
-def record_from_columns(
-    row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: Iterable[str]
-) -> Record:
-    """Return a record from a row, in the order of columns that both stores select.
+def document_from_row(row: Sequence[Any]) -> Document:
+    """Return a document from a row of `DOCUMENT_COLUMNS`."""
+    source, path, content_hash, mtime_ns, size, title, cursor, *versions = row
+    return Document(source, path, content_hash, mtime_ns, size, title, StageVersions(*versions), cursor)
 
-    Args:
-        row: The columns; those of the id, the headings and the tags are passed over.
-        memory: Its id, as the store keeps it.
-        headings: Headings above it, as the store keeps them.
-        tags: Its tags, likewise.
-    """
-    event = None if row[21] is None else EventTime(row[21], row[22], row[23], row[24])
-    place = None if row[28] is None else SourcePlace(row[28], row[29], *row[30:35])
+
+def document_to_row(document: Document) -> tuple[Any, ...]:
+    """Return a document as the values of `DOCUMENT_COLUMNS`."""
+    d, versions = document, document.versions
+    stages = (getattr(versions, name) for name in STAGE_COLUMNS)
+    return (d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor, *stages)
+
+
+def id_from_hash(kind: str, number: int) -> str:
+    """Return the id of a memory of a tier, or of a ``concept`` or ``category``, from the number in its row."""
+    return f"{ID_PREFIXES[kind]}{number + SIGN:0{ID_DIGITS}x}"
+
+
+def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:
+    """Yield tier, first and last number of the memory ids that begin with a prefix, in the order of the ids."""
+    for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
+        digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+        if digits is not None and len(digits) <= ID_DIGITS and set(digits) <= set("0123456789abcdef"):
+            first, last = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+            yield tier, first, last
+
+
+def record_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Record:
+    """Return a record from a row of `SELECTED_COLUMNS`; ``decode`` reads a list as the store holds it."""
+    values = dict(zip(_SELECTED_NAMES, row, strict=True))
+    number, source, path = values.pop("hash"), values.pop("source"), values.pop("path")
+    place = [values.pop(name) for name in PLACE_COLUMNS]
+    event = [values.pop(name) for name in EVENT_TIME_COLUMNS]
+    for name in LIST_COLUMNS:
+        values[name] = tuple(decode(values[name]))
+    values["pinned"] = bool(values["pinned"])
     return Record(
-        id=memory,
-        tier=row[1],
-        content=row[2],
-        content_hash=row[3],
-        title=row[4],
-        key=row[5],
-        owner=row[6],
-        recorded_at=row[7],
-        updated_at=row[8],
-        heading_path=tuple(headings),
-        tags=tuple(tags),
-        place=place,
-        project=row[11],
-        agent=row[12],
-        session=row[13],
-        role=row[14],
-        turn=row[15],
-        origin=row[16],
-        status=row[17],
-        pinned=bool(row[18]),
-        confidence=row[19],
-        strength=row[20],
-        event=event,
-        valid_from=row[25],
-        valid_until=row[26],
-        last_used=row[27],
-        abstract=row[35],
-        overview=row[36],
+        id=id_from_hash(values["tier"], number),
+        place=None if source is None else SourcePlace(source, path, *place),
+        event=None if event[0] is None else EventTime(*event),
+        **values,
     )
 
 
+def record_to_row(
+    record: Record, number: int | None, document: int | None, encode: Callable[[tuple[str, ...]], object]
+) -> tuple[Any, ...]:
+    """Return a record as the values of `RECORD_COLUMNS`.
+
+    Args:
+        record: The record.
+        number: Its id as in ``memory.hash``.
+        document: Number of the document that it is a passage of.
+        encode: Writes a list as the store holds it.
+    """
+    return (
+        number,
+        document,
+        *place_to_row(record.place),
+        *event_time_to_row(record.event),
+        *(encode(getattr(record, name)) for name in LIST_COLUMNS),
+        *(getattr(record, name) for name in FIELD_COLUMNS),
+    )
+
+
+def place_to_row(place: SourcePlace | None) -> tuple[int | None, ...]:
+    """Return the place of a passage as the values of `PLACE_COLUMNS`."""
+    if place is None:
+        return (None,) * len(PLACE_COLUMNS)
+    return (place.ordinal, place.start, place.end, place.line_start, place.line_end)
+
+
+def event_time_to_row(event: EventTime | None) -> tuple[Any, ...]:
+    if event is None:
+        return (None,) * len(EVENT_TIME_COLUMNS)
+    return (event.start, event.end, event.precision, event.zone)
+
+
 def event_to_row(tenant: int, event: Event, number: int, other: int | None) -> tuple[object, ...]:
-    """Return an event as the values of its row: its memory, and the one that had part in it, by their numbers."""
+    """Return an event as the values of `EVENT_COLUMNS`, with the numbers of its memory and of the other one."""
     return (
         tenant, event.key, number, event.op, event.at, event.run, other, event.count, event.before, event.actor,
     )  # fmt: skip
 
 
+def event_from_row(row: Sequence[Any]) -> Event:
+    """Return an event from a row: tier, memory, op, at, key, run, other tier, other, count, before, actor."""
+    tier, number, op, at, key, run, other_tier, other, count, before, actor = row
+    named = None if other_tier is None else id_from_hash(other_tier, other)
+    return Event(id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
+
+
 def run_to_row(tenant: int, run: ConsolidationRun) -> tuple[object, ...]:
-    """Return what a run did for one key as the values of its row."""
+    """Return a run as the values of `RUN_COLUMNS`."""
     counts = json.dumps(dict(run.counts), ensure_ascii=False)
     return (tenant, run.key, run.id, run.state, run.rules, run.started, run.ended, counts)
 
@@ -110,12 +210,12 @@ def run_from_row(row: tuple[Any, ...]) -> ConsolidationRun:
     return ConsolidationRun(run, key, state, rules, started, ended, json.loads(counts))
 
 
-def counts_from_rows(held: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
-    """Return what a scope holds, from rows of tier, status and number of memories."""
+def counts_from_rows(rows: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
+    """Return the counts of a scope from rows of tier, status and number of memories."""
     by_tier: dict[str, dict[str, int]] = {}
     statuses: dict[str, int] = {}
-    for tier, status, count in sorted(held):
+    for tier, status, count in sorted(rows):
         by_tier.setdefault(tier, {})[status] = count
         statuses[status] = statuses.get(status, 0) + count
-    tiers = {tier: sum(own.values()) for tier, own in by_tier.items()}
+    tiers = {tier: sum(counts.values()) for tier, counts in by_tier.items()}
     return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources, by_tier)

@@ -81,7 +81,7 @@ def store_key(url: str) -> EncryptionKey | None:
     given = parse_qsl(asked, keep_blank_values=True)
     if [name for name, _ in given] != ["key_file"] or not given[0][1]:
         raise InputError(
-            f"{url} asks for something else than a key.",
+            f"{url} has options other than key_file.",
             hint="write sqlite:///PATH?key_file=FILE; a ? of the path as %3F",
         )
     from scrubjay.storage.sqlite.connection import read_key

@@ -18,9 +18,9 @@ from scrubjay.storage.changes import (
     PutVersions,
     QuantizedVectors,
 )
+from scrubjay.storage.rows import TARGET_KIND
 
 NOTHING_WRITTEN = "Nothing was written."
-TARGET_KIND = {"references": "concept", "belongs": "category"}
 """What the kinds of edges lead to that do not lead to a memory."""
 
 
@@ -32,7 +32,7 @@ def check_key(scope: Scope | None, key: str, what: str) -> None:
     """
     if scope is not None and key not in scope.keys:
         raise InputError(
-            f"{what} is to be written under {key!r}, which {scope.user} may not see. {NOTHING_WRITTEN}"
+            f"{what} would be written under {key!r}, which {scope.user} may not see. {NOTHING_WRITTEN}"
         )
 
 
@@ -112,7 +112,7 @@ def check_text(*texts: str | None) -> None:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise InputError(f"A text holds half a character ({error}). {NOTHING_WRITTEN}") from error
+            raise InputError(f"Text contains an unpaired surrogate ({error}). {NOTHING_WRITTEN}") from error
 
 
 def check_concept(concept: graph.Entity) -> None:
@@ -153,7 +153,7 @@ def check_edge(edge: graph.Edge) -> None:
     _check_node(TARGET_KIND.get(edge.kind, "memory"), edge.dst)
     if not 0 <= edge.weight <= 1:  # neither is NaN
         raise InputError(
-            f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; wanted is 0..1. {NOTHING_WRITTEN}"
+            f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; it must be 0..1. {NOTHING_WRITTEN}"
         )
     if edge.origin not in graph.EDGE_ORIGINS:
         _check_choice(graph.EDGE_ORIGINS, edge.origin, f"The edge from {edge.src} to {edge.dst} has origin")
@@ -176,7 +176,7 @@ def check_lifecycle(memory: str, life: LifecycleChange) -> None:
     for name in ("strength", "confidence"):
         if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
             raise InputError(
-                f"Memory {memory} is to have {name} {values[name]}; wanted is 0..1. {NOTHING_WRITTEN}"
+                f"Memory {memory} would have {name} {values[name]}; it must be 0..1. {NOTHING_WRITTEN}"
             )
 
 
@@ -188,7 +188,7 @@ def check_validity(memory: str, valid_from: int | None, valid_until: int | None)
     """
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
         raise InputError(
-            f"Memory {memory} would be true from {valid_from} until {valid_until}, which is before. {NOTHING_WRITTEN}"
+            f"Memory {memory} would be valid from {valid_from} until {valid_until}, which is earlier. {NOTHING_WRITTEN}"
         )
 
 

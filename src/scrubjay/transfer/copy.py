@@ -162,7 +162,7 @@ def copy_rows(here: TenantReader, target: Store, seen: Callable[[int], None]) ->
         target.write(among(one.key for one in new), list(map(PutSource, new)))
     for stood in _batches(documents.values()):
         target.write(among(keys[one.source] for one in stood), list(map(PutDocument, stood)))
-    _copy_memories(here, target, (documents, keys), seen)
+    _copy_memories(here, target, documents, keys, seen)
     _copy_graph(here, target)
     _copy_history(here, target)
     for fingerprint, texts in here.texts():
@@ -188,11 +188,11 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
 def _copy_memories(
     here: TenantReader,
     target: Store,
-    known: tuple[dict[tuple[str, str], Document], dict[str, str]],
+    documents: dict[tuple[str, str], Document],
+    keys: dict[str, str],
     seen: Callable[[int], None],
 ) -> None:
     """Put every memory, a piece at a time; a view may give those of each key apart."""
-    documents, keys = known
     tenant = here.scope.tenant
     with target.whole(tenant) as there:
         begun = there.counts().memories > 0
@@ -398,12 +398,10 @@ def copy_tenant(
             with _lock_target(target, scope) as alone:
                 if not alone:
                     raise StoreBusyError(
-                        f"Another program copies tenant {tenant} to {target.url}. Nothing was copied.",
-                        hint="wait until it is done: the same copy then tells you whether all is there",
+                        f"Another program is copying tenant {tenant} to {target.url}. Nothing was copied.",
+                        hint="wait until it is done; running the same copy then verifies it",
                     )
-                return _copy_once(
-                    here, target, scope, (report, partial(_check_quota, source, target, tenant)), started
-                )
+                return _copy_once(source, here, target, scope, report, started)
         finally:
             target.close()
 
@@ -428,18 +426,18 @@ def _check_quota(source: Store, target: Store, tenant: str) -> None:
 
 
 def _copy_once(
+    source: Store,
     here: TenantReader,
     target: Store,
     scope: UnrestrictedScope,
-    told: tuple[Callable[[str, int], Callable[[int], None]], Callable[[], None]],
+    report: Callable[[str, int], Callable[[int], None]],
     started: float,
 ) -> CopyReport:
-    report, admit = told
     total = here.counts().memories
     state = _target_state(here, target, report("verify", total))
     if state != "done":
         began = now_micros()
-        admit()
+        _check_quota(source, target, scope.tenant)
         try:
             target.write(
                 scope, [PutRun(ConsolidationRun(COPY_RUN, COPY_RUN_PREFIX, "running", "1", began, None, {}))]
@@ -479,7 +477,7 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
             return "new"
         if there.secret != here.secret:
             raise InputError(
-                f"{target.url} has a tenant {tenant} of its own, with {there.counts().memories:,} memories and another "
+                f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} memories and another "
                 "secret. Nothing was written.",
                 hint=EMPTY_HINT,
             )
@@ -488,7 +486,7 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
         if not _first_difference(digest_tenant(here), digest_tenant(there, seen)):
             return "done"
     raise InputError(
-        f"{target.url} holds tenant {tenant} already, and not as it is now. Nothing was written.",
+        f"{target.url} already holds tenant {tenant} with different contents. Nothing was written.",
         hint=EMPTY_HINT,
     )
 
@@ -513,7 +511,7 @@ def _verify(here: TenantReader, target: Store, seen: Callable[[int], None]) -> T
         asked = compare_searches(here, there)
         if asked is not None:
             raise StoreError(
-                f"The store and its copy hold the same, but do not answer alike when asked for {asked}.",
+                f"The store and its copy hold the same rows but answer differently for {asked}.",
                 hint="run `scrubjay rebuild` on the store that was copied, then copy into an empty one",
             )
     return mine

@@ -471,7 +471,7 @@ def test_who_does_not_own_the_tables_is_told_so_and_searches_by_them(vector_url:
             try:
                 url = vector_url.replace("//scrubjay@", "//walled@")
                 with closing(PostgresStore(url, large=FORCED)) as store:
-                    with pytest.raises(StoreError, match="made by the owner"):
+                    with pytest.raises(StoreError, match="only the owner"):
                         enlarged(store, ann)
                     enlarged(owner, ann)
                     assert store.unguarded() == ""

@@ -144,9 +144,9 @@ def test_no_question_walks_through_a_table(store: SQLiteStore) -> None:
         store, ANN, PutMemory(head), PutMemory(sample_memory("another", MINE, project="p", agent="a"))
     )
     with store.reader(ANN) as reader:
-        notes = Explained(reader.seen.db)
+        notes = Explained(reader.visible.db)
         reader._db = notes
-        reader.seen = reader.seen._replace(db=notes)
+        reader.visible = reader.visible._replace(db=notes)
         nodes = [*ids, sample_concept_id("c1"), sample_concept_id("c2"), sample_category_id("birds", MINE)]
         for inward in (False, True):
             assert reader.edges(nodes, STORED_EDGE_KINDS, inward=inward, limit=3)

@@ -140,7 +140,7 @@ def test_the_newest_events_are_read_without_a_look_at_all(
         statements: list[str] = []
         db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
         reader = SQLiteHistory()
-        reader.seen = VisibleMemories(cast("Database", db), 1, 1, (MINE, "public"))
+        reader.visible = VisibleMemories(cast("Database", db), 1, 1, (MINE, "public"))
         reader.events(**asked)
         db.trace_v2(0, None)
         (statement,) = statements

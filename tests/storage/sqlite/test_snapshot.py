@@ -244,7 +244,7 @@ def test_all_that_is_kept_of_edges_is_bounded_together(
         for limit in range(1, 60):
             for inward in (True, False):
                 assert len(reader.edges([A, B], ["links"], inward=inward, limit=limit)) == 2
-                assert 0 < reader._kept.edges.size <= 12
+                assert 0 < reader._snapshot.edges.size <= 12
 
 
 def test_edges_that_are_read_together_are_limited_each_by_itself(store: SQLiteStore) -> None:

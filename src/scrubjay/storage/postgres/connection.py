@@ -1,7 +1,7 @@
 """PostgreSQL connections: connect, pool, escape text that the server rejects, and translate its errors.
 
-A connection comes back with nothing left on it, or is closed. One that the server has ended meanwhile is noticed by the
-``BEGIN`` of whoever borrows it next, and replaced before anything was done on it.
+A connection returns to the pool clean, or is closed. One that the server has ended meanwhile fails at the next ``BEGIN``
+and is replaced before anything was done on it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ SET lock_timeout TO '30s';
 SET statement_timeout TO '10min';
 SET idle_in_transaction_session_timeout TO '5min';
 """
-"""What every session begins with: nobody waits, works or stands still for ever.
+"""First statements of every session: nothing waits, works or idles for ever.
 
 A statement is a part of a search or of a write; the longest by far removes the old generation of a large tenant.
-A writer has computed everything before it begins, so who stands still in a transaction has died or been stopped,
-and what it holds others wait for. A rebuild, which computes in between, gives itself more time.
+A writer has computed everything before it begins, so one that idles in a transaction has died or been stopped while
+others wait for its locks. A rebuild, which computes in between, gives itself more time.
 """
 KEEPALIVES: Final = {
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000"
@@ -172,7 +172,7 @@ def translate_errors(url: str) -> Iterator[None]:
         yield
     except (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure) as error:
         raise StoreBusyError(
-            f"Somebody else holds {hide_password(url)}, to write or to change its tables. Nothing was written.",
+            f"{hide_password(url)} is locked by another session that writes or changes its tables. Nothing was written.",
             hint="try again in a moment",
         ) from error
     except errors.DiskFull as error:
@@ -187,14 +187,14 @@ def translate_errors(url: str) -> Iterator[None]:
         ) from error
     except errors.QueryCanceled as error:
         raise StoreError(
-            f"{hide_password(url)} ended what took too long ({_one_line(error)}). Nothing was written.",
-            hint="ask for less at once; if it is always so, see what the server is busy with",
+            f"{hide_password(url)} cancelled a statement that took too long ({_one_line(error)}). Nothing was written.",
+            hint="ask for less at once; if it persists, check the server's load",
         ) from error
     except psycopg.Error as error:
         if _is_disconnected(error):
             raise StoreError(
-                f"The connection to {hide_password(url)} was lost ({_one_line(error)}). What was under way was undone.",
-                hint="do it again: the next call connects anew, and what is there already is not done twice",
+                f"The connection to {hide_password(url)} was lost ({_one_line(error)}). The open transaction was rolled back.",
+                hint="run it again: the next call reconnects, and what was written already is not written twice",
             ) from error
         raise StoreError(
             f"{hide_password(url)} failed ({_one_line(error)}). Nothing was written.",
@@ -245,7 +245,7 @@ def finish_transaction(db: Database, kind: str = "") -> Iterator[None]:
         _commit(db, reading=kind == READ_ONLY)
     except UnicodeEncodeError as error:
         _roll_back(db)
-        raise InputError(f"A text holds half a character ({error}). Nothing was written.") from error
+        raise InputError(f"Text contains an unpaired surrogate ({error}). Nothing was written.") from error
     except BaseException:
         _roll_back(db)
         raise
@@ -255,102 +255,105 @@ def _commit(db: Database, *, reading: bool) -> None:
     import psycopg
 
     try:
-        said = db.execute("COMMIT").statusmessage
+        status = db.execute("COMMIT").statusmessage
     except psycopg.OperationalError as error:
         if reading or not db.closed:
             raise
         raise StoreError(
-            "The connection to the server was lost at the very end. All of it was written, or nothing.",
-            hint="do it again: what is there already is replaced by itself",
+            "The connection to the server was lost during the commit. Either everything was written, or nothing.",
+            hint="run it again: what was written already is replaced by itself",
         ) from error
-    if said != "COMMIT":
-        raise StoreError("An error before the end undid the transaction. Nothing was written.")
+    if status != "COMMIT":
+        raise StoreError("An earlier error rolled back the transaction. Nothing was written.")
 
 
 def _roll_back(db: Database) -> None:
     import psycopg
 
     if not db.closed:
-        # A connection that cannot even do this has no transaction any more; who lent it closes it.
+        # A connection that fails here has no transaction any more; the pool closes it.
         with suppress(psycopg.Error):
             db.execute("ROLLBACK")
 
 
 MAX_CONNECTIONS: Final = 11
-"""Callers that are lent a connection at once, as many as `scrubjay serve` has threads; each is a process of the
-database's server, which has a hundred by default."""
+"""Connections of one pool, as many as `scrubjay serve` has threads; each is a process of the database's server, which
+has a hundred by default."""
 POOL_PATIENCE_S: Final = 30.0
-"""Seconds to wait for what another caller holds."""
+"""Seconds to wait for a connection, or for another writer."""
 IDLE_S: Final = 600.0
 """Seconds after which an idle connection is closed: one that only a busy hour needed, or a firewall forgot."""
 MIGRATION_GATE: Final = "; LOCK TABLE migration IN ACCESS SHARE MODE"
-"""Who changes the schema waits for the transactions that are under way, and new ones wait for it, at this table.
+"""A migration waits at this table for open transactions, and new ones wait there for the migration.
 
-Locked before anything is read, so that the transaction's snapshot is of after the change.
+It is locked before anything is read, so that the transaction's snapshot is newer than the migration.
 """
 
 
 class ConnectionPool:
     """Connections to one database.
 
+    Not psycopg-pool: a thread that holds a connection may take another one without waiting, the first error of a
+    connection attempt is raised at once with its reason, and a process that runs one search starts no threads.
+
     Args:
-        url: Of the database.
-        most: Threads that may borrow at once.
-        patience: Seconds that another one waits.
+        url: URL of the database.
+        most: Threads that may hold a connection at once.
+        patience: Seconds that another thread waits.
     """
 
     def __init__(self, url: str, most: int = MAX_CONNECTIONS, patience: float = POOL_PATIENCE_S) -> None:
         self._url = url
         self._most = most
         self._patience = patience
-        self._room = threading.BoundedSemaphore(most)
-        self._own = threading.local()
+        self._slots = threading.BoundedSemaphore(most)
+        self._thread = threading.local()
         self._idle: list[tuple[float, Database]] = []
         self._lock = threading.Lock()
 
     @contextmanager
     def transaction(self, kind: str = "", *, gated: bool = True) -> Iterator[Database]:
-        """Lend a connection for one transaction: committed at the end of the block, rolled back on any error.
+        """Open one transaction: committed at the end of the block, rolled back on any error.
 
         Args:
             kind: What follows ``BEGIN``.
-            gated: Whether whoever changes the schema is waited for.
+            gated: Whether to wait for a running migration.
 
         Raises:
-            StoreBusyError: As many others as there may be kept theirs for too long.
-            StoreError: The server cannot be reached, or whatever it answers.
+            StoreBusyError: No connection became free in time.
+            StoreError: The server cannot be reached, or refused a statement.
         """
-        with self._turn(), translate_errors(self._url):
-            db = self._begun(f"BEGIN {kind}{MIGRATION_GATE if gated else ''}")
+        with self._slot(), translate_errors(self._url):
+            db = self._begin(f"BEGIN {kind}{MIGRATION_GATE if gated else ''}")
             try:
                 with finish_transaction(db, kind):
                     yield db
             finally:
-                self._take_back(db)
+                self._release(db)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Wait for room, but not a thread that holds a connection: two of these would wait for each other."""
-        held = getattr(self._own, "held", 0)
-        if not held and not self._room.acquire(timeout=self._patience):
+    def _slot(self) -> Iterator[None]:
+        """Wait for a slot; a thread that holds one already does not, as two of these would wait for each other."""
+        depth = getattr(self._thread, "depth", 0)
+        if not depth and not self._slots.acquire(timeout=self._patience):
             raise StoreBusyError(
                 f"All {self._most} connections of this process to {hide_password(self._url)} were in use "
                 f"for {self._patience:g} s. Nothing was written.",
                 hint="try again in a moment, or start another process",
             )
-        self._own.held = held + 1
+        self._thread.depth = depth + 1
         try:
             yield
         finally:
-            self._own.held = held
-            if not held:
-                self._room.release()
+            self._thread.depth = depth
+            if not depth:
+                self._slots.release()
 
-    def _begun(self, begin: str) -> Database:
+    def _begin(self, begin: str) -> Database:
         import psycopg
 
         while True:
-            idle = self._idler()
+            idle = self._pop_idle()
             db = idle or connect(self._url)
             try:
                 db.execute(begin, prepare=False)  # these are two statements
@@ -361,17 +364,17 @@ class ConnectionPool:
                 if idle is None or not ended_before:
                     raise
 
-    def _idler(self) -> Database | None:
+    def _pop_idle(self) -> Database | None:
         with self._lock:
             return self._idle.pop()[1] if self._idle else None
 
-    def _take_back(self, db: Database) -> None:
+    def _release(self, db: Database) -> None:
         from psycopg.pq import TransactionStatus
 
         now = time.monotonic()
         clean = not db.closed and db.info.transaction_status == TransactionStatus.IDLE
         with self._lock:
-            # The last one to come back is lent first, so those that nobody needs any more are in front.
+            # The last one returned is taken first, so the longest idle are in front.
             old = [other for since, other in self._idle if now - since > IDLE_S]
             self._idle = [pair for pair in self._idle if now - pair[0] <= IDLE_S]
             if clean and len(self._idle) < self._most:
@@ -382,7 +385,7 @@ class ConnectionPool:
             other.close()
 
     def close(self) -> None:
-        """Close every connection that is not lent just now."""
+        """Close every idle connection."""
         with self._lock:
             idle, self._idle = self._idle, []
         for _, db in idle:

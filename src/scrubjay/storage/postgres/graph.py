@@ -16,8 +16,8 @@ from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, Ent
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage import changes as c
 from scrubjay.storage.postgres import rows
-from scrubjay.storage.postgres.rows import BETWEEN_MEMORIES, IN_SCOPE, VISIBLE_EDGES, make_durable
-from scrubjay.storage.rows import Tenant
+from scrubjay.storage.postgres.rows import IN_SCOPE, VISIBLE_EDGES, make_durable
+from scrubjay.storage.rows import MEMORY_EDGE_KINDS, SELECTED_COLUMNS, Tenant, id_from_hash
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,
@@ -61,14 +61,14 @@ class ChainLink(NamedTuple):
         return not self.ordinal
 
 
-def follows_edges(db: Database, own: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
+def follows_edges(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
     """Return the edges, later to earlier, that begin or end in these memories, by rule, source, end."""
     wanted = set(ids)
-    asked = _select_links(db, own, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
+    asked = _select_links(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
     sessions = {one.session for one in asked if one.session is not None}
     documents = {one.document for one in asked if one.document is not None}
     projects = {one.project for one in asked if one.project is not None}
-    near = _select_links(db, own, CHAIN_NEIGHBOURS, list(sessions), list(documents), list(projects))
+    near = _select_links(db, scope_keys, CHAIN_NEIGHBOURS, list(sessions), list(documents), list(projects))
     edges = [
         Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
         for rule, later, earlier in (*_session_pairs(near), *_document_pairs(near), *_project_pairs(near))
@@ -77,13 +77,13 @@ def follows_edges(db: Database, own: ScopeKeys, ids: Sequence[str]) -> list[Edge
     return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
 
 
-def _select_links(db: Database, own: ScopeKeys, condition: str, *values: Any) -> list[ChainLink]:
+def _select_links(db: Database, scope_keys: ScopeKeys, condition: str, *values: Any) -> list[ChainLink]:
     found = db.execute(
         "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
         f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
-        (*own, *values),
+        (*scope_keys, *values),
     ).fetchall()
-    return [ChainLink(rows.id_from_hash(tier, number), *rest) for tier, number, *rest in found]
+    return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
 
 
 class SessionTurns(NamedTuple):
@@ -105,34 +105,34 @@ class SessionTurns(NamedTuple):
         return (*self.said.get((session, turn - 1), ()), *self.said.get((session, turn + 1), ()))
 
 
-def read_turns(db: Database, own: ScopeKeys) -> SessionTurns:
+def read_turns(db: Database, scope_keys: ScopeKeys) -> SessionTurns:
     """Return all visible turns."""
-    found = _select_turns(db, own, "true")
+    found = _select_turns(db, scope_keys, "true")
     return SessionTurns(dict(found), _ids_by_turn(found))
 
 
-def adjacent_turns(db: Database, own: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def adjacent_turns(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what was said just before and after each turn, of those that have any."""
-    asked = dict(_select_turns(db, own, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
+    asked = dict(_select_turns(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
     sessions = {session for session, _ in asked.values()}
     numbers = {beside for _, turn in asked.values() for beside in (turn - 1, turn + 1)}
     near = _select_turns(
-        db, own, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
+        db, scope_keys, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
     )
     held = SessionTurns(asked, _ids_by_turn(near))
     return {memory: beside for memory in asked if (beside := held.beside(memory))}
 
 
 def _select_turns(
-    db: Database, own: ScopeKeys, condition: str, *values: Any
+    db: Database, scope_keys: ScopeKeys, condition: str, *values: Any
 ) -> list[tuple[str, tuple[str, int]]]:
     """Return the visible turns that meet a condition, in the order of their ids, each with its place."""
     found = db.execute(
         f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
         'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
-        (*own, *values),
+        (*scope_keys, *values),
     ).fetchall()
-    return [(rows.id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
+    return [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
 
 
 def _ids_by_turn(found: Sequence[tuple[str, tuple[str, int]]]) -> dict[tuple[str, int], list[str]]:
@@ -178,29 +178,28 @@ NO_TENANT: Final = -1
 class PostgresGraph:
     """Concepts, categories, edges, chains, sessions and projects that one scope sees."""
 
-    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
+    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, snapshot: Snapshot) -> None:
         self._db = db
-        self._kept = kept
+        self._snapshot = snapshot
         self._tenant = tenant.number if tenant else NO_TENANT
         self._keys = list(scope.keys)
-        self._own: ScopeKeys = (self._tenant, tenant.generation if tenant else 0, self._keys)
+        self._scope_keys: ScopeKeys = (self._tenant, tenant.generation if tenant else 0, self._keys)
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._db.execute(statement, values).fetchall()
 
     def _bound(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        return self._db.execute(statement, rows.scope_parameters(self._own, **values)).fetchall()
+        return self._db.execute(statement, rows.scope_parameters(self._scope_keys, **values)).fetchall()
 
     def _records(self, condition: str, *values: Any) -> list[Record]:
         found = self._all(
-            f"SELECT {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
-            *self._own,
+            f"SELECT {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
+            *self._scope_keys,
             *values,
         )
-        return [rows.record_from_row(row) for row in found]
+        return [rows.memory_from_row(row) for row in found]
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        """Return visible rows of concepts, by id and key."""
         found = self._bound(
             "SELECT hash, key, name, aliases, kind, at FROM concept WHERE tenant = %(tenant)s "
             "AND key = ANY(%(keys)s) AND (%(all)s OR hash = ANY(%(hashes)s::bigint[])) "
@@ -209,7 +208,7 @@ class PostgresGraph:
             hashes=rows.node_hashes(ids or (), "concept"),
         )
         return [
-            Entity(rows.id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
+            Entity(id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
             for number, key, name, aliases, kind, at in found
         ]
 
@@ -220,7 +219,7 @@ class PostgresGraph:
             "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
         )
         return [
-            (rows.id_from_hash("concept", number), key, name, aliases and tuple(aliases), kind, at)
+            (id_from_hash("concept", number), key, name, aliases and tuple(aliases), kind, at)
             for number, key, name, aliases, kind, at in found
         ]
 
@@ -233,15 +232,13 @@ class PostgresGraph:
         return int(found)
 
     def categories(self) -> list[Category]:
-        """Return the visible categories, by id."""
         found = self._bound(
             "SELECT hash, key, kind, name, parent, abstract, overview, model, centroid, at, built "
             "FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) ORDER BY hash"
         )
-        return [Category(rows.id_from_hash("category", number), *rest) for number, *rest in found]
+        return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
 
     def projects(self) -> dict[str, str]:
-        """Return place to project name."""
         found = self._bound(
             "SELECT place, name FROM project WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
             'ORDER BY key COLLATE "C" DESC'
@@ -256,22 +253,21 @@ class PostgresGraph:
         inward: bool = False,
         limit: int | None = None,
     ) -> list[Edge]:
-        """Return visible stored edges that leave these ids, or lead to them."""
         if not self._connected():
             return []
         near, wanted = "dst" if inward else "src", [kind for kind in STORED_EDGE_KINDS if kind in kinds]
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
             held: dict[str, list[Edge]] = {one: [] for one in new}
-            for edge in rows.merged_edges(self._db, self._own, near, new, wanted, limit):
+            for edge in rows.merged_edges(self._db, self._scope_keys, near, new, wanted, limit):
                 held[edge.dst if inward else edge.src].append(edge)
             return held
 
-        return self._kept.edges_of(ids, (near, tuple(wanted), limit), read)
+        return self._snapshot.edges_of(ids, (near, tuple(wanted), limit), read)
 
     def _connected(self) -> bool:
         """Return whether there is any edge that the scope may see, which many tenants do not have."""
-        return self._kept.once("connected", self._any_edge)
+        return self._snapshot.once("connected", self._any_edge)
 
     def _any_edge(self) -> bool:
         found = self._bound(
@@ -280,12 +276,11 @@ class PostgresGraph:
         return bool(found[0][0])
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """Return how many visible edges of a kind lead to each id."""
         if kind not in STORED_EDGE_KINDS or not self._connected():
             return {}
         if ids is None:
             return self._degrees(kind)
-        known: dict[str, int] = self._kept.rows(("degrees", kind)).of(
+        known: dict[str, int] = self._snapshot.rows(("degrees", kind)).of(
             ids, lambda new: self._degrees(kind, new)
         )
         return known
@@ -299,11 +294,10 @@ class PostgresGraph:
             all=ids is None,
             ends=rows.node_hashes(ids or ()),
         )
-        degrees = {rows.id_from_hash(of, end): count for of, end, count in found}
+        degrees = {id_from_hash(of, end): count for of, end, count in found}
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        """Return how often other concepts are referred to by the memories that refer to one."""
         asked = rows.node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
@@ -318,16 +312,12 @@ class PostgresGraph:
             f"{beside} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
             ends=[number for (number,) in looked],
         )
-        return {rows.id_from_hash("concept", end): count for end, count in met if end not in asked}, len(
-            looked
-        )
+        return {id_from_hash("concept", end): count for end, count in met if end not in asked}, len(looked)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        """Return the edges from later to earlier memories that begin or end in these."""
-        return follows_edges(self._db, self._own, ids)
+        return follows_edges(self._db, self._scope_keys, ids)
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's visible turns, by turn, ordinal, id."""
         return self._records(
             "m.session = %s AND m.turn BETWEEN %s AND %s "
             'ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier COLLATE "C", m.hash',
@@ -335,9 +325,10 @@ class PostgresGraph:
         )  # fmt: skip
 
     def last_turn(self, session: str) -> int | None:
-        """Return the greatest turn of a session."""
         ((found,),) = self._all(
-            f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s", *self._own, session
+            f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s",
+            *self._scope_keys,
+            session,
         )
         return None if found is None else int(found)
 
@@ -377,7 +368,7 @@ class PostgresGraphWriter:
         self._db = db
         self._tenant = tenant.number
         self._scope = scope
-        self._own: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
+        self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
     def apply(self, change: c.GraphChange) -> None:
         """Do one change."""
@@ -393,7 +384,7 @@ class PostgresGraphWriter:
             case c.PutEdges():
                 self._put_edges(change)
             case c.DropEdges(triples):
-                seen = rows.stored_edges(self._db, self._own, "src", {src for src, _, _ in triples})
+                seen = rows.stored_edges(self._db, self._scope_keys, "src", {src for src, _, _ in triples})
                 self._drop_edges(edge for edge in seen if (edge.src, edge.kind, edge.dst) in triples)
             case c.PutProject():
                 self._put_project(change)
@@ -458,10 +449,10 @@ class PostgresGraphWriter:
             check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
             check_edge(edge)
         for near in ("src", "dst") if change.inward else ("src",):
-            before = rows.stored_edges(self._db, self._own, near, set(change.of))
+            before = rows.stored_edges(self._db, self._scope_keys, near, set(change.of))
             self._drop_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
         ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
-        seen = rows.visible_ids(self._db, self._own, ends)
+        seen = rows.visible_ids(self._db, self._scope_keys, ends)
         held: dict[tuple[str, str, str, str], Edge] = {}
         for e in (
             change.edges
@@ -501,7 +492,7 @@ class PostgresGraphWriter:
             return
         there = self._db.execute(
             "SELECT tier, hash FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-            (*self._own[:2], [number for _, number in removed]),
+            (*self._scope_keys[:2], [number for _, number in removed]),
         ).fetchall()
         gone = [number for _, number in set(removed) - set(there)]
         self._db.execute(
@@ -509,7 +500,7 @@ class PostgresGraphWriter:
         )
         self._db.execute(
             "DELETE FROM edge WHERE tenant = %s AND kind = ANY(%s) AND dst = ANY(%s::bigint[])",
-            (self._tenant, BETWEEN_MEMORIES, gone),
+            (self._tenant, list(MEMORY_EDGE_KINDS), gone),
         )
         self._db.execute(
             "DELETE FROM event WHERE tenant = %s AND memory = ANY(%s::bigint[])", (self._tenant, gone)
@@ -546,7 +537,7 @@ def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
         "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
     )
-    values = {"tenant": tenant, "old": old, "fresh": fresh, "between": BETWEEN_MEMORIES}
+    values = {"tenant": tenant, "old": old, "fresh": fresh, "between": list(MEMORY_EDGE_KINDS)}
     db.execute(
         f"DELETE FROM edge e WHERE e.tenant = %(tenant)s AND (NOT {carried.format('src')} "
         f"OR (e.kind = ANY(%(between)s) AND NOT {carried.format('dst')}))",

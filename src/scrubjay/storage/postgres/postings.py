@@ -66,30 +66,30 @@ WORD_BYTES = 120
 """What a word takes with its number, about."""
 
 
-def find_words(db: Database, own: ScopeKeys, words: Sequence[str]) -> dict[str, int]:
+def find_words(db: Database, scope_keys: ScopeKeys, words: Sequence[str]) -> dict[str, int]:
     """Return the numbers of those of these words that the tenant knows."""
     found = db.execute(
-        "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], list(words))
+        "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (scope_keys[0], list(words))
     ).fetchall()
     return dict(found)
 
 
-def used_word_numbers(db: Database, own: ScopeKeys) -> list[int]:
+def used_word_numbers(db: Database, scope_keys: ScopeKeys) -> list[int]:
     """Return the numbers of the words that visible memories hold."""
     ((found,),) = db.execute(
         "SELECT array_agg(DISTINCT t.term) FROM memory m CROSS JOIN LATERAL unnest(m.terms) AS t (term) "
         f"WHERE {IN_SCOPE}",
-        own,
+        scope_keys,
     ).fetchall()
     return found or []
 
 
-def words_by_number(db: Database, own: ScopeKeys, numbers: Sequence[int]) -> dict[str, int]:
+def words_by_number(db: Database, scope_keys: ScopeKeys, numbers: Sequence[int]) -> dict[str, int]:
     """Return the words of these numbers; laid end to end, as a row a word takes the client ten times as long."""
     row = db.execute(
         "SELECT string_agg(convert_to(text, 'UTF8'), %s ORDER BY id), array_agg(id ORDER BY id) FROM term "
         "WHERE tenant = %s AND id = ANY(%s::integer[])",
-        (b"\0", own[0], list(numbers)),
+        (b"\0", scope_keys[0], list(numbers)),
     ).fetchone()
     if row is None or row[0] is None:
         return {}
@@ -127,9 +127,9 @@ class TablePostings(NamedTuple):
 
 def score_groups(
     db: Database,
-    own: ScopeKeys,
-    seen: MemoryTable,
-    kept: Snapshot,
+    scope_keys: ScopeKeys,
+    table: MemoryTable,
+    snapshot: Snapshot,
     groups: Sequence[TermGroup],
     posted: int | None,
 ) -> dict[TermGroup, GroupScores]:
@@ -137,64 +137,66 @@ def score_groups(
 
     Args:
         db: Inside a transaction.
-        own: Tenant, generation and keys of who looks.
-        seen: The rows.
-        kept: What was read of them before.
+        scope_keys: Tenant, generation and keys of who looks.
+        table: The rows.
+        snapshot: What was read of them before.
         groups: Groups of words.
         posted: Up to which memory words stand in blocks; None where all postings are read and kept.
     """
     forms = sorted({form for group in groups for form in group.forms})
-    named = _word_numbers(db, own, kept, forms, posted)
+    named = _word_numbers(db, scope_keys, snapshot, forms, posted)
     if posted is None:
-        whole = _cached_postings(db, own, kept)
+        whole = _cached_postings(db, scope_keys, snapshot)
         by_term = {number: whole.of(number) for number in named.values()}
     else:
-        by_term = _read_postings(db, own, seen, list(named.values()), posted)
+        by_term = _read_postings(db, scope_keys, table, list(named.values()), posted)
     return {
-        group: score_group(seen, [by_term.get(named.get(form, -1), NO_MATCHES) for form in group.forms])
+        group: score_group(table, [by_term.get(named.get(form, -1), NO_MATCHES) for form in group.forms])
         for group in groups
     }
 
 
-def visible_words(db: Database, own: ScopeKeys, kept: Snapshot, posted: int | None) -> dict[str, int]:
+def visible_words(
+    db: Database, scope_keys: ScopeKeys, snapshot: Snapshot, posted: int | None
+) -> dict[str, int]:
     """Return the words of the visible memories, with their numbers."""
 
     def read() -> dict[str, int]:
         if posted is not None:
-            numbers = used_word_numbers(db, own)
+            numbers = used_word_numbers(db, scope_keys)
         else:
-            numbers = np.unique(_cached_postings(db, own, kept).terms).tolist()
-        return words_by_number(db, own, numbers)
+            numbers = np.unique(_cached_postings(db, scope_keys, snapshot).terms).tolist()
+        return words_by_number(db, scope_keys, numbers)
 
-    return kept.once("vocabulary", read, lambda read: WORD_BYTES * len(read))
+    return snapshot.once("vocabulary", read, lambda read: WORD_BYTES * len(read))
 
 
 def _word_numbers(
-    db: Database, own: ScopeKeys, kept: Snapshot, forms: Sequence[str], posted: int | None
+    db: Database, scope_keys: ScopeKeys, snapshot: Snapshot, forms: Sequence[str], posted: int | None
 ) -> dict[str, int]:
     """Return the numbers of words: those of the first search are asked for, and then all, if they are not too many."""
-    asked = kept.rows("terms")
+    asked = snapshot.rows("terms")
 
     def read(new: list[str]) -> dict[str, int]:
         if not len(asked) or posted is not None:
-            return find_words(db, own, new)
-        known = visible_words(db, own, kept, posted)
+            return find_words(db, scope_keys, new)
+        known = visible_words(db, scope_keys, snapshot, posted)
         return {form: known[form] for form in new if form in known}
 
     return asked.of(forms, read)
 
 
-def _cached_postings(db: Database, own: ScopeKeys, kept: Snapshot) -> TablePostings:
-    return kept.once("postings", lambda: _read_all_postings(db, own), lambda read: read.nbytes)
+def _cached_postings(db: Database, scope_keys: ScopeKeys, snapshot: Snapshot) -> TablePostings:
+    return snapshot.once("postings", lambda: _read_all_postings(db, scope_keys), lambda read: read.nbytes)
 
 
-def _read_all_postings(db: Database, own: ScopeKeys) -> TablePostings:
+def _read_all_postings(db: Database, scope_keys: ScopeKeys) -> TablePostings:
     """Read all postings, whose rows are counted in the order of the table."""
     row = db.execute(
         "SELECT string_agg(int4send(cardinality(m.terms)), '' ORDER BY m.num), "
         "string_agg(substr(array_send(m.terms), 21), '' ORDER BY m.num), "
         f"string_agg(substr(array_send(m.tfs), 21), '' ORDER BY m.num) FROM memory m WHERE {IN_SCOPE}",
-        own,
+        scope_keys,
         binary=True,
     ).fetchone()
     sizes, terms, counts = row if row is not None and row[0] is not None else (b"", b"", b"")
@@ -208,14 +210,14 @@ def _read_all_postings(db: Database, own: ScopeKeys) -> TablePostings:
 
 
 def _read_postings(
-    db: Database, own: ScopeKeys, seen: MemoryTable, wanted: Sequence[int], posted: int
+    db: Database, scope_keys: ScopeKeys, table: MemoryTable, wanted: Sequence[int], posted: int
 ) -> dict[int, TermMatches]:
     """Read the postings of some words."""
-    late = _read_recent_postings(db, own, seen, wanted, posted)
+    late = _read_recent_postings(db, scope_keys, table, wanted, posted)
     if not posted:
         return late
     # The memories of the blocks were written before all others, so that their rows come first.
-    early = tenant_index.find_in_blocks(db, own[0], seen, wanted)
+    early = tenant_index.find_in_blocks(db, scope_keys[0], table, wanted)
     return {
         term: _join_matches(early.get(term, NO_MATCHES), late.get(term, NO_MATCHES))
         for term in early.keys() | late.keys()
@@ -227,13 +229,13 @@ def _join_matches(early: TermMatches, late: TermMatches) -> TermMatches:
 
 
 def _read_recent_postings(
-    db: Database, own: ScopeKeys, seen: MemoryTable, wanted: Sequence[int], posted: int
+    db: Database, scope_keys: ScopeKeys, table: MemoryTable, wanted: Sequence[int], posted: int
 ) -> dict[int, TermMatches]:
     """Read the postings of some words off each memory after one."""
     found = db.execute(
         "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
         f"WHERE {IN_SCOPE} AND m.num > %s AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
-        (*own, posted, list(wanted), list(wanted)),
+        (*scope_keys, posted, list(wanted), list(wanted)),
     ).fetchall()
     nums: dict[int, list[int]] = defaultdict(list)
     counts: dict[int, list[int]] = defaultdict(list)
@@ -241,6 +243,6 @@ def _read_recent_postings(
         nums[term].append(num)
         counts[term].append(count)
     return {
-        term: (np.searchsorted(seen.columns["num"], mine), np.array(counts[term], np.float64))
+        term: (np.searchsorted(table.columns["num"], mine), np.array(counts[term], np.float64))
         for term, mine in nums.items()
     }

@@ -4,7 +4,7 @@ Every transaction that writes puts a new random mark on its tenant's row, and ea
 the mark is the same, so is all that the tenant holds, whoever wrote it. A number that counted up could come again after
 a restore.
 
-What those before it read of the same state, it does not read again (`snapshots`).
+What those before it read of the same state, it does not read again (`SnapshotCache`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.models.ids import ID_DIGITS, parse_id
+from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import (
-    TIER_PREFIXES,
     Document,
     Record,
     RecordFilter,
@@ -33,7 +32,18 @@ from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.vectors import PostgresVectors
-from scrubjay.storage.rows import counts_from_rows, run_from_row, source_from_row
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    SIGN,
+    SOURCE_COLUMNS,
+    counts_from_rows,
+    document_from_row,
+    event_from_row,
+    id_from_hash,
+    id_ranges,
+    run_from_row,
+    source_from_row,
+)
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
 from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
 from scrubjay.storage.table import MemoryTable
@@ -49,48 +59,47 @@ if TYPE_CHECKING:
     from scrubjay.text.tokenizer import TermGroup
 
 
+SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
+
+
 class PostgresDocuments(PostgresGraph):
     """Sources, documents and passages."""
 
     def sources(self) -> list[Source]:
-        """Return the visible sources, by root."""
-        return list(self._kept.once("sources", self._sources))
+        return list(self._snapshot.once("sources", self._sources))
 
     def _sources(self) -> list[Source]:
         found = self._all(
-            "SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, repositories "
-            "FROM source "
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
             'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
             self._tenant,
             self._keys,
         )
-        return [source_from_row(row) for row in found]
+        return [source_from_row(row, tuple) for row in found]
 
     def _documents(self, condition: str, *values: Any) -> list[Document]:
         found = self._all(
-            f"SELECT {rows.DOCUMENT_COLUMNS} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
+            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
             "d.source "
             f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
-            *self._own,
+            *self._scope_keys,
             *values,
         )
-        return sorted((rows.document_from_row(row) for row in found), key=lambda document: document.path)
+        return sorted(map(document_from_row, found), key=lambda document: document.path)
 
     def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
         return {document.path: document for document in self._documents("d.source = %s", source)}
 
     def held(self, sources: Sequence[str]) -> int:
         """Return how many visible passages these sources' documents hold."""
         ((found,),) = self._all(
             f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
-            *self._own,
+            *self._scope_keys,
             list(sources),
         )
         return int(found)
 
     def passages(self, source: str, path: str) -> list[Record]:
-        """Return a document's passages in order."""
         return self._records(
             'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
         )
@@ -100,7 +109,7 @@ TIER_OF: Final = (
     "(SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s "
     "AND m.hash = e.{0} AND m.key = ANY(%(keys)s))"
 )
-"""The tier of a visible memory that an event knows by its number; none of any other. As `edges.SEEN` looks."""
+"""The tier of a visible memory that an event knows by its number; none of any other. Looked up as `VISIBLE_EDGES` does."""
 SELECT_EVENTS: Final = f"""
 SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM (
     SELECT e.*, {TIER_OF.format("memory")} AS tier, {TIER_OF.format("other")} AS other_tier FROM event e
@@ -116,49 +125,40 @@ class PostgresHistory:
     """Events and runs that one scope sees."""
 
     _db: Database
-    _own: ScopeKeys
+    _scope_keys: ScopeKeys
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        """Return events, newest first."""
         asked = [pair for one in ids or () if (pair := parse_id(one)) is not None]
         condition = (AMONG_MEMORIES if ids is not None else "") + (
             "AND run = %(run)s" if run is not None else ""
         )
         values = rows.scope_parameters(
-            self._own,
-            numbers=[number - rows.SIGN for _, number in asked],
+            self._scope_keys,
+            numbers=[number - SIGN for _, number in asked],
             tiers=[tier for tier, _ in asked],
             run=run,
             limit=limit,
         )
         found = self._db.execute(SELECT_EVENTS.format(condition=condition), values).fetchall()
-        return [
-            Event(
-                rows.id_from_hash(tier, number), op, at, key, by,
-                None if other_tier is None else rows.id_from_hash(other_tier, other), count, before, actor,
-            )
-            for tier, number, op, at, key, by, other_tier, other, count, before, actor in found
-        ]  # fmt: skip
+        return [event_from_row(row) for row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories."""
         wanted = set(ids)
         found = self._db.execute(
             "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
             f"AND r.memory = m.num WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            (*self._own, rows.memory_hashes(wanted)),
+            (*self._scope_keys, rows.memory_hashes(wanted)),
         ).fetchall()
-        held = {rows.id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
+        held = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
         return {memory: CachedExtraction(memory, *one) for memory, one in held.items() if memory in wanted}
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        """Return runs, started last first."""
         found = self._db.execute(
             "SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = %(tenant)s "
             'AND key = ANY(%(keys)s) ORDER BY started DESC, id COLLATE "C", key COLLATE "C" LIMIT %(limit)s',
-            rows.scope_parameters(self._own, limit=limit),
+            rows.scope_parameters(self._scope_keys, limit=limit),
         ).fetchall()
         return [run_from_row(row) for row in found]
 
@@ -180,7 +180,7 @@ class SnapshotCache:
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most = most_bytes
-        self._held: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
@@ -193,27 +193,27 @@ class SnapshotCache:
         """
         with self._lock:
             scope = (name, keys)
-            mark, held = self._held.get(scope, (UNREAD, None))
+            mark, held = self._snapshots.get(scope, (UNREAD, None))
             if held is not None and mark == tenant.mark:
-                self._held.move_to_end(scope)
+                self._snapshots.move_to_end(scope)
                 return held
             fresh = _carry_over(mark, held)
-            self._held[scope] = (tenant.mark, fresh)
-            self._held.move_to_end(scope)
+            self._snapshots[scope] = (tenant.mark, fresh)
+            self._snapshots.move_to_end(scope)
             self._make_room()
             return fresh
 
     def drop(self, name: str) -> None:
         """Let go of what was read of a tenant, which has changed."""
         with self._lock:
-            for scope in [scope for scope in self._held if scope[0] == name]:
-                self._held[scope] = (UNREAD, _carry_over(*self._held[scope]))
+            for scope in [scope for scope in self._snapshots if scope[0] == name]:
+                self._snapshots[scope] = (UNREAD, _carry_over(*self._snapshots[scope]))
 
     def _make_room(self) -> None:
         """Let go of those that were read longest ago; what grew is weighed when the next scope comes."""
-        weight = sum(held.weight for _, held in self._held.values())
-        while len(self._held) > 1 and (weight > self._most or len(self._held) > MAX_SCOPES):
-            _, (_, held) = self._held.popitem(last=False)
+        weight = sum(held.weight for _, held in self._snapshots.values())
+        while len(self._snapshots) > 1 and (weight > self._most or len(self._snapshots) > MAX_SCOPES):
+            _, (_, held) = self._snapshots.popitem(last=False)
             weight -= held.weight
 
 
@@ -244,10 +244,10 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         db: Database,
         scope: Scope,
         tenant: Tenant | None,
-        kept: Snapshot,
+        snapshot: Snapshot,
         large: LargeTenantLimits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(db, scope, tenant, kept)
+        super().__init__(db, scope, tenant, snapshot)
         self._large = large
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
@@ -255,17 +255,17 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         self._found: dict[TermGroup, GroupScores] = {}
 
     def _all_rows(self) -> VisibleTable:
-        return self._kept.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
+        return self._snapshot.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
 
     def _read_rows(self) -> VisibleTable:
         """Read what is visible: of a large tenant what was touched since it was read last, if that is known."""
-        before = self._kept.take(BEFORE)
+        before = self._snapshot.take(BEFORE)
         if before is not None and self._posted:
             mark, seen = before
             touched = tenant_index.changes_since(self._db, self._tenant, mark, self._mark)
             if touched is not None:
-                return rows.refresh_table(self._db, self._own, seen, touched)
-        return rows.read_table(self._db, self._own)
+                return rows.refresh_table(self._db, self._scope_keys, seen, touched)
+        return rows.read_table(self._db, self._scope_keys)
 
     def _table(self) -> MemoryTable:
         return self._all_rows()[0]
@@ -273,84 +273,73 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         """Return which rows pass a filter; each channel of a search asks for the same."""
         if where not in self._passing:
-            self._passing[where] = rows.filter_mask(self._db, self._own, self._table(), where)
+            self._passing[where] = rows.filter_mask(self._db, self._scope_keys, self._table(), where)
         return self._passing[where]
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Return the visible memories of these ids."""
-        return self._kept.records.of(ids, self._get)
+        return self._snapshot.records.of(ids, self._get)
 
     def _get(self, ids: Sequence[str]) -> dict[str, Record]:
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         """Return title, length, turn and role of memories."""
-        return self._kept.heads.of(ids, self._heads)
+        return self._snapshot.heads.of(ids, self._heads)
 
     def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
             "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
             f"WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            *self._own, rows.memory_hashes(ids),
+            *self._scope_keys, rows.memory_hashes(ids),
         )  # fmt: skip
         return {
-            rows.id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
+            id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
             for tier, number, title, words, turn, role, *life in found
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the turns just before and after each turn of a session."""
-        return self._kept.beside.of(ids, self._adjacent)
+        return self._snapshot.beside.of(ids, self._adjacent)
 
     def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
-            return graph.adjacent_turns(self._db, self._own, ids)
-        turns = self._kept.once(
-            "turns", lambda: graph.read_turns(self._db, self._own), lambda read: ROW_BYTES * len(read.places)
+            return graph.adjacent_turns(self._db, self._scope_keys, ids)
+        turns = self._snapshot.once(
+            "turns",
+            lambda: graph.read_turns(self._db, self._scope_keys),
+            lambda read: ROW_BYTES * len(read.places),
         )
         return {memory: near for memory in ids if (near := turns.beside(memory))}
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        """Return the visible memories whose digits come after those of an id."""
         number = number_after(after)
         if where is not None:
             seen = self._table()
             ids = seen.page(self._mask(where), number, limit)
             return list(self.get(ids).values())
-        first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
+        first = number + 1 - SIGN  # past the last bigint after the last id of all
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return what happened last, last first."""
         seen = self._table()
         ids = seen.latest(self._mask(where), limit, skip)
         return list(self.get(ids).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
-        """Return visible ids that begin with a prefix."""
         found: list[str] = []
-        for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
-            digits = (
-                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
-            )
-            if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
-                continue
-            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - rows.SIGN for fill in "0f")
+        for tier, first, last in id_ranges(prefix):
             held = self._all(
                 f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
                 "ORDER BY m.hash LIMIT %s",
-                *self._own, tier, *ends, limit - len(found),
+                *self._scope_keys, tier, first, last, limit - len(found),
             )  # fmt: skip
-            found += [rows.id_from_hash(tier, number) for (number,) in held]
+            found += [id_from_hash(tier, number) for (number,) in held]
         return found
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        """Return the df of each group."""
         return [len(rows) for rows, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        """Score by BM25."""
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _looked(self) -> int | None:
@@ -361,23 +350,20 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
-            seen = (self._own, self._table(), self._kept)
-            self._found |= self._kept.words.of(
+            seen = (self._scope_keys, self._table(), self._snapshot)
+            self._found |= self._snapshot.words.of(
                 new, lambda unread: postings.score_groups(self._db, *seen, unread, self._looked())
             )
         return [self._found[group] for group in groups]
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the visible memories."""
         return self._all_rows()[1]
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Return visible terms spelled like a word."""
-        known = postings.visible_words(self._db, self._own, self._kept, self._looked())
+        known = postings.visible_words(self._db, self._scope_keys, self._snapshot, self._looked())
         return similar_words(known, word, limit)
 
     def models(self) -> list[ModelState]:
-        """Return the tenant's registered models."""
         found = [ModelState(one.model, one.state) for one in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
@@ -389,17 +375,15 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait."""
         condition, asked = self._waits(fingerprint)
         ((held, waiting),) = self._all(
             f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
             *asked,
-            *self._own,
+            *self._scope_keys,
         )
         return Coverage(held - waiting, waiting)
 
     def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories without a model's vectors, in hash order."""
         condition, asked = self._waits(fingerprint)
         records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
         return [PendingMemory(record, self._before(record)) for record in records]
@@ -416,33 +400,28 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return found[0].content if found else ""
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return windows of texts that were embedded before."""
         return vectors.cached_texts(self._db, self._tenant, fingerprint, hashes)
 
     def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        """Return those of these tombstone hashes that were forgotten."""
         found = self._all(
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
         )
         return {mark for (mark,) in found}
 
     def counts(self) -> Counts:
-        """Return what the scope holds."""
         found = self._all(
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {IN_SCOPE} GROUP BY m.tier, m.status",
-            *self._own,
+            *self._scope_keys,
         )
         held = [(tier, status, count) for tier, status, count in found]
         return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
 
     def amount(self, key: str) -> int:
-        """Return how many memories one visibility key holds."""
         ((found,),) = self._all(
-            f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._own, key
+            f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._scope_keys, key
         )
         return int(found)
 
     def versions(self) -> StageVersions | None:
-        """Return the versions that made the memories."""
         found = self._all("SELECT versions FROM tenant WHERE id = %s", self._tenant)
         return StageVersions(**json.loads(found[0][0])) if found and found[0][0] else None

@@ -1,6 +1,6 @@
 """Rows: tenants, records and edges as rows of the tables, and the memory table that one scope sees.
 
-Each statement about rows names its tenant: the first fence. The second are the policies of `migrations.M005`, which let
+Each statement about rows names its tenant: the first fence. The second are the policies of `schema.M005`, which let
 a transaction see and write only the rows of the tenant that it has named in its settings, and none before it has.
 
 An end is the number of its id: a memory's as in ``memory.hash``, which stays when the memory is replaced,
@@ -18,23 +18,17 @@ from numpy.typing import NDArray
 
 from scrubjay.errors import StoreVersionError
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
-from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, parse_id, parse_node_id
+from scrubjay.models.ids import parse_id, parse_node_id
 from scrubjay.models.records import (
-    CATEGORY_PREFIX,
-    ENTITY_PREFIX,
     STATUSES,
-    TIER_PREFIXES,
     TIERS,
-    Document,
     Record,
     RecordFilter,
-    SourcePlace,
-    StageVersions,
 )
 from scrubjay.storage.changes import PreparedMemory
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.schema import newest_schema
-from scrubjay.storage.rows import Tenant, record_from_columns
+from scrubjay.storage.rows import RECORD_COLUMNS, SIGN, Tenant, id_from_hash, record_from_row, record_to_row
 from scrubjay.storage.scoring import MAX_TERM_COUNT, ArrayScores, dot_products, quantize, score_vectors
 from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE, MemoryTable, path_matches
 
@@ -69,7 +63,7 @@ def find_tenant(db: Database, name: str) -> Tenant | None:
         raise StoreVersionError(
             f"The database {db.info.dbname} has schema {row[2]} by now; this scrubjay knows {newest_schema()}. "
             "Nothing was written.",
-            hint="start it again, of the version that the others have: `pip install --upgrade scrubjay`",
+            hint="restart it with the version that the others run: `pip install --upgrade scrubjay`",
         )
     return _select_tenant(db, name)
 
@@ -125,37 +119,17 @@ def touch_tenant(db: Database, tenant: Tenant) -> int:
     return mark
 
 
-SIGN: Final = 1 << 63
-"""Moves an id's number into the range of a bigint without changing its order."""
 MAX_LENGTH: Final = 2**32 - 1
 """Source words that a memory counts at most, as in every store."""
-ID_PREFIX: Final = {**TIER_PREFIXES, "concept": ENTITY_PREFIX, "category": CATEGORY_PREFIX}
-"""What an id of each tier, of a concept and of a category begins with."""
 
-MEMORY_COLUMNS: Final = (
-    "tenant, generation, key, hash, tier, status, document, ordinal, char_start, char_end, "
-    "line_start, line_end, "
-    "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
-    "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, "
-    "valid_from, valid_until, pinned, confidence, strength, tags, content, language, at, length, "
-    "abstract, overview, terms, tfs"
+MEMORY_COLUMNS: Final = ", ".join(
+    ("tenant", "generation", *RECORD_COLUMNS, "language", "at", "length", "terms", "tfs")
 )
 INSERT_MEMORY: Final = (
     f"INSERT INTO memory ({MEMORY_COLUMNS}) VALUES ({', '.join(['%s'] * (MEMORY_COLUMNS.count(',') - 1))}, "
     "%s::integer[], %s::smallint[])"
 )
-RECORD_COLUMNS: Final = (
-    "m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
-    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
-    "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
-    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, "
-    "m.line_start, m.line_end, m.abstract, m.overview"
-)
 FROM_MEMORY: Final = "FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document"
-DOCUMENT_COLUMNS: Final = (
-    "d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor, "
-    "d.chunker, d.tokenizer, d.scrubber, d.extractor, d.labeller"
-)
 
 
 def sort_hash(memory: str) -> int | None:
@@ -167,11 +141,6 @@ def sort_hash(memory: str) -> int | None:
 def memory_hashes(ids: Iterable[str]) -> list[int]:
     """Return the numbers of those of these that are ids."""
     return [number for memory in ids if (number := sort_hash(memory)) is not None]
-
-
-def id_from_hash(of: str, number: int) -> str:
-    """Return the id of what has a tier (or is a ``concept``, a ``category``) and this number in its row."""
-    return f"{ID_PREFIX[of]}{number + SIGN:0{ID_DIGITS}x}"
 
 
 def node_hash(node: str) -> int:
@@ -186,30 +155,22 @@ def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
     return [number - SIGN for kind, number in parsed if of in (None, kind)]
 
 
-def place_values(place: SourcePlace | None) -> tuple[int | None, ...]:
-    """Return where a passage stands as the columns from ``ordinal`` to ``line_end``."""
-    if place is None:
-        return (None,) * 5
-    return place.ordinal, place.start, place.end, place.line_start, place.line_end
-
-
 def memory_to_row(
     memory: PreparedMemory, tenant: int, generation: int, document: int | None, numbers: Mapping[str, int]
 ) -> tuple[Any, ...]:
-    """Return a memory as the values of `INSERT_MEMORY`; ``node_hashes`` are those of its terms."""
+    """Return a memory as the values of `INSERT_MEMORY`; ``numbers`` are those of its terms."""
     counts = memory.terms.counts
     record, event = memory.record, memory.record.event
-    when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
     return (
-        tenant, generation, record.key, sort_hash(record.id), record.tier, record.status, document,
-        *place_values(record.place), record.owner, record.project, record.agent, record.session, record.role,
-        record.turn, record.origin, record.title, list(record.heading_path), record.content_hash, *when,
-        record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
-        record.pinned, float(record.confidence), float(record.strength), list(record.tags), record.content,
-        memory.language, event.start if event else record.recorded_at, min(memory.terms.length, MAX_LENGTH),
-        record.abstract, record.overview, array_literal([numbers[term] for term in counts]),
+        tenant,
+        generation,
+        *record_to_row(record, sort_hash(record.id), document, list),
+        memory.language,
+        event.start if event else record.recorded_at,
+        min(memory.terms.length, MAX_LENGTH),
+        array_literal([numbers[term] for term in counts]),
         array_literal([min(count, MAX_TERM_COUNT) for count in counts.values()]),
-    )  # fmt: skip
+    )
 
 
 def array_literal(numbers: Iterable[float]) -> str:
@@ -217,18 +178,11 @@ def array_literal(numbers: Iterable[float]) -> str:
     return f"{{{','.join(map(str, numbers))}}}"
 
 
-def record_from_row(row: tuple[Any, ...]) -> Record:
-    """Return a row of `RECORD_COLUMNS` as a record."""
-    return record_from_columns(row, id_from_hash(row[1], row[0]), row[9], row[10])
+def memory_from_row(row: Sequence[Any]) -> Record:
+    """Return a row of `SELECTED_COLUMNS` as a record."""
+    return record_from_row(row, tuple)
 
 
-def document_from_row(row: tuple[Any, ...]) -> Document:
-    """Return a row of `DOCUMENT_COLUMNS` as a document."""
-    source, path, content_hash, mtime_ns, size, title, cursor, *versions = row
-    return Document(source, path, content_hash, mtime_ns, size, title, StageVersions(*versions), cursor)
-
-
-BETWEEN_MEMORIES: Final = [kind for kind in STORED_EDGE_KINDS if kind not in ("references", "belongs")]
 VISIBLE_EDGES: Final = """
 WITH looked AS MATERIALIZED (
     SELECT e.*,
@@ -264,9 +218,9 @@ SELECT {EDGE_COLUMNS} FROM (
 """
 
 
-def scope_parameters(own: ScopeKeys, **values: Any) -> dict[str, Any]:
+def scope_parameters(scope_keys: ScopeKeys, **values: Any) -> dict[str, Any]:
     """Return the values of a statement that is bound to tenant, generation and keys."""
-    tenant, generation, keys = own
+    tenant, generation, keys = scope_keys
     return {"tenant": tenant, "generation": generation, "keys": keys, **values}
 
 
@@ -276,31 +230,36 @@ def edge_from_row(row: tuple[Any, ...]) -> Edge:
     return Edge(id_from_hash(src_of, src), kind, id_from_hash(dst_of, dst), *rest)
 
 
-def stored_edges(db: Database, own: ScopeKeys, near: str, ids: Collection[str]) -> list[Edge]:
+def stored_edges(db: Database, scope_keys: ScopeKeys, near: str, ids: Collection[str]) -> list[Edge]:
     """Return the visible edges as they are stored, one a key, that have one of these ids as an end.
 
     Args:
         db: Inside a transaction.
-        own: Tenant, generation and keys of who looks.
+        scope_keys: Tenant, generation and keys of who looks.
         near: Which end: ``src`` or ``dst``.
         ids: Ids of nodes.
     """
     found = db.execute(
         f"{VISIBLE_EDGES.format(condition=HAS_END.format(near=near))} SELECT {EDGE_COLUMNS} FROM seen",
-        scope_parameters(own, ends=node_hashes(ids)),
+        scope_parameters(scope_keys, ends=node_hashes(ids)),
     ).fetchall()
     edges = map(edge_from_row, found)
     return [edge for edge in edges if (edge.src if near == "src" else edge.dst) in ids]
 
 
 def merged_edges(
-    db: Database, own: ScopeKeys, near: str, ids: Sequence[str], kinds: Sequence[str], limit: int | None
+    db: Database,
+    scope_keys: ScopeKeys,
+    near: str,
+    ids: Sequence[str],
+    kinds: Sequence[str],
+    limit: int | None,
 ) -> list[Edge]:
     """Return one visible edge for what several keys say, by the id asked for, kind, falling weight, other end.
 
     Args:
         db: Inside a transaction.
-        own: Tenant, generation and keys of who looks.
+        scope_keys: Tenant, generation and keys of who looks.
         near: The end that is asked for: ``src`` or ``dst``.
         ids: Ids of nodes.
         kinds: Kinds of edges.
@@ -309,7 +268,7 @@ def merged_edges(
     wanted = [kind for kind in STORED_EDGE_KINDS if kind in kinds]
     statement = MERGED_EDGES.format(near=near, far="dst" if near == "src" else "src")
     found = db.execute(
-        statement, scope_parameters(own, ends=node_hashes(ids), kinds=wanted, limit=limit)
+        statement, scope_parameters(scope_keys, ends=node_hashes(ids), kinds=wanted, limit=limit)
     ).fetchall()
     held: dict[tuple[str, str], list[Edge]] = {}
     for edge in map(edge_from_row, found):
@@ -317,7 +276,7 @@ def merged_edges(
     return [edge for one in dict.fromkeys(ids) for kind in wanted for edge in held.get((one, kind), ())]
 
 
-def visible_ids(db: Database, own: ScopeKeys, ids: Collection[str]) -> set[str]:
+def visible_ids(db: Database, scope_keys: ScopeKeys, ids: Collection[str]) -> set[str]:
     """Return those of these ids that are a visible memory's, concept's or category's."""
     found = db.execute(
         "SELECT tier, hash FROM memory WHERE tenant = %(tenant)s AND generation = %(generation)s "
@@ -326,17 +285,17 @@ def visible_ids(db: Database, own: ScopeKeys, ids: Collection[str]) -> set[str]:
         "AND hash = ANY(%(ends)s::bigint[]) "
         "UNION SELECT 'category', hash FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
         "AND hash = ANY(%(ends)s::bigint[])",
-        scope_parameters(own, ends=node_hashes(ids)),
+        scope_parameters(scope_keys, ends=node_hashes(ids)),
     ).fetchall()
     return {id_from_hash(of, number) for of, number in found} & set(ids)
 
 
-def category_members(db: Database, own: ScopeKeys, categories: Collection[str]) -> list[int]:
+def category_members(db: Database, scope_keys: ScopeKeys, categories: Collection[str]) -> list[int]:
     """Return the numbers of the visible memories that belong to any of these categories."""
     condition = f"e.kind = 'belongs' AND {HAS_END.format(near='dst')}"
     found = db.execute(
         f"{VISIBLE_EDGES.format(condition=condition)} SELECT DISTINCT src FROM seen",
-        scope_parameters(own, ends=node_hashes(categories, "category")),
+        scope_parameters(scope_keys, ends=node_hashes(categories, "category")),
     ).fetchall()
     return [number for (number,) in found]
 
@@ -376,16 +335,18 @@ class VisibleTable(NamedTuple):
     languages: tuple[str, ...]
 
 
-def read_table(db: Database, own: ScopeKeys) -> VisibleTable:
+def read_table(db: Database, scope_keys: ScopeKeys) -> VisibleTable:
     """Return the visible memories and their languages."""
-    return _build_table(*_read_columns(db, own))
+    return _build_table(*_read_columns(db, scope_keys))
 
 
-def refresh_table(db: Database, own: ScopeKeys, before: VisibleTable, touched: Sequence[int]) -> VisibleTable:
+def refresh_table(
+    db: Database, scope_keys: ScopeKeys, before: VisibleTable, touched: Sequence[int]
+) -> VisibleTable:
     """Return what is visible by now, of what was before, reading no memories but those touched since."""
     old = before.table.columns
     kept = old[~np.isin(old["num"], np.array(touched, np.int64))]
-    new, languages = _read_columns(db, own, touched)
+    new, languages = _read_columns(db, scope_keys, touched)
     everything = tuple(sorted({*before.languages, *languages}))
     columns = np.concatenate(
         [_recode_languages(kept, before.languages, everything), _recode_languages(new, languages, everything)]
@@ -415,7 +376,7 @@ def _build_table(columns: NDArray[np.void], languages: Sequence[str]) -> Visible
 
 
 def _read_columns(
-    db: Database, own: ScopeKeys, only: Sequence[int] | None = None
+    db: Database, scope_keys: ScopeKeys, only: Sequence[int] | None = None
 ) -> tuple[NDArray[np.void], tuple[str, ...]]:
     """Return the columns of the visible memories, or of some by number, and their languages, sorted.
 
@@ -428,7 +389,7 @@ def _read_columns(
         "int4send(coalesce(array_position(%s::text[], m.status), 0)) || int4send(hashtext(m.language)), "
         "'' ORDER BY m.num), array_agg(DISTINCT hashtext(m.language) || ' ' || m.language) "
         f"FROM memory m WHERE {IN_SCOPE}{some}",
-        (list(TIERS), list(STATUSES), *own, *([] if only is None else [list(only)])),
+        (list(TIERS), list(STATUSES), *scope_keys, *([] if only is None else [list(only)])),
         binary=True,
     ).fetchone()
     packed, languages = row if row is not None else (None, None)
@@ -449,10 +410,12 @@ def _read_columns(
     return columns, tuple(name for name, _ in names)
 
 
-def filter_mask(db: Database, own: ScopeKeys, seen: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
+def filter_mask(
+    db: Database, scope_keys: ScopeKeys, table: MemoryTable, where: RecordFilter
+) -> NDArray[np.bool_]:
     """Return a mask over the rows of a table: which of them pass a filter."""
-    columns = seen.columns
-    mask = seen.of_status(_name_codes(STATUS_CODE, where.statuses)).copy()
+    columns = table.columns
+    mask = table.of_status(_name_codes(STATUS_CODE, where.statuses)).copy()
     if where.tiers:
         mask &= np.logical_or.reduce(
             [columns["tier"] == code for code in _name_codes(TIER_CODE, where.tiers)], initial=False
@@ -464,13 +427,14 @@ def filter_mask(db: Database, own: ScopeKeys, seen: MemoryTable, where: RecordFi
     conditions, values = _sql_conditions(where)
     if where.sources or where.path:
         conditions.append("m.document = ANY(%s::bigint[])")
-        values.append(_matching_documents(db, own, where))
+        values.append(_matching_documents(db, scope_keys, where))
     if where.categories:
         conditions.append("m.hash = ANY(%s::bigint[])")
-        values.append(category_members(db, own, where.categories))
+        values.append(category_members(db, scope_keys, where.categories))
     if conditions:
         found = db.execute(
-            f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}", (*own, *values)
+            f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}",
+            (*scope_keys, *values),
         ).fetchall()
         mask &= np.isin(columns["num"], np.array([num for (num,) in found], np.int64))
     mask.flags.writeable = False
@@ -500,9 +464,9 @@ def _sql_conditions(where: RecordFilter) -> tuple[list[str], list[Any]]:
     return [condition for condition, _ in asked], [value for _, value in asked]
 
 
-def _matching_documents(db: Database, own: ScopeKeys, where: RecordFilter) -> list[int]:
+def _matching_documents(db: Database, scope_keys: ScopeKeys, where: RecordFilter) -> list[int]:
     found = db.execute(
-        "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s", own[:2]
+        "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s", scope_keys[:2]
     ).fetchall()
     return [
         number
@@ -514,15 +478,15 @@ def _matching_documents(db: Database, own: ScopeKeys, where: RecordFilter) -> li
 
 def read_windows(
     db: Database,
-    own: ScopeKeys,
-    seen: MemoryTable,
-    model: tuple[int, EmbeddingModel],
+    scope_keys: ScopeKeys,
+    table: MemoryTable,
+    model: int,
+    dimensions: int,
     of: NDArray[np.int64] | None = None,
 ) -> WindowVectors:
     """Return all visible vectors of a model, or those of some rows, ascending."""
-    number, identity = model
     heads, codes = [], []
-    nums = seen.columns["num"]
+    nums = table.columns["num"]
     wanted = nums if of is None else nums[of]
     for first in range(0, len(wanted), FETCH_ROWS):
         # By their numbers, which the table has: as a join the server would plan it by what it has learned.
@@ -530,24 +494,24 @@ def read_windows(
             "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
             "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
             "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
-            (own[0], number, wanted[first : first + FETCH_ROWS].tolist()),
+            (scope_keys[0], model, wanted[first : first + FETCH_ROWS].tolist()),
             binary=True,
         ).fetchone()
         if row is not None and row[0] is not None:
             heads.append(row[0])
             codes.append(row[1])
     held = np.frombuffer(b"".join(heads), PACKED_WINDOW)
-    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), identity.dimensions)
+    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), dimensions)
     rows = np.searchsorted(nums, held["num"].astype(np.int64))
     return rows, held["scale"].astype(np.float64), data
 
 
 def score_windows(
-    seen: MemoryTable, held: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
+    table: MemoryTable, windows: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> ArrayScores:
     """Score every row that has vectors of a model by its best window."""
     codes, scale = quantize(query)
-    rows, scales, data = held
-    best = np.full(seen.rows, -np.inf, np.float64)
+    rows, scales, data = windows
+    best = np.full(table.rows, -np.inf, np.float64)
     np.maximum.at(best, rows, dot_products(data, codes) * (scales * scale))
-    return score_vectors(seen, best, mask)
+    return score_vectors(table, best, mask)

@@ -19,62 +19,6 @@ if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import Database
 
 
-M002: Final = """
-ALTER TABLE memory ADD COLUMN abstract text, ADD COLUMN overview text;
--- Hashed: a name may be longer than a B-tree's row.
-CREATE INDEX memory_session ON memory USING hash (session);
-CREATE INDEX memory_project ON memory USING hash (project);
--- hash, src, dst: numbers of ids, moved as memory.hash is; what dst is an id of, the edge's kind tells.
-CREATE TABLE concept (
-    tenant bigint NOT NULL, key text NOT NULL, hash bigint NOT NULL, name text NOT NULL, aliases text[] NOT NULL,
-    kind text NOT NULL, at bigint NOT NULL, PRIMARY KEY (tenant, key, hash)
-);
--- How often a key's concepts were changed.
-CREATE TABLE concept_mark (
-    tenant bigint NOT NULL, key text NOT NULL, changes bigint NOT NULL, PRIMARY KEY (tenant, key)
-);
-CREATE TABLE category (
-    tenant bigint NOT NULL, hash bigint NOT NULL, key text NOT NULL, kind text NOT NULL, name text NOT NULL,
-    parent text, abstract text NOT NULL, overview text NOT NULL, model text NOT NULL, centroid bytea NOT NULL,
-    at bigint NOT NULL, built bigint NOT NULL, PRIMARY KEY (tenant, hash)
-);
--- One row a key and place: a tenant has one writer at a time, who deletes before inserting.
-CREATE TABLE project (tenant bigint NOT NULL, key text NOT NULL, place text NOT NULL, name text NOT NULL);
-CREATE INDEX project_key ON project (tenant, key);
-CREATE TABLE edge (
-    tenant bigint NOT NULL, src bigint NOT NULL, kind text NOT NULL, dst bigint NOT NULL, key text NOT NULL,
-    weight double precision NOT NULL, at bigint NOT NULL, origin text NOT NULL, rule text NOT NULL, run text,
-    PRIMARY KEY (tenant, src, kind, dst, key)
-);
-CREATE INDEX edge_inward ON edge (tenant, dst, kind);
-"""
-
-
-M009_TABLES: Final = """
--- neighbours: how far the index of a model's vectors is: '', 'filling' (written, not asked yet) or 'ready'.
-ALTER TABLE model ADD COLUMN neighbours text NOT NULL DEFAULT '';
--- posted: the words of memories up to this number stand in posting; those of later ones only beside their memories.
-ALTER TABLE tenant ADD COLUMN posted bigint NOT NULL DEFAULT 0;
--- Memories from first to last that hold a word, by their numbers, and how often, side by side.
-CREATE TABLE posting (
-    tenant bigint NOT NULL, term integer NOT NULL, first bigint NOT NULL, last bigint NOT NULL, nums bigint[] NOT NULL,
-    tfs smallint[] NOT NULL, PRIMARY KEY (tenant, term, first)
-);
--- nums: what the write that left this mark on its tenant has touched (`marks`).
-CREATE TABLE change (
-    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, mark bigint NOT NULL, nums bigint[] NOT NULL,
-    PRIMARY KEY (tenant, seq)
-);
-"""
-
-
-M010: Final = """
--- share: NULL where nobody decided since this migration. repositories: JSON, NULL before anybody looked.
-ALTER TABLE source ADD COLUMN trust text NOT NULL DEFAULT '', ADD COLUMN share boolean, ADD COLUMN repositories text;
-ALTER TABLE event ADD COLUMN actor text NOT NULL DEFAULT '';
-"""
-
-
 ADVISORY_LOCK: Final = 0x534A4159
 """``SJAY``: the advisory lock under which one process at a time makes tables."""
 PATIENCE_S: Final = 30.0
@@ -149,6 +93,36 @@ CREATE TABLE cache (
 CREATE TABLE tombstone (tenant bigint NOT NULL, hash text NOT NULL, PRIMARY KEY (tenant, hash));
 """
 
+M002: Final = """
+ALTER TABLE memory ADD COLUMN abstract text, ADD COLUMN overview text;
+-- Hashed: a name may be longer than a B-tree's row.
+CREATE INDEX memory_session ON memory USING hash (session);
+CREATE INDEX memory_project ON memory USING hash (project);
+-- hash, src, dst: numbers of ids, moved as memory.hash is; what dst is an id of, the edge's kind tells.
+CREATE TABLE concept (
+    tenant bigint NOT NULL, key text NOT NULL, hash bigint NOT NULL, name text NOT NULL, aliases text[] NOT NULL,
+    kind text NOT NULL, at bigint NOT NULL, PRIMARY KEY (tenant, key, hash)
+);
+-- How often a key's concepts were changed.
+CREATE TABLE concept_mark (
+    tenant bigint NOT NULL, key text NOT NULL, changes bigint NOT NULL, PRIMARY KEY (tenant, key)
+);
+CREATE TABLE category (
+    tenant bigint NOT NULL, hash bigint NOT NULL, key text NOT NULL, kind text NOT NULL, name text NOT NULL,
+    parent text, abstract text NOT NULL, overview text NOT NULL, model text NOT NULL, centroid bytea NOT NULL,
+    at bigint NOT NULL, built bigint NOT NULL, PRIMARY KEY (tenant, hash)
+);
+-- One row a key and place: a tenant has one writer at a time, who deletes before inserting.
+CREATE TABLE project (tenant bigint NOT NULL, key text NOT NULL, place text NOT NULL, name text NOT NULL);
+CREATE INDEX project_key ON project (tenant, key);
+CREATE TABLE edge (
+    tenant bigint NOT NULL, src bigint NOT NULL, kind text NOT NULL, dst bigint NOT NULL, key text NOT NULL,
+    weight double precision NOT NULL, at bigint NOT NULL, origin text NOT NULL, rule text NOT NULL, run text,
+    PRIMARY KEY (tenant, src, kind, dst, key)
+);
+CREATE INDEX edge_inward ON edge (tenant, dst, kind);
+"""
+
 M003: Final = """
 -- memory, other: numbers of ids, moved as memory.hash is. A tenant has one writer at a time: seq is their order.
 CREATE TABLE event (
@@ -182,7 +156,7 @@ CREATE POLICY own ON {table} USING ({own}) WITH CHECK ({own});
 OWN_TENANT: Final = "tenant = (SELECT nullif(current_setting('scrubjay.tenant', true), '')::bigint)"
 """Whether a row is of the tenant that the transaction has named, looked up once a statement; none before it has."""
 NAMED_TENANT: Final = "'=' || name = (SELECT current_setting('scrubjay.tenant_name', true))"
-"""How a tenant's own row is found, before its number is known: by its name, marked as `tenant.MARK` says."""
+"""How a tenant's own row is found, before its number is known: by its name, marked with `NAME_MARK`."""
 M005: Final = ROW_POLICY.format(table="tenant", own=NAMED_TENANT) + "".join(
     ROW_POLICY.format(table=table, own=OWN_TENANT)
     for table in (
@@ -205,9 +179,28 @@ CREATE INDEX memory_key ON memory (key, tenant, generation, hash);
 ALTER TABLE memory DROP CONSTRAINT memory_tenant_generation_hash_key;
 ALTER TABLE memory ADD CONSTRAINT memory_hash UNIQUE (tenant, generation, hash) INCLUDE (key);
 """
-M009: Final = M009_TABLES + "".join(
-    ROW_POLICY.format(table=table, own=OWN_TENANT) for table in ("posting", "change")
-)
+M009: Final = """
+-- neighbours: how far the index of a model's vectors is: '', 'filling' (written, not asked yet) or 'ready'.
+ALTER TABLE model ADD COLUMN neighbours text NOT NULL DEFAULT '';
+-- posted: the words of memories up to this number stand in posting; those of later ones only beside their memories.
+ALTER TABLE tenant ADD COLUMN posted bigint NOT NULL DEFAULT 0;
+-- Memories from first to last that hold a word, by their numbers, and how often, side by side.
+CREATE TABLE posting (
+    tenant bigint NOT NULL, term integer NOT NULL, first bigint NOT NULL, last bigint NOT NULL, nums bigint[] NOT NULL,
+    tfs smallint[] NOT NULL, PRIMARY KEY (tenant, term, first)
+);
+-- nums: what the write that left this mark on its tenant has touched (`marks`).
+CREATE TABLE change (
+    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, mark bigint NOT NULL, nums bigint[] NOT NULL,
+    PRIMARY KEY (tenant, seq)
+);
+""" + "".join(ROW_POLICY.format(table=table, own=OWN_TENANT) for table in ("posting", "change"))
+
+M010: Final = """
+-- share: NULL where nobody decided since this migration. repositories: JSON, NULL before anybody looked.
+ALTER TABLE source ADD COLUMN trust text NOT NULL DEFAULT '', ADD COLUMN share boolean, ADD COLUMN repositories text;
+ALTER TABLE event ADD COLUMN actor text NOT NULL DEFAULT '';
+"""
 
 Migration = tuple[int, str, str]
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -290,8 +283,8 @@ def migrate(
 
 def _busy_error(url: str) -> StoreBusyError:
     return StoreBusyError(
-        f"The schema of {hide_password(url)} is to be changed, and others hold its tables. It was not touched.",
-        hint="try again when the longest of them are done: select * from pg_stat_activity",
+        f"The schema of {hide_password(url)} must be migrated, but other sessions hold its tables. It was not touched.",
+        hint="try again when the longest have finished: select * from pg_stat_activity",
     )
 
 

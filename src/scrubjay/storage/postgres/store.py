@@ -144,7 +144,7 @@ class TenantIndexer:
             row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
             if row is None or not row[0]:
                 raise StoreError(
-                    f"{hide_password(self._url)}: an index is made by the owner of the tables, and this user is not. "
+                    f"{hide_password(self._url)}: only the owner of the tables can build an index, and this user is not the owner. "
                     "Nothing was written.",
                     hint="run it once as the owner: --store postgresql://scrubjay_owner@host/database",
                 )
@@ -173,51 +173,49 @@ class TenantIndexer:
             done += fresh
             told("words", done)
 
-    def _index(self, one: RegisteredModel, told: StageCallback) -> None:
+    def _index(self, model: RegisteredModel, told: StageCallback) -> None:
         """Make a model's index: from the first step on writers write its table, too."""
         with self._pool.transaction() as db:
-            if one.neighbours == tenant_index.READY and tenant_index.find_index(
-                db, self._obtain(db).number, one.number
+            if model.neighbours == tenant_index.READY and tenant_index.find_index(
+                db, self._obtain(db).number, model.number
             ):
                 return
-        self._note(one, tenant_index.FILLING)
+        self._note(model, tenant_index.FILLING)
         last, done = -1, 0
         while True:
             with self._pool.transaction() as db:
                 tenant = self._obtain(db).number
-                missing = tenant_index.missing_neighbours(db, tenant, one.number, last, BATCH_MEMORIES)
-                tenant_index.put_neighbours(db, tenant, one.number, missing)
+                missing = tenant_index.missing_neighbours(db, tenant, model.number, last, BATCH_MEMORIES)
+                tenant_index.put_neighbours(db, tenant, model.number, missing)
             if not missing:
                 break
             last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
             told("vectors", done)
         self._apart(
             lambda db, number: tenant_index.create_neighbour_index(
-                db, self._type(), *number, dimensions=one.model.dimensions
+                db, self._type(), *number, dimensions=model.model.dimensions
             ),
-            one,
+            model,
         )
-        self._note(one, tenant_index.READY)
+        self._note(model, tenant_index.READY)
 
     def _type(self) -> str:
         with self._pool.transaction() as db:
             here = tenant_index.codes_type_schema(db)
         if here is None:
-            raise StoreError(
-                f"Somebody took pgvector out of {hide_password(self._url)} meanwhile. Begin again."
-            )
+            raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
         return here
 
-    def _note(self, one: RegisteredModel, state: str) -> None:
+    def _note(self, model: RegisteredModel, state: str) -> None:
         with self._pool.transaction() as db:
             tenant = self._obtain(db)
-            tenant_index.set_index_state(db, tenant.number, one.number, state)
+            tenant_index.set_index_state(db, tenant.number, model.number, state)
             touch_tenant(db, tenant)
 
-    def _apart(self, do: Callable[[Database, tuple[int, int]], None], one: RegisteredModel) -> None:
+    def _apart(self, do: Callable[[Database, tuple[int, int]], None], model: RegisteredModel) -> None:
         """Do what cannot be done in a transaction, and takes as long as it takes, on a connection of its own."""
         with self._pool.transaction() as db:
-            number = (self._obtain(db).number, one.number)
+            number = (self._obtain(db).number, model.number)
         with translate_errors(self._url), closing(connect(self._url)) as db:
             db.execute("SET statement_timeout TO 0")
             db.execute("SET lock_timeout TO 0")
@@ -264,14 +262,14 @@ class PostgresStore:
         large: LargeTenantLimits | None = None,
     ) -> None:
         self.quota = quota
-        self._amounts = MemoryCounts()
+        self._counts = MemoryCounts()
         self._url = url
         self._secret = secret
         self._patience = patience
         self._large = DEFAULT_LIMITS if large is None else large
         require_driver(url)
         self._pool = ConnectionPool(url, most, patience)
-        self._own = threading.local()
+        self._thread = threading.local()
         self._snapshots = SnapshotCache()
         try:
             with self._pool.transaction(READ_ONLY, gated=False) as db:
@@ -289,13 +287,11 @@ class PostgresStore:
         return hide_password(self._url)
 
     def held(self, tenant: str) -> Mapping[str, int]:
-        """Return visibility key to number of memories."""
         with self._pool.transaction(READ_ONLY) as db:
             found = find_tenant(db, tenant)
             return count_by_key(db, found) if found else {}
 
     def secret(self, scope: Scope) -> bytes:
-        """Return the tenant's key for ids and tombstones."""
         with self._pool.transaction(READ_ONLY) as db:
             found = find_tenant(db, scope.tenant)
         if found is None:
@@ -328,9 +324,11 @@ class PostgresStore:
             tenant = lock_tenant(db, scope.tenant, self._secret, seconds)
             writer = PostgresWriter(db, tenant, scope)
             writer.apply_all(changes)
-            named, count = (scope.tenant, tenant), partial(count_by_key, db, tenant)
-            after = self._amounts.admit(self.quota, named, tenant.mark, writer.gained, changes, count)
-        self._amounts.keep(tenant, writer.mark, after)
+            count = partial(count_by_key, db, tenant)
+            after = self._counts.admit(
+                self.quota, scope.tenant, tenant, tenant.mark, writer.gained, changes, count
+            )
+        self._counts.keep(tenant, writer.mark, after)
         self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
@@ -356,17 +354,17 @@ class PostgresStore:
                 ).fetchone()
             mine = row is not None and bool(row[0])
             outer = self._holding()
-            self._own.holding = (*outer, db) if mine else outer
+            self._thread.holding = (*outer, db) if mine else outer
             try:
                 yield mine
             finally:
-                self._own.holding = outer
+                self._thread.holding = outer
                 with suppress(psycopg.OperationalError):  # a session that is lost holds nothing any more
                     db.execute("SELECT pg_advisory_unlock_all()")
 
     def _holding(self) -> tuple[Database, ...]:
         """Return the sessions that hold names for this thread."""
-        held: tuple[Database, ...] = getattr(self._own, "holding", ())
+        held: tuple[Database, ...] = getattr(self._thread, "holding", ())
         return held
 
     def _still_alone(self) -> None:
@@ -380,13 +378,11 @@ class PostgresStore:
                 db.execute("SELECT 1")
 
     def tenants(self) -> list[str]:
-        """Return the names of all tenants."""
         with self.reader(Scope("", "")) as reader:
             return tenant_names(reader, self.url)
 
     @contextmanager
     def whole(self, tenant: str) -> Iterator[PostgresTenantReader]:
-        """Open a consistent view of all that a tenant has."""
         with self.reader(Scope(tenant, "")) as reader:
             # Whoever copies or compares looks at the other store for a while.
             reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
@@ -444,7 +440,6 @@ class PostgresStore:
             return work.make(progress)
 
     def reduce(self, scope: Scope) -> None:
-        """Take these away."""
         with self._enlarging(scope) as work:
             work.drop()
 
@@ -453,8 +448,8 @@ class PostgresStore:
         with self.alone(scope, "large") as alone:
             if not alone:
                 raise StoreBusyError(
-                    f"Somebody else makes or takes away what this tenant of {self.url} is searched by.",
-                    hint="wait until they are done: `scrubjay status` tells",
+                    f"Another process is building or dropping the index of this tenant of {self.url}.",
+                    hint="wait until it is done: `scrubjay status` shows it",
                 )
             yield TenantIndexer(self._pool, self._url, scope.tenant, self._patience)
 

@@ -182,14 +182,14 @@ def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None
 
 
 def find_in_blocks(
-    db: Database, tenant: int, seen: MemoryTable, wanted: Sequence[int]
+    db: Database, tenant: int, table: MemoryTable, wanted: Sequence[int]
 ) -> dict[int, TermMatches]:
     """Return the rows of a table that hold words, of those that the blocks know.
 
     Args:
         db: Inside a transaction.
         tenant: Its number.
-        seen: The rows.
+        table: The rows.
         wanted: Numbers of words.
     """
     found = db.execute(
@@ -199,14 +199,14 @@ def find_in_blocks(
         (tenant, list(wanted)),
         binary=True,
     ).fetchall()
-    return {term: _visible_matches(seen, nums, tfs) for term, nums, tfs in found}
+    return {term: _visible_matches(table, nums, tfs) for term, nums, tfs in found}
 
 
-def _visible_matches(seen: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
+def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
     """Return those of some memories that a table has, as its rows."""
     held = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
     counts = np.frombuffer(tfs, PACKED_COUNT)["value"].astype(np.float64)
-    mine = seen.columns["num"]
+    mine = table.columns["num"]
     rows = np.searchsorted(mine, held)
     there = rows < len(mine)
     there[there] = mine[rows[there]] == held[there]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import StoreError
@@ -17,8 +17,8 @@ from scrubjay.storage.postgres import vectors as postgres_vectors
 from scrubjay.storage.postgres.connection import SCHEMA, unescape_text
 from scrubjay.storage.postgres.reader import PostgresHistory, PostgresReader
 from scrubjay.storage.postgres.rows import edge_from_row, find_tenant
+from scrubjay.storage.rows import SELECTED_COLUMNS, SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
-from scrubjay.storage.validation import TARGET_KIND
 from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SELECT_KEYS: Final = " UNION ".join(
     f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED_TABLES
 )
 SELECT_MEMORIES: Final = (
-    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} "
+    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {SELECTED_COLUMNS} {rows.FROM_MEMORY} "
     "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
 )
 SELECT_CONTENT_HASHES: Final = """
@@ -56,7 +56,7 @@ SELECT_TIERS: Final = (
 )
 """What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
 learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
-LEAST_HASH: Final = -rows.SIGN
+LEAST_HASH: Final = -SIGN
 """The smallest number of an id."""
 
 
@@ -93,7 +93,6 @@ class PostgresTenantReader(PostgresReader):
 
     @property
     def secret(self) -> bytes | None:
-        """The tenant's key for ids and tombstones."""
         return None if self._found_tenant is None else self._found_tenant.secret
 
     def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
@@ -108,24 +107,26 @@ class PostgresTenantReader(PostgresReader):
             cursor.close()  # again: one whose connection is lost while it closes stays open else
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the visibility keys of memories."""
         wanted = set(ids)
         asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
-        held = self._all(asked, *self._own[:2], rows.memory_hashes(wanted))
-        found = {rows.id_from_hash(tier, number): key for tier, number, key in held}
+        held = self._all(asked, *self._scope_keys[:2], rows.memory_hashes(wanted))
+        found = {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
-        told = PostgresHistory()
-        told._db, told._own = self._db, (*self._own[:2], list(set(self.keys_of(ids).values())))
-        return told.readings(ids)
+        history = PostgresHistory()
+        history._db, history._scope_keys = (
+            self._db,
+            (*self._scope_keys[:2], list(set(self.keys_of(ids).values()))),
+        )
+        return history.readings(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         """Yield every memory, in the order of the rows."""
         known = postgres_vectors.registered_models(self._db, self._tenant)
         last = -1
-        while found := self._all(SELECT_MEMORIES, *self._own[:2], last, BATCH_ROWS):
+        while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
             used = sorted({term for row in found for term in row[3]})
             asked = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
@@ -133,7 +134,7 @@ class PostgresTenantReader(PostgresReader):
             vectors = self._of([row[0] for row in found], known)
             yield [
                 PreparedMemory(
-                    rows.record_from_row(tuple(record)),
+                    rows.memory_from_row(record),
                     Terms({words[term]: times for term, times in zip(own, tfs, strict=True)}, length),
                     vectors.get(num, {}),
                     language,
@@ -144,12 +145,12 @@ class PostgresTenantReader(PostgresReader):
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         """Yield memories looked at, with those whose text has another hash; the server makes the hashes."""
         last = -1
-        while found := self._all(SELECT_CONTENT_HASHES, *self._own[:2], last, BATCH_ROWS):
+        while found := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
             yield (
                 len(found),
                 [
-                    AlteredMemory(rows.id_from_hash(tier, number), source, path)
+                    AlteredMemory(id_from_hash(tier, number), source, path)
                     for _, tier, number, source, path, digest, content in found
                     if content is not None and not _has_hash(bytes(content), digest)
                 ],
@@ -173,7 +174,6 @@ class PostgresTenantReader(PostgresReader):
         return held
 
     def connections(self) -> Iterator[list[Edge]]:
-        """Yield every edge."""
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
         while found := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
             last = found[-1][:4]
@@ -185,19 +185,21 @@ class PostgresTenantReader(PostgresReader):
             ]
 
     def past(self) -> Iterator[list[Event]]:
-        """Yield every event."""
         last = -1
         while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
             last = found[-1][0]
             tiers = self._tiers(end for row in found for end in (row[1], row[6]) if end is not None)
-            yield [_event_from_row(row[1:], tiers) for row in found if row[1] in tiers]
+            yield [
+                event_from_row((tiers[number], number, *what, tiers.get(other), other, count, before, actor))
+                for _, number, *what, other, count, before, actor in found
+                if number in tiers
+            ]
 
     def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the tiers of those of these numbers that are memories'."""
-        return dict(self._all(SELECT_TIERS, *self._own[:2], list(set(numbers))))
+        return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        """Yield cached texts."""
         asked = (
             "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
@@ -207,12 +209,10 @@ class PostgresTenantReader(PostgresReader):
                 yield fingerprint, {text: postgres_vectors.decode_vectors(scales, data, width)}
 
     def tombstones(self) -> Iterator[list[str]]:
-        """Yield tombstones."""
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
             yield [mark for (mark,) in piece]
 
     def places(self) -> list[PutProject]:
-        """Return projects by key and place."""
         asked = "SELECT place, name, key FROM project WHERE tenant = %s"
         found = [PutProject(*row) for row in self._all(asked, self._tenant)]
         return sorted(found, key=lambda one: (one.key, one.place))
@@ -229,9 +229,3 @@ def _has_hash(content: bytes, digest: str) -> bool:
         return text_hash(unescape_text(content.decode())) == digest
     except UnicodeDecodeError:
         return False
-
-
-def _event_from_row(row: tuple[Any, ...], tiers: Mapping[int, str]) -> Event:
-    number, op, at, key, run, other, count, before, actor = row
-    named = rows.id_from_hash(tiers[other], other) if other in tiers else None
-    return Event(rows.id_from_hash(tiers[number], number), op, at, key, run, named, count, before, actor)

@@ -24,6 +24,7 @@ from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, WindowVectors
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourIndex
+from scrubjay.storage.rows import id_from_hash
 from scrubjay.storage.scoring import ArrayScores, quantize
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
 
 
 def put_vectors(
-    db: Database, tenant: int, one: RegisteredModel, windows: Mapping[int, QuantizedVectors]
+    db: Database, tenant: int, model: RegisteredModel, windows: Mapping[int, QuantizedVectors]
 ) -> None:
     """Store the windows of memories, by the numbers of their rows, that have none of this model."""
     held = [
@@ -95,25 +96,24 @@ def put_vectors(
     db.execute(
         "INSERT INTO vector (tenant, memory, model, place, scale, data) SELECT %s, memory, %s, place, scale, data "
         "FROM unnest(%s::bigint[], %s::integer[], %s::real[], %s::bytea[]) AS new (memory, place, scale, data)",
-        (tenant, one.number, nums, places, scales, data),
+        (tenant, model.number, nums, places, scales, data),
     )
-    if one.neighbours:
-        tenant_index.put_neighbours(db, tenant, one.number, zip(nums, places, data, strict=True))
+    if model.neighbours:
+        tenant_index.put_neighbours(db, tenant, model.number, zip(nums, places, data, strict=True))
 
 
 def memory_windows(
-    db: Database, own: ScopeKeys, model: tuple[int, EmbeddingModel], hashes: Sequence[int]
+    db: Database, scope_keys: ScopeKeys, model: RegisteredModel, hashes: Sequence[int]
 ) -> dict[str, QuantizedVectors]:
     """Return the windows of a model of those of these visible memories that have them, by id."""
-    number, identity = model
     found = db.execute(
         "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
         "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
         f"WHERE v.model = %s AND {IN_SCOPE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
-        (number, *own, hashes),
+        (model.number, *scope_keys, hashes),
     ).fetchall()
     return {
-        postgres_rows.id_from_hash(tier, number): decode_vectors(scales, data, identity.dimensions)
+        id_from_hash(tier, number): decode_vectors(scales, data, model.model.dimensions)
         for tier, number, scales, data in found
     }
 
@@ -243,7 +243,7 @@ class PostgresVectors(PostgresGraph):
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
 
     def _registered(self) -> dict[str, RegisteredModel]:
-        return self._kept.once("models", lambda: registered_models(self._db, self._tenant))
+        return self._snapshot.once("models", lambda: registered_models(self._db, self._tenant))
 
     def _model(self, fingerprint: str) -> RegisteredModel:
         found = self._registered().get(fingerprint)
@@ -253,24 +253,25 @@ class PostgresVectors(PostgresGraph):
 
     def _held(self, number: int, model: EmbeddingModel) -> WindowVectors:
         """Return all visible vectors of a model."""
-        return self._kept.once(
+        return self._snapshot.once(
             ("vectors", number),
-            lambda: postgres_rows.read_windows(self._db, self._own, self._table(), (number, model)),
+            lambda: postgres_rows.read_windows(
+                self._db, self._scope_keys, self._table(), number, model.dimensions
+            ),
             lambda read: sum(array.nbytes for array in read),
         )
 
-    def _index(self, one: RegisteredModel) -> NeighbourIndex | None:
+    def _index(self, model: RegisteredModel) -> NeighbourIndex | None:
         """Return the index that nominates for this scope, None for a scope of usual size and where there is none."""
-        if one.neighbours != tenant_index.READY or self._table().rows <= self._large.rows:
+        if model.neighbours != tenant_index.READY or self._table().rows <= self._large.rows:
             return None
-        return self._kept.once(
-            ("index", one.number), lambda: tenant_index.find_index(self._db, self._tenant, one.number)
+        return self._snapshot.once(
+            ("index", model.number), lambda: tenant_index.find_index(self._db, self._tenant, model.number)
         )
 
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        """Score by cosine with the best window."""
         one = self._model(fingerprint)
         if query.shape != (one.model.dimensions,):
             raise ModelMismatchError(
@@ -292,34 +293,36 @@ class PostgresVectors(PostgresGraph):
             lambda: self._exact(one, query, where),
         )
 
-    def _exact(self, one: RegisteredModel, query: NDArray[np.float32], where: RecordFilter) -> ArrayScores:
+    def _exact(self, model: RegisteredModel, query: NDArray[np.float32], where: RecordFilter) -> ArrayScores:
         return postgres_rows.score_windows(
-            self._table(), self._held(one.number, one.model), query, self._mask(where)
+            self._table(), self._held(model.number, model.model), query, self._mask(where)
         )
 
-    def _windows_of(self, one: RegisteredModel, rows: NDArray[np.int64]) -> WindowVectors:
+    def _windows_of(self, model: RegisteredModel, rows: NDArray[np.int64]) -> WindowVectors:
         """Return the vectors of some rows, ascending."""
-        return postgres_rows.read_windows(self._db, self._own, self._table(), (one.number, one.model), rows)
+        return postgres_rows.read_windows(
+            self._db, self._scope_keys, self._table(), model.number, model.model.dimensions, rows
+        )
 
-    def _sample(self, one: RegisteredModel) -> VectorSample:
-        return self._kept.once(
-            ("sample", one.number),
-            lambda: self._sampled(one),
+    def _sample(self, model: RegisteredModel) -> VectorSample:
+        return self._snapshot.once(
+            ("sample", model.number),
+            lambda: self._sampled(model),
             lambda read: sum(array.nbytes for array in read.held),
         )
 
-    def _sampled(self, one: RegisteredModel) -> VectorSample:
+    def _sampled(self, model: RegisteredModel) -> VectorSample:
         keys = self._table().columns["key"]
         least = min(SAMPLED, len(keys))
         chosen = np.sort(np.argpartition(keys, least - 1)[:least])
-        held = self._windows_of(one, chosen)
+        held = self._windows_of(model, chosen)
         return VectorSample(held, round(len(np.unique(held[0])) / least * len(keys)))
 
     def _chosen(
-        self, one: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, most: int
+        self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, most: int
     ) -> list[NDArray[np.int64] | None]:
         """Return, for each query, the rows that pass and are to be scored; None where that is all of them."""
-        index = self._index(one)
+        index = self._index(model)
         if index is None:
             return [None] * len(queries)
         seen, mask = self._table(), self._mask(where)
@@ -330,7 +333,7 @@ class PostgresVectors(PostgresGraph):
         asked = ceil(most * max(index.vectors, seen.rows) / len(passing))
         codes = np.stack([quantize(query)[0] for query in queries])
         named = tenant_index.nominate_neighbours(
-            self._db, index.here, (self._tenant, one.number), codes, asked
+            self._db, index.here, (self._tenant, model.number), codes, asked
         )
         nums = seen.columns["num"]
         chosen: list[NDArray[np.int64] | None] = []
@@ -349,7 +352,6 @@ class PostgresVectors(PostgresGraph):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        """Return the memories nearest to each query."""
         one = self._model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != one.model.dimensions:
             raise ModelMismatchError(
@@ -362,16 +364,16 @@ class PostgresVectors(PostgresGraph):
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
     def _alike(
-        self, one: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, limit: int
+        self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, limit: int
     ) -> list[list[Hit]]:
-        chosen = self._chosen(one, queries, where, max(self._large.alike, limit))
+        chosen = self._chosen(model, queries, where, max(self._large.alike, limit))
         some = [rows for rows in chosen if rows is not None]
-        held = self._windows_of(one, np.unique(np.concatenate(some))) if some else None
+        held = self._windows_of(model, np.unique(np.concatenate(some))) if some else None
         seen, mask = self._table(), self._mask(where)
         found = []
         for query, mine in zip(queries, chosen, strict=True):
             if mine is None or held is None:
-                found.append(self._exact(one, query, where).top(limit))
+                found.append(self._exact(model, query, where).top(limit))
                 continue
             own = np.isin(held[0], mine)
             of_mine = (held[0][own], held[1][own], held[2][own])
@@ -379,14 +381,12 @@ class PostgresVectors(PostgresGraph):
         return found
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return the windows that visible memories have of a model."""
         one = self._model(fingerprint)
-        found = memory_windows(self._db, self._own, (one.number, one.model), postgres_rows.memory_hashes(ids))
+        found = memory_windows(self._db, self._scope_keys, one, postgres_rows.memory_hashes(ids))
         return {memory: found[memory] for memory in ids if memory in found}
 
     def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model."""
-        return self._kept.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+        return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
 
     def _windows(self, fingerprint: str) -> int:
         one = self._registered().get(fingerprint)
@@ -399,6 +399,6 @@ class PostgresVectors(PostgresGraph):
         ((found,),) = self._all(
             "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
             f"WHERE v.model = %s AND {postgres_rows.IN_SCOPE}",
-            one.number, *self._own,
+            one.number, *self._scope_keys,
         )  # fmt: skip
         return int(found)

@@ -10,85 +10,61 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.ids import parse_id, tombstone_hash
-from scrubjay.models.lifecycle import (
-    CachedExtraction,
-    ConsolidationRun,
-    Event,
-    LifecycleChange,
-    changed_fields,
-)
 from scrubjay.models.records import Document, Scope
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import Change, PreparedMemory, QuantizedVectors
+from scrubjay.storage.history import HistoryWriter, PriorMemory
 from scrubjay.storage.postgres import postings, rows, tenant_index, vectors
 from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
 from scrubjay.storage.postgres.rows import IN_SCOPE, touch_tenant
 from scrubjay.storage.postgres.vectors import registered_models
-from scrubjay.storage.rows import Tenant, encode_repositories, event_to_row, run_to_row
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    EVENT_COLUMNS,
+    PLACE_COLUMNS,
+    RUN_COLUMNS,
+    SELECTED_COLUMNS,
+    SOURCE_COLUMNS,
+    Tenant,
+    document_from_row,
+    document_to_row,
+    id_from_hash,
+    insert_sql,
+    place_to_row,
+    source_to_row,
+)
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
-    check_event,
     check_key,
-    check_lifecycle,
     check_place,
-    check_reading,
     check_rebuild_changes,
     check_record,
-    check_run,
-    check_validity,
     check_vectors,
     id_conflict,
 )
 from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
-    from scrubjay.models.records import Source
     from scrubjay.storage.postgres.connection import Database
     from scrubjay.storage.postgres.rows import ScopeKeys
     from scrubjay.storage.postgres.vectors import RegisteredModel
 
 
-def insert_source(db: Database, tenant: int, new: Source) -> None:
-    """Insert a source whose id is free."""
-    db.execute(
-        "INSERT INTO source (tenant, id, root, description, include, exclude, key, added_at, synced_at, "
-        "trust, share, repositories) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (
-            tenant, new.id, new.root, new.description, list(new.include), list(new.exclude), new.key,
-            new.added_at, new.synced_at, new.trust, new.share, encode_repositories(new),
-        ),
-    )  # fmt: skip
-
-
-def put_document(db: Database, own: tuple[int, int], d: Document, number: int | None) -> int:
-    """Write a document's row, anew or over the one that has this number; return its number."""
-    v = d.versions
-    values = (
-        d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor,
-        v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
-    )  # fmt: skip
-    names = (
-        "source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
-        "extractor, labeller"
-    )
-    marks = ", ".join(["%s"] * len(values))
-    if number is not None:
-        db.execute(
-            f"UPDATE document SET ({names}) = ({marks}) WHERE tenant = %s AND id = %s",
-            (*values, own[0], number),
-        )
-        return number
-    ((made,),) = db.execute(
-        f"INSERT INTO document (tenant, generation, {names}) VALUES (%s, %s, {marks}) RETURNING id",
-        (*own, *values),
-    ).fetchall()
-    return int(made)
+PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS), "%s")
+PUT_DOCUMENT: Final = (
+    insert_sql("document", ("tenant", "generation", *DOCUMENT_COLUMNS), "%s") + " RETURNING id"
+)
+SET_DOCUMENT: Final = f"UPDATE document SET {', '.join(f'{name} = %s' for name in DOCUMENT_COLUMNS)} WHERE tenant = %s AND id = %s"
+SET_PLACE: Final = (
+    f"UPDATE memory SET document = %s, {', '.join(f'{name} = %s' for name in PLACE_COLUMNS)} "
+    "WHERE tenant = %s AND num = %s"
+)
 
 
 def check_numbers(memories: Iterable[str]) -> None:
@@ -105,7 +81,8 @@ def check_numbers(memories: Iterable[str]) -> None:
 
 def insert_memories(
     db: Database,
-    own: tuple[int, int],
+    tenant: int,
+    generation: int,
     memories: Sequence[PreparedMemory],
     document: int | None,
     registered: Mapping[str, RegisteredModel],
@@ -114,7 +91,8 @@ def insert_memories(
 
     Args:
         db: Inside a transaction.
-        own: Tenant and generation.
+        tenant: Number of the tenant.
+        generation: Their generation.
         memories: Each with another number.
         document: Number of the document that they are passages of.
         registered: The models, by fingerprint.
@@ -125,134 +103,81 @@ def insert_memories(
     if not memories:
         return []
     numbers = postings.get_or_create_terms(
-        db, own[0], {term for one in memories for term in one.terms.counts}
+        db, tenant, {term for one in memories for term in one.terms.counts}
     )
     with db.cursor() as cursor:  # sent one after another without waiting for an answer
         cursor.executemany(
-            rows.INSERT_MEMORY, [rows.memory_to_row(one, *own, document, numbers) for one in memories]
+            rows.INSERT_MEMORY,
+            [rows.memory_to_row(one, tenant, generation, document, numbers) for one in memories],
         )
     held = {rows.sort_hash(one.record.id): one for one in memories}
     nums = db.execute(
         "SELECT hash, num FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-        (*own, list(held)),
+        (tenant, generation, list(held)),
     ).fetchall()
     of_model: dict[str, dict[int, QuantizedVectors]] = {}
     for number, num in nums:
         for fingerprint, codes in held[number].vectors.items():
             of_model.setdefault(fingerprint, {})[num] = codes
     for fingerprint, windows in of_model.items():
-        vectors.put_vectors(db, own[0], registered[fingerprint], windows)
+        vectors.put_vectors(db, tenant, registered[fingerprint], windows)
     return [num for _, num in nums]
 
 
-PUT_EVENT: Final = (
-    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before, actor) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-)
-PUT_RUN: Final = (
-    "INSERT INTO run (tenant, key, id, state, rules, started, ended, counts) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, key, id) DO UPDATE SET "
-    "(state, rules, started, ended, counts) = "
+PUT_EVENT: Final = insert_sql("event", EVENT_COLUMNS, "%s")
+PUT_RUN: Final = insert_sql("run", RUN_COLUMNS, "%s") + (
+    " ON CONFLICT (tenant, key, id) DO UPDATE SET (state, rules, started, ended, counts) = "
     "(excluded.state, excluded.rules, excluded.started, excluded.ended, excluded.counts)"
 )
-
 PUT_READING: Final = (
     "INSERT INTO reading (tenant, memory, mark, data) VALUES (%s, %s, %s, %s) "
     "ON CONFLICT (tenant, memory) DO UPDATE SET (mark, data) = (excluded.mark, excluded.data)"
 )
 
 
-class PriorMemory(NamedTuple):
-    """What a change asks of a memory before it is changed."""
-
-    num: int
-    number: int
-    key: str
-    valid_from: int | None
-    valid_until: int | None
-
-
-class PostgresHistoryWriter:
-    """One transaction's work on what happens to the memories of a tenant, for one scope.
+class PostgresHistoryWriter(HistoryWriter):
+    """Writes history into PostgreSQL.
 
     Attributes:
-        moved: Memories that were given a status, by number.
+        moved: Numbers of the memories whose status was set.
     """
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        super().__init__(tenant, scope)
         self._db = db
-        self._tenant = tenant.number
-        self._scope = scope
-        self._own: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
+        self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
         self.moved: set[int] = set()
 
-    def apply(self, change: c.LifecycleChange) -> None:
-        """Do one change."""
-        match change:
-            case c.PutLifecycle(lives):
-                self._put_lives(lives)
-            case c.PutEvents():
-                self._put_events(change)
-            case c.PutRun(run):
-                self._put_run(run)
-            case c.PutReadings(readings):
-                self._put_readings(readings)
-
-    def _put_lives(self, lives: Mapping[str, LifecycleChange]) -> None:
-        for memory, life in lives.items():
-            check_lifecycle(memory, life)
-        for memory, held in self._held(lives).items():
-            values = changed_fields(lives[memory])
-            begins = values.get("valid_from", held.valid_from)
-            check_validity(memory, begins, values.get("valid_until", held.valid_until))
-            if values:
-                assigned = ", ".join(f"{name} = %s" for name in values)  # attributes of `LifecycleChange`
-                self._db.execute(
-                    f"UPDATE memory SET {assigned} WHERE tenant = %s AND num = %s",
-                    (*values.values(), self._tenant, held.num),
-                )
-            if "status" in values:
-                self.moved.add(held.num)
-
-    def _put_events(self, change: c.PutEvents) -> None:
-        events, past = change.events, change.past
-        for event in events:
-            check_event(self._scope, event, past)
-        held = self._held(one for e in events for one in (e.memory, e.other) if one is not None)
-        told = [e for e in events if e.memory in held and (past or held[e.memory].key == e.key)]
-        with self._db.cursor() as cursor:
-            cursor.executemany(PUT_EVENT, [self._row(event, held) for event in told])
-
-    def _row(self, event: Event, held: Mapping[str, PriorMemory]) -> tuple[object, ...]:
-        other = held.get(event.other or "")
-        return event_to_row(
-            self._tenant, event, held[event.memory].number, None if other is None else other.number
-        )
-
-    def _put_run(self, run: ConsolidationRun) -> None:
-        check_run(self._scope, run)
-        self._db.execute(PUT_RUN, run_to_row(self._tenant, run))
-
-    def _put_readings(self, readings: Sequence[CachedExtraction]) -> None:
-        for reading in readings:
-            check_reading(reading)
-        held = self._held(reading.memory for reading in readings)
-        told = [one for one in readings if one.memory in held]
-        with self._db.cursor() as cursor:
-            cursor.executemany(
-                PUT_READING, [(self._tenant, held[one.memory].num, one.mark, one.data) for one in told]
-            )
-
-    def _held(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
-        """Return those of these memories that are there and visible."""
+    def _visible(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
         wanted = set(ids)
         found = self._db.execute(
-            "SELECT m.tier, m.num, m.hash, m.key, m.valid_from, m.valid_until FROM memory m "
+            "SELECT m.tier, m.num, m.hash, m.key, m.status, m.valid_from, m.valid_until FROM memory m "
             f"WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            (*self._own, rows.memory_hashes(wanted)),
+            (*self._scope_keys, rows.memory_hashes(wanted)),
         ).fetchall()
-        held = {rows.id_from_hash(tier, rest[1]): PriorMemory(*rest) for tier, *rest in found}
-        return {memory: one for memory, one in held.items() if memory in wanted}
+        prior = {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in found}
+        return {memory: one for memory, one in prior.items() if memory in wanted}
+
+    def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
+        assigned = ", ".join(f"{name} = %s" for name in values)
+        self._db.execute(
+            f"UPDATE memory SET {assigned} WHERE tenant = %s AND num = %s",
+            (*values.values(), self._tenant, prior.num),
+        )
+        if "status" in values:
+            self.moved.add(prior.num)
+
+    def _write_events(self, rows: Sequence[tuple[object, ...]]) -> None:
+        with self._db.cursor() as cursor:
+            cursor.executemany(PUT_EVENT, rows)
+
+    def _write_runs(self, rows: Sequence[tuple[object, ...]]) -> None:
+        for row in rows:
+            self._db.execute(PUT_RUN, row)
+
+    def _write_readings(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
+        with self._db.cursor() as cursor:
+            cursor.executemany(PUT_READING, [(self._tenant, *row) for row in rows])
 
 
 BATCH_MEMORIES: Final = 5_000
@@ -267,7 +192,7 @@ class PostgresWriter:
         self._db = db
         self._tenant = tenant
         self._scope = scope
-        self._own = (tenant.number, tenant.generation)
+        self._tenant_generation = (tenant.number, tenant.generation)
         self._models = vectors.registered_models(db, tenant.number)
         self._graph = None if scope is None else PostgresGraphWriter(db, tenant, scope)
         self._lives = None if scope is None else PostgresHistoryWriter(db, tenant, scope)
@@ -315,7 +240,7 @@ class PostgresWriter:
     def _apply(self, change: c.Change) -> None:
         """Do one change."""
         if isinstance(change, c.GraphChange):
-            if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
+            if self._graph is not None:  # a rebuild holds none (`check_rebuild_changes`)
                 self._graph.apply(change)
             return
         if isinstance(change, c.LifecycleChange):
@@ -349,7 +274,7 @@ class PostgresWriter:
                 self._put_source(change)
             case c.DropSource(source) if self._sees_source(source):
                 held = "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s"
-                for (path,) in self._all(held, *self._own, source):
+                for (path,) in self._all(held, *self._tenant_generation, source):
                     self._drop_document(source, path)
                 own = (self._tenant.number, source)
                 self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", own)
@@ -386,11 +311,11 @@ class PostgresWriter:
         if self._source_key(s.id) is not None and not self._sees_source(s.id):
             raise InputError(f"Source id {s.id!r} belongs to another source already. {NOTHING_WRITTEN}")
         self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, s.id))
-        insert_source(self._db, self._tenant.number, s)
+        self._db.execute(PUT_SOURCE, (self._tenant.number, *source_to_row(s, list)))
 
     def _document(self, source: str, path: str) -> int | None:
         asked = "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s"
-        found = self._all(asked, *self._own, source, path)
+        found = self._all(asked, *self._tenant_generation, source, path)
         return found[0][0] if found else None
 
     def _drop_document(self, source: str, path: str) -> None:
@@ -425,24 +350,26 @@ class PostgresWriter:
             self._remove(self._left(number, {kept.id for kept in change.kept}))
         for kept in change.kept:
             for num in self._numbers([kept.id]):
-                self._db.execute(
-                    "UPDATE memory SET document = %s, ordinal = %s, char_start = %s, char_end = %s, "
-                    "line_start = %s, line_end = %s WHERE tenant = %s AND num = %s",
-                    (number, *rows.place_values(kept.place), self._tenant.number, num),
-                )
+                self._db.execute(SET_PLACE, (number, *place_to_row(kept.place), self._tenant.number, num))
         if replaced is not None:
             self._remove_passages(replaced)
         self._put(change.fresh, number, document)
 
-    def _row_for(self, d: Document, moved_from: str | None) -> tuple[int, int | None]:
+    def _row_for(self, document: Document, moved_from: str | None) -> tuple[int, int | None]:
         """Return the row of a document, written now, and that of the one whose path it took over."""
-        number, replaced = self._document(d.source, d.path), None
-        moved = self._document(d.source, moved_from) if moved_from not in (None, d.path) else None
+        number, replaced = self._document(document.source, document.path), None
+        moved = (
+            self._document(document.source, moved_from) if moved_from not in (None, document.path) else None
+        )
         if moved is not None:
             number, replaced = moved, number
             gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
             self._db.execute(gone, (self._tenant.number, replaced))
-        return put_document(self._db, self._own, d, number), replaced
+        if number is None:
+            ((number,),) = self._all(PUT_DOCUMENT, *self._tenant_generation, *document_to_row(document))
+        else:
+            self._db.execute(SET_DOCUMENT, (*document_to_row(document), self._tenant.number, number))
+        return int(number), replaced
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
         """Return the visible passages of a document that a change of it does not keep."""
@@ -451,7 +378,7 @@ class PostgresWriter:
         return [
             num
             for num, tier, number, key in found
-            if self._sees(key) and rows.id_from_hash(tier, number) not in kept
+            if self._sees(key) and id_from_hash(tier, number) not in kept
         ]
 
     def _put(
@@ -467,10 +394,12 @@ class PostgresWriter:
         check_numbers(last)
         holders = self._holders(list(last))
         for memory_id, (_, key, tier) in holders.items():
-            if not (self._sees(key) and memory_id == rows.id_from_hash(tier, rows.sort_hash(memory_id) or 0)):
+            if not (self._sees(key) and memory_id == id_from_hash(tier, rows.sort_hash(memory_id) or 0)):
                 raise id_conflict(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        self._added.update(insert_memories(self._db, self._own, list(last.values()), document, self._models))
+        self._added.update(
+            insert_memories(self._db, *self._tenant_generation, list(last.values()), document, self._models)
+        )
         self.gained.update(memory.record.key for memory in last.values())
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
@@ -479,7 +408,7 @@ class PostgresWriter:
         found = self._all(
             "SELECT hash, num, key, tier FROM memory WHERE tenant = %s AND generation = %s AND hash "
             "= ANY(%s::bigint[])",
-            *self._own, list(numbers),
+            *self._tenant_generation, list(numbers),
         )  # fmt: skip
         return {numbers[number]: (num, key, tier) for number, num, key, tier in found}
 
@@ -549,34 +478,29 @@ class PostgresRebuild:
         self._models = registered_models(db, old.number)
 
     def documents(self) -> list[Document]:
-        """Return the documents of the generation that answers."""
         found = self._db.execute(
-            f"SELECT {rows.DOCUMENT_COLUMNS} FROM document d WHERE d.tenant = %s AND d.generation = %s",
+            f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = %s AND generation = %s",
             (self._old.number, self._old.generation),
         ).fetchall()
-        return sorted(
-            map(rows.document_from_row, found), key=lambda document: (document.source, document.path)
-        )
+        return sorted(map(document_from_row, found), key=lambda document: (document.source, document.path))
 
     def passages(self, document: Document) -> list[PreparedMemory]:
-        """Return a document's passages as they are stored, in order, with terms left empty."""
         return self._prepared(
             'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash',
             (document.source, document.path),
         )
 
     def additions(self) -> list[PreparedMemory]:
-        """Return the memories that belong to no document, with terms left empty."""
         return self._prepared("m.document IS NULL ORDER BY m.hash", ())
 
     def _prepared(self, condition: str, values: tuple[Any, ...]) -> list[PreparedMemory]:
         found = self._db.execute(
-            f"SELECT m.num, m.language, {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} WHERE m.tenant = %s AND m.generation = %s "
+            f"SELECT m.num, m.language, {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE m.tenant = %s AND m.generation = %s "
             f"AND {condition}",
             (self._old.number, self._old.generation, *values),
         ).fetchall()
         return [
-            PreparedMemory(rows.record_from_row(row[2:]), Terms({}, 0), self._vectors(row[0]), row[1])
+            PreparedMemory(rows.memory_from_row(row[2:]), Terms({}, 0), self._vectors(row[0]), row[1])
             for row in found
         ]
 
@@ -597,7 +521,6 @@ class PostgresRebuild:
         return vectors
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Apply changes to the next generation."""
         check_rebuild_changes(changes)
         PostgresWriter(self._db, self._next, None).apply_all(changes)
 

@@ -1,7 +1,7 @@
 """Blobs: the encoding of columns, postings and vectors, and memory-mapped copies of a large store's vectors.
 
-One file a segment, version and model, beside the store, mode 0600. A file never changes: a changed segment has
-another version and so another file. They are caches: remove them, and the next search makes them again.
+The copies are one file for each segment, version and model, beside the store, mode 0600. A file never changes: a changed
+segment has another version and so another file. They are caches: remove them, and the next search writes them again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ FIRST_VERSION: Final = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 NEXT_VERSION: Final = f"max(version + 1, {FIRST_VERSION})"
 """A segment's version, as SQL. It is a time, so that none comes again: neither in a new store where another
 was removed, nor after a loss of power took back a commit. Files of vectors are named by it."""
-SIGN: Final = 1 << 63
-"""Moves an id's number into SQLite's signed range without changing its order."""
 
 PostingList: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.uint8]]"
 VectorRows: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.float32], NDArray[np.int8]]"

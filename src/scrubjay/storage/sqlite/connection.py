@@ -137,13 +137,15 @@ def read_key(file: Path) -> EncryptionKey:
         ) from error
     if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % KEY_DIGITS, held):
         raise InputError(
-            f"{file} holds no key: wanted are {KEY_DIGITS} hexadecimal digits.", hint=MAKE_KEY_HINT
+            f"{file} holds no key: {KEY_DIGITS} hexadecimal digits are needed.", hint=MAKE_KEY_HINT
         )
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        raise InputError(f"Others may read the key {file}. Nothing was written.", hint=f"chmod 600 {file}")
+        raise InputError(
+            f"The key {file} is readable by others. Nothing was written.", hint=f"chmod 600 {file}"
+        )
     if not hasattr(apsw, "mc_version"):  # which would pass over the key, and write as it always does
         raise StoreError(
-            "A key was named, and this APSW cannot encrypt. Nothing was written.", hint=f"`{INSTALL_HINT}`"
+            "A key was given, but this APSW cannot encrypt. Nothing was written.", hint=f"`{INSTALL_HINT}`"
         )
     return EncryptionKey(file, held.decode())
 
@@ -183,12 +185,12 @@ def _not_a_database(path: Path, key: EncryptionKey | None, error: Exception) -> 
         plain = opened.read(len(PLAIN_HEADER)) == PLAIN_HEADER
     if key is not None and plain:
         return StoreError(
-            f"{path} is not encrypted, and a key was named. Nothing was written.",
+            f"{path} is not encrypted, but a key was given. Nothing was written.",
             hint=f"name it without the key, or `scrubjay copy` it to a new one: sqlite:///NEW.db?key_file={key.file}",
         )
     if key is not None:
         return StoreError(
-            f"{path} is not opened by the key in {key.file}, or is damaged ({error}). Nothing was written.",
+            f"{path} cannot be opened with the key in {key.file}, or is damaged ({error}). Nothing was written.",
             hint="name the key that it was made with; a lost key cannot be made again",
         )
     return StoreDamagedError(
@@ -313,7 +315,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except apsw.ReadOnlyError as error:
         raise StoreReadOnlyError(
             f"{path} or its folder is read-only. Nothing was written.",
-            hint="check their owner and mode: the file wants 0600",
+            hint="check their owner and mode: the file needs 0600",
         ) from error
     except (apsw.CantOpenError, apsw.IOError) as error:
         raise StoreError(
@@ -348,9 +350,9 @@ def translate_corruption(path: Path) -> Iterator[None]:
         if not _raised_here(error):
             raise
         raise StoreDamagedError(
-            f"{path} holds what cannot be read ({type(error).__name__}: {error}). Nothing was written; your files are "
+            f"{path} holds unreadable data ({type(error).__name__}: {error}). Nothing was written; your files are "
             "untouched.",
-            hint=f"`scrubjay doctor` looks it through; if it is damaged, move {path} away, then `scrubjay sync` your "
+            hint=f"`scrubjay doctor` checks it; if it is damaged, move {path} away, then `scrubjay sync` your "
             "folders again",
         ) from error
 
@@ -387,7 +389,7 @@ def write_transaction(db: Database) -> Iterator[None]:
         db.execute("COMMIT")
     except UnicodeEncodeError as error:
         _roll_back(db)
-        raise InputError(f"A text holds half a character ({error}). Nothing was written.") from error
+        raise InputError(f"Text contains an unpaired surrogate ({error}). Nothing was written.") from error
     except BaseException:
         _roll_back(db)
         raise

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
-from scrubjay.models.ids import ID_DIGITS, memory_id, parse_node_id
+from scrubjay.models.ids import ID_DIGITS, parse_node_id
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
+from scrubjay.storage.rows import SIGN, TARGET_KIND, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.storage.sqlite import rows
-from scrubjay.storage.sqlite.blobs import SIGN
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, keys_sql
 from scrubjay.storage.table import TIER_CODE
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 
 KIND_CODE: Final = {kind: code for code, kind in enumerate(STORED_EDGE_KINDS)}
-TARGET_KIND: Final = {"references": "concept", "belongs": "category"}
-"""What kinds lead to that do not lead to a memory."""
-BETWEEN_MEMORIES: Final = ",".join(
-    str(KIND_CODE[kind]) for kind in STORED_EDGE_KINDS if kind not in TARGET_KIND
-)
-"""Codes of the other kinds, as SQL."""
 BY_TARGET_INDEX: Final = "INDEXED BY edge_inward"
 """The planner, which has no figures, would scan the table for what leads to one end."""
 MILLION: Final = 1_000_000
@@ -133,31 +127,28 @@ def hashes_by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
     return found
 
 
-def node_id(kind: str, number: int) -> str:
-    """Return the id of a concept or a category from its hash as kept."""
-    return f"{NODE_PREFIX[kind]}{number + SIGN:0{ID_DIGITS}x}"
-
-
-def visible_nodes(seen: VisibleMemories, kind: str, hashes: Sequence[int]) -> dict[int, str]:
+def visible_nodes(visible: VisibleMemories, kind: str, hashes: Sequence[int]) -> dict[int, str]:
     """Return number to id of the visible concepts or categories of these hashes."""
-    return _select_nodes(seen, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
+    return _select_nodes(visible, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
 
 
-def nodes_by_number(seen: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
+def nodes_by_number(visible: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
     """Return number to id of the visible ones of these concepts or categories."""
     # The plus keeps the planner from going through all of the tenant's instead.
-    return _select_nodes(seen, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
+    return _select_nodes(visible, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
 
 
-def _select_nodes(seen: VisibleMemories, kind: str, condition: str, values: Sequence[int]) -> dict[int, str]:
+def _select_nodes(
+    visible: VisibleMemories, kind: str, condition: str, values: Sequence[int]
+) -> dict[int, str]:
     found: dict[int, str] = {}
     for batch in rows.id_batches(values):
-        held = seen.db.execute(
+        held = visible.db.execute(
             f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({','.join('?' * len(batch))}) "
-            f"AND {node_condition(kind, seen.keys, 'e.num')}",
-            (seen.tenant, kind, *batch, *seen.bound),
+            f"AND {node_condition(kind, visible.keys, 'e.num')}",
+            (visible.tenant, kind, *batch, *visible.bound),
         ).fetchall()
-        found |= {num: node_id(kind, number) for num, number in held}
+        found |= {num: id_from_hash(kind, number) for num, number in held}
     return found
 
 
@@ -174,7 +165,7 @@ IS_HEAD: Final = (
 """What makes a memory a head of its project, word for word as the index `memory_head` asks it."""
 
 
-def follows_edges(seen: VisibleMemories, ids: Sequence[str]) -> list[Edge]:
+def follows_edges(visible: VisibleMemories, ids: Sequence[str]) -> list[Edge]:
     """Return the edges, later to earlier, that begin or end in these memories."""
     wanted = {memory for memory in ids if rows.is_memory_id(memory)}
     found: dict[tuple[str, str, str], Edge] = {}
@@ -182,26 +173,26 @@ def follows_edges(seen: VisibleMemories, ids: Sequence[str]) -> list[Edge]:
         hashes = [rows.sort_hash(memory) for memory in batch]
         for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
             for step in (-1, 1):
-                pairs = _chain_pairs(seen, near.format(step), hashes)
+                pairs = _chain_pairs(visible, near.format(step), hashes)
                 for edge in _chain_edges(rule, pairs, step, wanted):
                     found[edge.rule, edge.src, edge.dst] = edge
-        for edge in _project_edges(seen, hashes, wanted):
+        for edge in _project_edges(visible, hashes, wanted):
             found[edge.rule, edge.src, edge.dst] = edge
     return [found[name] for name in sorted(found)]
 
 
-def _chain_pairs(seen: VisibleMemories, near: str, hashes: Sequence[int]) -> list[Any]:
-    return seen.db.execute(
+def _chain_pairs(visible: VisibleMemories, near: str, hashes: Sequence[int]) -> list[Any]:
+    return visible.db.execute(
         f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m CROSS JOIN memory n ON {near} "
-        f"WHERE {seen.among()} AND {seen.among('n')} AND m.hash IN ({','.join('?' * len(hashes))})",
-        (*seen.own, *seen.own, *hashes),
+        f"WHERE {visible.among()} AND {visible.among('n')} AND m.hash IN ({','.join('?' * len(hashes))})",
+        (*visible.own, *visible.own, *hashes),
     ).fetchall()
 
 
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
     """Yield the edges of pairs of a wanted memory and the one that stands ``step`` from it."""
     for *one, tier, number, key, at in pairs:
-        asked, other = rows.id_from_hash(one[0], one[1]), rows.id_from_hash(tier, number)
+        asked, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
         if asked not in wanted:
             continue
         if step < 0:
@@ -210,47 +201,47 @@ def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -
             yield Edge(other, "follows", asked, key, at=one[3], rule=rule)
 
 
-def _project_edges(seen: VisibleMemories, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
-    heads = seen.db.execute(
-        f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash WHERE {seen.among()} "
+def _project_edges(visible: VisibleMemories, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
+    heads = visible.db.execute(
+        f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash WHERE {visible.among()} "
         f"AND m.hash IN ({','.join('?' * len(hashes))}) AND {IS_HEAD}",
-        (*seen.own, *hashes),
+        (*visible.own, *hashes),
     ).fetchall()
     for project, *head in heads:
         for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
-            near = seen.db.execute(
-                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {seen.among()} AND project = ? AND {IS_HEAD} "
+            near = visible.db.execute(
+                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {visible.among()} AND project = ? AND {IS_HEAD} "
                 f"AND {TIME_SQL.format('m')} {sign}= ? AND ({TIME_SQL.format('m')}, m.tier, m.hash) {sign} (?, ?, ?) "
                 f"ORDER BY {TIME_SQL.format('m')} {order}, m.tier {order}, m.hash {order} LIMIT 1",
-                (*seen.own, project, head[3], head[3], head[0], head[1]),
+                (*visible.own, project, head[3], head[3], head[0], head[1]),
             ).fetchone()
             if near is not None:
                 yield from _chain_edges("project", [(*head, *near)], step, wanted)
 
 
-def adjacent_turns(seen: VisibleMemories, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def adjacent_turns(visible: VisibleMemories, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the turns just before and after each turn of a session."""
     found: dict[str, tuple[str, ...]] = {}
     for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
-        held = seen.db.execute(
+        held = visible.db.execute(
             "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
-            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {seen.among()} "
-            f"AND {seen.among('n')} AND m.hash IN ({','.join('?' * len(batch))}) "
+            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {visible.among()} "
+            f"AND {visible.among('n')} AND m.hash IN ({','.join('?' * len(batch))}) "
             "ORDER BY m.hash, n.turn, n.tier, n.hash",
-            (*seen.own, *seen.own, *map(rows.sort_hash, batch)),
+            (*visible.own, *visible.own, *map(rows.sort_hash, batch)),
         ).fetchall()
         for tier, number, other_tier, other in held:
-            memory = rows.id_from_hash(tier, number)
-            found[memory] = (*found.get(memory, ()), rows.id_from_hash(other_tier, other))
+            memory = id_from_hash(tier, number)
+            found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
     return {memory: found[memory] for memory in ids if memory in found}
 
 
-def find_last_turn(seen: VisibleMemories, session: str) -> int | None:
+def find_last_turn(visible: VisibleMemories, session: str) -> int | None:
     """Return the greatest turn of a session."""
-    row = seen.db.execute(
-        f"SELECT m.turn FROM memory m WHERE {seen.among()} AND m.session = ? AND m.turn IS NOT NULL "
+    row = visible.db.execute(
+        f"SELECT m.turn FROM memory m WHERE {visible.among()} AND m.session = ? AND m.turn IS NOT NULL "
         "ORDER BY m.turn DESC LIMIT 1",
-        (*seen.own, session),
+        (*visible.own, session),
     ).fetchone()
     return None if row is None else int(row[0])
 
@@ -264,7 +255,7 @@ NO_ALIASES: Final = "[]"
 CONCEPT_ID_SQL: Final = (
     f"printf('{NODE_PREFIX['concept']}%0{ID_DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
 )
-"""The id of a node, as `sights.node_id` makes it: its hash less the sign's bit, in two's complement."""
+"""The id of a concept, as `id_from_hash` makes it: its hash less the sign's bit, in two's complement."""
 
 EDGE_RANK_SQL = (
     f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT_SQL} DESC, s.key)"
@@ -276,21 +267,20 @@ class SQLiteGraph:
     """Concepts, categories, edges and projects that the holder of some keys sees.
 
     Attributes:
-        seen: The memories they see.
+        visible: The memories they see.
         kept: What was read of this state before.
     """
 
-    def __init__(self, seen: VisibleMemories, kept: Snapshot) -> None:
-        self.seen = seen
-        self._kept = kept
-        self._db, self._tenant, self._keys = seen.db, seen.tenant, seen.keys
-        self._bound, self._marks = seen.bound, seen.marks
+    def __init__(self, visible: VisibleMemories, snapshot: Snapshot) -> None:
+        self.visible = visible
+        self._snapshot = snapshot
+        self._db, self._tenant, self._keys = visible.db, visible.tenant, visible.keys
+        self._bound, self._marks = visible.bound, visible.marks
 
     def _sights(self) -> list[EdgeVisibility]:
-        return self._kept.once("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
+        return self._snapshot.once("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        """Return rows of concepts, by id and key."""
         if ids is None:
             return self._concepts("concept c JOIN node n ON n.num = c.node WHERE", ())
         wanted = sorted(set(node_hashes("concept", ids)))
@@ -310,7 +300,7 @@ class SQLiteGraph:
         ).fetchall()
         return [
             Entity(
-                node_id("concept", number),
+                id_from_hash("concept", number),
                 key,
                 name,
                 () if aliases == NO_ALIASES else tuple(json.loads(aliases)),
@@ -339,13 +329,12 @@ class SQLiteGraph:
         return int(found)
 
     def categories(self) -> list[Category]:
-        """Return the categories, by id."""
         found = self._db.execute(
             f"SELECT n.hash, {CATEGORY_COLUMNS} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
             f"AND c.key IN ({self._marks}) ORDER BY n.hash",
             (self._tenant, *self._bound),
         ).fetchall()
-        return [Category(node_id("category", number), *rest) for number, *rest in found]
+        return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
 
     def projects(self) -> dict[str, str]:
         """Return place to project name; of several keys' names, the smaller key's."""
@@ -358,10 +347,9 @@ class SQLiteGraph:
     def edges(
         self, ids: Sequence[str], kinds: Sequence[str], *, inward: bool = False, limit: int | None = None
     ) -> list[Edge]:
-        """Return edges that leave these ids, or lead to them."""
         wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
         read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
-        return self._kept.edges_of(ids, (inward, wanted, limit), read)
+        return self._snapshot.edges_of(ids, (inward, wanted, limit), read)
 
     def _read(
         self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None
@@ -387,7 +375,9 @@ class SQLiteGraph:
         """Return whether the scope sees any concept, or any category, which many do not."""
         one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
         values = (self._tenant, *self._bound)
-        return self._kept.once(("any", kind), lambda: self._db.execute(one, values).fetchone() is not None)
+        return self._snapshot.once(
+            ("any", kind), lambda: self._db.execute(one, values).fetchone() is not None
+        )
 
     def _outward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
@@ -399,11 +389,11 @@ class SQLiteGraph:
             return
         condition = f"e.src IN ({_placeholders(numbers)}) AND e.kind = ?"
         values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
-        asked, edges = ("e.dst", "s.dst_tier, e.dst", limit), "edge e"
+        edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
         if to is not None:
-            asked, edges = ("n.hash", "n.hash", limit), "edge e CROSS JOIN node n ON n.num = e.dst"
+            edges, end, order = "edge e CROSS JOIN node n ON n.num = e.dst", "n.hash", "n.hash"
             condition, values = f"{condition} AND {node_condition(to, self._keys)}", (*values, *self._bound)
-        for row in self._rows(seen, edges, condition, values, asked):
+        for row in self._rows(seen, edges, condition, values, end, order, limit):
             yield row[1], _edge_from_row(kind, row[0], row[1:])
 
     def _inward(
@@ -415,7 +405,7 @@ class SQLiteGraph:
             return
         hashes = {number: number for number in numbers}
         if of != "memory":
-            ends = visible_nodes(self.seen, of, numbers).items()
+            ends = visible_nodes(self.visible, of, numbers).items()
             hashes = {num: node[2] for num, one in ends if (node := parse_node_hash(one))}
         if not hashes:
             return
@@ -423,8 +413,8 @@ class SQLiteGraph:
             f"e.kind = ? AND e.dst IN ({_placeholders(list(hashes))})",
             (KIND_CODE[kind], *hashes),
         )
-        asked = ("e.dst", "s.src_tier, e.src", limit)
-        for row in self._rows(seen, f"edge e {BY_TARGET_INDEX}", condition, values, asked):
+        edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
+        for row in self._rows(seen, edges, condition, values, "e.dst", order, limit):
             number = hashes[row[0]]
             yield number, _edge_from_row(kind, number, row[1:])
 
@@ -434,9 +424,10 @@ class SQLiteGraph:
         edges: str,
         condition: str,
         values: Sequence[object],
-        asked: tuple[str, str, int | None],
+        end: str,
+        order: str,
+        limit: int | None,
     ) -> list[Any]:
-        end, order, limit = asked
         several = len({sight.key for sight in seen}) > 1
         found = self._db.execute(
             f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
@@ -449,14 +440,13 @@ class SQLiteGraph:
         return [row[1:] for row in found if row[0] == 1]
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """Return how many edges of a kind lead to each id."""
         if kind not in KIND_CODE or not self._sights():
             return {}
         of = TARGET_KIND.get(kind, "memory")
         if ids is None:
             return self._by_id(of, self._counted(kind, "", ()))
         hashes = node_hashes(of, ids)
-        ends = hashes if of == "memory" else list(visible_nodes(self.seen, of, hashes))
+        ends = hashes if of == "memory" else list(visible_nodes(self.visible, of, hashes))
         found: list[tuple[int, int, int]] = []
         for batch in rows.id_batches(ends):
             found += self._counted(kind, f"AND e.dst IN ({_placeholders(batch)})", batch)
@@ -477,13 +467,12 @@ class SQLiteGraph:
     def _by_id(self, of: str, counted: Sequence[tuple[int, int, int]]) -> dict[str, int]:
         if of == "memory":
             tiers = {sight.code: TIERS[sight.dst_tier] for sight in self._sights()}
-            return {memory_id(tiers[sight], end + SIGN): count for end, sight, count in counted}
-        names = nodes_by_number(self.seen, of, [end for end, _, _ in counted])
+            return {id_from_hash(tiers[sight], end): count for end, sight, count in counted}
+        names = nodes_by_number(self.visible, of, [end for end, _, _ in counted])
         return {names[end]: count for end, _, count in counted if end in names}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        """Return how often other concepts are referred to by the memories that refer to one."""
-        own = visible_nodes(self.seen, "concept", node_hashes("concept", [concept]))
+        own = visible_nodes(self.visible, "concept", node_hashes("concept", [concept]))
         if not own:
             return {}, 0
         (end,) = own
@@ -502,13 +491,13 @@ class SQLiteGraph:
             ).fetchall():
                 met[other] = met.get(other, 0) + 1
         met.pop(end, None)
-        names = nodes_by_number(self.seen, "concept", list(met))
+        names = nodes_by_number(self.visible, "concept", list(met))
         return {names[other]: count for other, count in met.items() if other in names}, len(looked)
 
     def members(self, categories: Sequence[str]) -> list[int]:
         """Return the numbers of the ids of memories that belong to any of these categories."""
         found: set[int] = set()
-        for end in visible_nodes(self.seen, "category", node_hashes("category", categories)):
+        for end in visible_nodes(self.visible, "category", node_hashes("category", categories)):
             found |= {
                 src + SIGN
                 for (src,) in self._db.execute(
@@ -523,8 +512,8 @@ class SQLiteGraph:
 def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
     src, src_tier, dst_tier, key, weight, at, *made = row
     to = TARGET_KIND.get(kind)
-    end = node_id(to, dst) if to is not None else memory_id(TIERS[dst_tier], dst + SIGN)
-    return Edge(memory_id(TIERS[src_tier], src + SIGN), kind, end, key, weight, at + EPOCH_MICROS, *made)
+    end = id_from_hash(TIERS[dst_tier] if to is None else to, dst)
+    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *made)
 
 
 def _placeholders(values: Sequence[object]) -> str:

@@ -11,13 +11,11 @@ from scrubjay.errors import InputError
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
-from scrubjay.storage.rows import Tenant
+from scrubjay.storage.rows import MEMORY_EDGE_KINDS, TARGET_KIND, Tenant, id_from_hash
 from scrubjay.storage.sqlite import graph, rows
 from scrubjay.storage.sqlite.graph import (
-    BETWEEN_MEMORIES,
     BY_TARGET_INDEX,
     KIND_CODE,
-    TARGET_KIND,
     EdgeVisibility,
 )
 from scrubjay.storage.sqlite.rows import VisibleMemories
@@ -36,9 +34,10 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
+_KIND_CODES: Final = ",".join(str(KIND_CODE[kind]) for kind in MEMORY_EDGE_KINDS)
 EDGE_SIDES: Final = (
     ("edge", "tenant = ?1 AND src = ?2", 1),
-    (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({BETWEEN_MEMORIES}) AND dst = ?2", 3),
+    (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({_KIND_CODES}) AND dst = ?2", 3),
 )
 """The edges that leave a memory and those that lead to it, as SQL, and the place of its key in their sights' names."""
 
@@ -125,7 +124,7 @@ class SQLiteGraphWriter:
         self._tenant = tenant.number
         self._scope = scope
         self._keys = scope.keys
-        self._seen = VisibleMemories(db, tenant.number, tenant.generation, self._keys)
+        self._visible = VisibleMemories(db, tenant.number, tenant.generation, self._keys)
         self._makers: dict[tuple[str, str, str | None], int] = {}
         self._sights: dict[graph.VisibilityKeys, int] = {}
 
@@ -274,7 +273,7 @@ class SQLiteGraphWriter:
                 self._tenant,
                 KIND_CODE[kind],
                 *chain(*ends.values()),
-                *(self._seen.bound if to is not None else ()),
+                *(self._visible.bound if to is not None else ()),
             ),
         )
 
@@ -285,13 +284,13 @@ class SQLiteGraphWriter:
         asked = graph.hashes_by_kind(wanted)
         for batch in rows.id_batches(asked["memory"]):
             held = self._db.execute(
-                f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._seen.among()} AND m.hash IN "
+                f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._visible.among()} AND m.hash IN "
                 f"({','.join('?' * len(batch))})",
-                (*self._seen.own, *batch),
+                (*self._visible.own, *batch),
             ).fetchall()
-            found |= {rows.id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
+            found |= {id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
         for kind in TARGET_KIND.values():
-            nodes_seen = graph.visible_nodes(self._seen, kind, asked[kind])
+            nodes_seen = graph.visible_nodes(self._visible, kind, asked[kind])
             found |= {node: EdgeEnd(number, "", -1) for number, node in nodes_seen.items()}
         return {node: end for node, end in found.items() if node in wanted}
 

@@ -99,9 +99,13 @@ def pad_term(term: str) -> str:
     return f"{WORD_EDGE}{term}{WORD_EDGE}"
 
 
-def find_similar_terms(db: Database, tenant: int, kept: Snapshot, word: str) -> Sequence[tuple[str, float]]:
+def find_similar_terms(
+    db: Database, tenant: int, snapshot: Snapshot, word: str
+) -> Sequence[tuple[str, float]]:
     """Return the tenant's terms that are spelled like a word, the nearest first, each with how near it is."""
-    own = kept.once("terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ()))
+    own = snapshot.once(
+        "terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ())
+    )
     if own is not None:
         return similar_words(own, word, len(own))
     sharing = set(trigram_candidates(db, tenant, word)) - {word}

@@ -9,7 +9,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,11 +20,19 @@ from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
-from scrubjay.storage.rows import run_from_row, source_from_row
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    SIGN,
+    SOURCE_COLUMNS,
+    document_from_row,
+    event_from_row,
+    id_from_hash,
+    run_from_row,
+    source_from_row,
+)
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
 from scrubjay.storage.sqlite import graph, postings, rows, vectors
-from scrubjay.storage.sqlite.blobs import SIGN
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql, read_metadata
 from scrubjay.storage.sqlite.vectors import NominatedScores, VectorCache
@@ -82,7 +90,7 @@ class TableCache:
     """Tables of the last scopes, shared by one process's readers."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[object, ...], MemoryTable] = OrderedDict()
+        self._tables: OrderedDict[tuple[object, ...], MemoryTable] = OrderedDict()
         self._lock = threading.Lock()
 
     def table(self, db: Database, tenant: int, generation: int, keys: Sequence[str]) -> MemoryTable:
@@ -94,17 +102,17 @@ class TableCache:
         ).fetchall()
         name = (tenant, generation, *keys)
         with self._lock:
-            before = self._kept.get(name)
+            before = self._tables.get(name)
             if before is not None:
-                self._kept.move_to_end(name)
+                self._tables.move_to_end(name)
                 if [(part.segment, part.version) for part in before.parts] == [head[:2] for head in heads]:
                     return before
         table = _read_table(db, heads, before)
         with self._lock:
-            self._kept[name] = table
-            self._kept.move_to_end(name)
-            while len(self._kept) > MAX_TABLES:
-                self._kept.popitem(last=False)
+            self._tables[name] = table
+            self._tables.move_to_end(name)
+            while len(self._tables) > MAX_TABLES:
+                self._tables.popitem(last=False)
         return table
 
 
@@ -148,7 +156,7 @@ def _read_table(
 
 def filter_mask(graph: SQLiteGraph, table: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
     """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
-    db, tenant = graph.seen.db, graph.seen.tenant
+    db, tenant = graph.visible.db, graph.visible.tenant
     columns = table.columns
     mask = table.of_status(tuple(_name_codes(STATUS_CODE, where.statuses))).copy()
     if where.tiers:
@@ -234,15 +242,14 @@ class SQLiteHistory:
     """Events and runs that the holder of some keys sees.
 
     Attributes:
-        seen: The memories they see.
+        visible: The memories they see.
     """
 
-    seen: VisibleMemories
+    visible: VisibleMemories
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        """Return events, newest first."""
         asked, values = ("", []) if run is None else (" AND e.run = ?", [run])
         if ids is None:
             return [event for _, event in self._events(asked, values, limit)]
@@ -263,45 +270,37 @@ class SQLiteHistory:
     def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
         """Return the order of writing and itself of each of the newest events that a condition is true of."""
         # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
-        found = self.seen.db.execute(
+        found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
-            f"AND {self.seen.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.seen.among('o')} "
-            f"WHERE e.tenant = ? AND e.key IN ({self.seen.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
-            (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.bound, *values, limit),
+            f"AND {self.visible.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.visible.among('o')} "
+            f"WHERE e.tenant = ? AND e.key IN ({self.visible.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            (*self.visible.own, *self.visible.own, self.visible.tenant, *self.visible.bound, *values, limit),
         ).fetchall()
-        return [_event_from_row(row) for row in found]
+        return [(number, event_from_row(row)) for number, *row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories."""
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
-            held = self.seen.db.execute(
+            held = self.visible.db.execute(
                 "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.num = m.num "
-                f"WHERE {self.seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-                (*self.seen.own, *batch),
+                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                (*self.visible.own, *batch),
             ).fetchall()
             for tier, number, mark, data in held:
-                memory = rows.id_from_hash(tier, number)
+                memory = id_from_hash(tier, number)
                 if memory in wanted:
                     found[memory] = CachedExtraction(memory, mark, data)
         return found
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        """Return runs, started last first."""
-        found = self.seen.db.execute(
+        found = self.visible.db.execute(
             f"SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = ? "
-            f"AND key IN ({self.seen.marks}) ORDER BY started DESC, id, key LIMIT ?",
-            (self.seen.tenant, *self.seen.bound, limit),
+            f"AND key IN ({self.visible.marks}) ORDER BY started DESC, id, key LIMIT ?",
+            (self.visible.tenant, *self.visible.bound, limit),
         ).fetchall()
         return [run_from_row(row) for row in found]
-
-
-def _event_from_row(row: tuple[Any, ...]) -> tuple[int, Event]:
-    seq, tier, number, op, at, key, run, other_tier, other, count, before, actor = row
-    named = None if other is None else rows.id_from_hash(other_tier, other)
-    return seq, Event(rows.id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
 
 
 NO_TENANT = -1
@@ -311,27 +310,27 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     """A view that lasts as long as its transaction; ``kept`` is what those before it read of the same state."""
 
     def __init__(
-        self, db: Database, scope: Scope, tables: TableCache, blocks: VectorCache, kept: Snapshot
+        self, db: Database, scope: Scope, tables: TableCache, blocks: VectorCache, snapshot: Snapshot
     ) -> None:
-        tenant = kept.once("tenant", lambda: find_tenant(db, scope.tenant))
+        tenant = snapshot.once("tenant", lambda: find_tenant(db, scope.tenant))
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
-        super().__init__(VisibleMemories(db, number, self._generation, scope.keys), kept)
-        self._own = self.seen.own
+        super().__init__(VisibleMemories(db, number, self._generation, scope.keys), snapshot)
+        self._own = self.visible.own
         self._tables = tables
         self._blocks = blocks
-        self._seen: MemoryTable | None = None
+        self._loaded_table: MemoryTable | None = None
         self._found: dict[TermGroup, GroupScores] = {}
 
     def _table(self) -> MemoryTable:
-        if self._seen is None:
-            self._seen = self._kept.once(
+        if self._loaded_table is None:
+            self._loaded_table = self._snapshot.once(
                 "table", lambda: self._tables.table(self._db, self._tenant, self._generation, self._keys)
             )
-        return self._seen
+        return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         """Return which rows pass a filter; each channel of a search asks for the same, and the next search often."""
-        found: NDArray[np.bool_] = self._kept.masks.of([where], self._passing)[where]
+        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._passing)[where]
         return found
 
     def _passing(self, wanted: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
@@ -341,33 +340,23 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return found
 
     def sources(self) -> list[Source]:
-        """Return the visible sources, by root."""
-        return list(self._kept.once("sources", self._sources))
+        return list(self._snapshot.once("sources", self._sources))
 
     def _sources(self) -> list[Source]:
         found = self._db.execute(
-            f"SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, "
-            f"repositories FROM source WHERE tenant = ? "
-            f"AND key IN ({self._marks}) ORDER BY root, id",
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source WHERE tenant = ? AND key IN ({self._marks}) "
+            "ORDER BY root, id",
             (self._tenant, *self._bound),
         ).fetchall()
-        return [
-            source_from_row((i, r, d, json.loads(n), json.loads(x), k, a, s, *trust))
-            for i, r, d, n, x, k, a, s, *trust in found
-        ]
+        return [source_from_row(row, json.loads) for row in found]
 
     def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
         found = self._db.execute(
-            "SELECT d.path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, extractor, "
-            "labeller FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source WHERE d.tenant = ? AND "
-            f"d.generation = ? AND s.key IN ({self._marks}) AND d.source = ? ORDER BY d.path",
-            (*self._own, source),
+            f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? AND source = "
+            f"(SELECT id FROM source WHERE tenant = ? AND key IN ({self._marks}) AND id = ?) ORDER BY path",
+            (self._tenant, self._generation, self._tenant, *self._bound, source),
         ).fetchall()
-        return {
-            path: Document(source, path, digest, mtime, size, title, StageVersions(*versions), cursor)
-            for path, digest, mtime, size, title, cursor, *versions in found
-        }
+        return {document.path: document for document in map(document_from_row, found)}
 
     def held(self, sources: Sequence[str]) -> int:
         """Return how many visible passages these sources' documents hold."""
@@ -380,43 +369,35 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return int(found)
 
     def passages(self, source: str, path: str) -> list[Record]:
-        """Return a document's passages in order."""
-        return self.seen.records(
+        return self.visible.records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?)",
             (self._tenant, source, self._generation, path),
             "ORDER BY m.ordinal, m.tier, m.hash",
         )
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Return the visible memories of these ids."""
-        return self._kept.records.of(ids, self.seen.of)
+        return self._snapshot.records.of(ids, self.visible.of)
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        """Return title and length of memories."""
-        return self._kept.heads.of(ids, lambda new: read_metadata(self.seen, self._table(), new))
+        return self._snapshot.heads.of(ids, lambda new: read_metadata(self.visible, self._table(), new))
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the turns just before and after each turn of a session."""
-        return self._kept.beside.of(ids, lambda new: graph.adjacent_turns(self.seen, new))
+        return self._snapshot.beside.of(ids, lambda new: graph.adjacent_turns(self.visible, new))
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        """Return the edges from later to earlier memories that begin or end in these."""
-        return graph.follows_edges(self.seen, ids)
+        return graph.follows_edges(self.visible, ids)
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's turns, by turn, ordinal, id."""
-        return self.seen.records(
+        return self.visible.records(
             "m.session = ? AND m.turn BETWEEN ? AND ?",
             (session, first, last),
             "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
         )
 
     def last_turn(self, session: str) -> int | None:
-        """Return the greatest turn of a session."""
-        return graph.find_last_turn(self.seen, session)
+        return graph.find_last_turn(self.visible, session)
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        """Return memories in the order of their ids' digits."""
         from scrubjay.storage.validation import page_start as number_after  # it knows all that may be written
 
         number = number_after(after)
@@ -426,23 +407,19 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         first = number + 1 - SIGN
         if first >= SIGN:
             return []
-        return self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
+        return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return what happened last, last first."""
         table = self._table()
         return list(self.get(table.latest(self._mask(where), limit, skip)).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
-        """Return visible ids that begin with a prefix."""
-        return self.seen.complete(prefix, limit)
+        return self.visible.complete(prefix, limit)
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        """Return the df of each group."""
         return [len(rows) for rows, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        """Score by BM25."""
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
@@ -450,7 +427,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         new = [group for group in groups if group not in self._found]
         if new:
             table = self._table()
-            self._found |= self._kept.words.of(
+            self._found |= self._snapshot.words.of(
                 new, lambda unread: postings.score_groups(self._db, self._tenant, table, unread)
             )
         return [self._found[group] for group in groups]
@@ -458,14 +435,13 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        """Score by cosine with the best window."""
         model = self._model(fingerprint, query.shape, 1)
-        return vectors.score_model(self._db, self._table(), self._blocks, model, query, self._mask(where))
+        return vectors.score_model(self._db, self._table(), self._blocks, *model, query, self._mask(where))
 
     def _model(
         self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
-    ) -> tuple[int, EmbeddingModel]:
-        """Return a model's number and itself; queries of this shape must have so many axes and fit it."""
+    ) -> tuple[int, int]:
+        """Return a model's number and dimensions; queries of this shape must have so many axes and fit it."""
         known = self._registered()
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
@@ -474,15 +450,14 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             raise ModelMismatchError(
                 f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
-        return number, model
+        return number, model.dimensions
 
     def _registered(self) -> dict[str, tuple[int, EmbeddingModel, str]]:
-        return self._kept.once("models", lambda: rows.registered_models(self._db, self._tenant))
+        return self._snapshot.once("models", lambda: rows.registered_models(self._db, self._tenant))
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return the windows that memories have of a model."""
         model = self._model(fingerprint)
-        return vectors.read_windows(self._db, self._table(), self._blocks, model, ids)
+        return vectors.read_windows(self._db, self._table(), self._blocks, *model, ids)
 
     def alike(
         self,
@@ -492,16 +467,12 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        """Return the memories nearest to each query."""
         model = self._model(fingerprint, queries.shape, 2)
         table, passing = self._table(), self._mask(where)
-        return vectors.nearest_memories(
-            self._db, table, self._blocks, model, queries, passing, (limit, floor)
-        )
+        return vectors.nearest_memories(self._db, table, self._blocks, *model, queries, passing, limit, floor)
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the visible memories."""
-        return self._kept.once("languages", self._languages)
+        return self._snapshot.once("languages", self._languages)
 
     def _languages(self) -> tuple[str, ...]:
         codes = self._table().languages
@@ -514,9 +485,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return tuple(code for (code,) in found)
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Return visible terms spelled like a word."""
         found: list[tuple[str, float]] = []
-        for term, alike in postings.find_similar_terms(self._db, self._tenant, self._kept, word):
+        for term, alike in postings.find_similar_terms(self._db, self._tenant, self._snapshot, word):
             if len(found) == limit:
                 break
             if postings.has_term(self._db, self._tenant, self._table(), term):
@@ -524,17 +494,14 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return found
 
     def models(self) -> list[ModelState]:
-        """Return the registered models."""
         found = [ModelState(model, state) for _, model, state in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait."""
-        return rows.model_coverage(self.seen, fingerprint, self._table().memories)
+        return rows.model_coverage(self.visible, fingerprint, self._table().memories)
 
     def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model."""
-        return self._kept.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+        return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
 
     def _windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
@@ -545,26 +512,20 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return int(found)
 
     def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories without a model's vectors, in hash order."""
-        return rows.pending_memories(self.seen, fingerprint, limit)
+        return rows.pending_memories(self.visible, fingerprint, limit)
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return windows of texts embedded before."""
         return rows.cached_texts(self._db, self._tenant, fingerprint, list(hashes))
 
     def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        """Return those of these tombstone hashes that were forgotten."""
         return rows.forgotten_hashes(self._db, self._tenant, hashes)
 
     def counts(self) -> Counts:
-        """Return what the scope holds."""
-        return self.seen.counts(len(self.sources()))
+        return self.visible.counts(len(self.sources()))
 
     def amount(self, key: str) -> int:
-        """Return how many memories one visibility key holds."""
-        return self.seen.amount(key)
+        return self.visible.amount(key)
 
     def versions(self) -> StageVersions | None:
-        """Return the versions that made the memories."""
         row = self._db.execute("SELECT versions FROM tenant WHERE id = ?", (self._tenant,)).fetchone()
         return StageVersions(**json.loads(row[0])) if row is not None and row[0] else None

@@ -8,11 +8,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, memory_id, parse_id
-from scrubjay.models.records import TIER_PREFIXES, Document, Record, Source, SourcePlace
+from scrubjay.models.ids import EmbeddingModel, parse_id
+from scrubjay.models.records import Document, Record, Source, SourcePlace
 from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
-from scrubjay.storage.rows import Tenant, counts_from_rows, encode_repositories, record_from_columns
-from scrubjay.storage.sqlite.blobs import SIGN
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    PLACE_COLUMNS,
+    RECORD_COLUMNS,
+    SELECTED_COLUMNS,
+    SIGN,
+    SOURCE_COLUMNS,
+    Tenant,
+    counts_from_rows,
+    document_to_row,
+    id_from_hash,
+    id_ranges,
+    insert_sql,
+    place_to_row,
+    record_from_row,
+    record_to_row,
+    source_to_row,
+)
 
 if TYPE_CHECKING:
     from scrubjay.storage.changes import QuantizedVectors
@@ -47,21 +63,8 @@ def get_or_create_tenant(db: Database, name: str, secret: bytes | None = None) -
 
 T = TypeVar("T", str, int)
 
-MEMORY_COLUMNS: Final = (
-    "tenant, key, generation, hash, tier, status, document, ordinal, char_start, char_end, line_start, line_end, "
-    "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
-    "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, valid_from, valid_until, "
-    "pinned, confidence, strength, tags, content, abstract, overview"
-)
-PLACEHOLDERS: Final = ",".join("?" * (MEMORY_COLUMNS.count(",") + 1))
-INSERT_MEMORY: Final = f"INSERT INTO memory ({MEMORY_COLUMNS}) VALUES ({PLACEHOLDERS})"
-SELECT_MEMORY: Final = (
-    "SELECT m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
-    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
-    "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
-    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end, "
-    "m.abstract, m.overview FROM memory m LEFT JOIN document d ON d.id = m.document "
-)
+INSERT_MEMORY: Final = insert_sql("memory", ("tenant", "generation", *RECORD_COLUMNS))
+SELECT_MEMORY: Final = f"SELECT {SELECTED_COLUMNS} FROM memory m LEFT JOIN document d ON d.id = m.document "
 
 
 def sort_hash(memory: str) -> int:
@@ -78,38 +81,24 @@ def tier_of(memory: str) -> str:
     return parsed[0]
 
 
-def record_to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
+def memory_to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
     """Return a record as the values of `INSERT_MEMORY`."""
-    place, event = record.place, record.event
-    where = (
-        (place.ordinal, place.start, place.end, place.line_start, place.line_end) if place else (None,) * 5
-    )
-    when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
-    return (
-        tenant, record.key, generation, sort_hash(record.id), record.tier, record.status, document, *where,
-        record.owner, record.project, record.agent, record.session, record.role, record.turn, record.origin,
-        record.title, json.dumps(record.heading_path, ensure_ascii=False), record.content_hash, *when,
-        record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
-        int(record.pinned), record.confidence, record.strength,
-        json.dumps(record.tags, ensure_ascii=False), record.content, record.abstract, record.overview,
-    )  # fmt: skip
+    return (tenant, generation, *record_to_row(record, sort_hash(record.id), document, _encode_strings))
 
 
-def record_from_row(row: tuple[Any, ...]) -> Record:
+def memory_from_row(row: tuple[Any, ...]) -> Record:
     """Return a row of `SELECT_MEMORY` as a record."""
-    memory = id_from_hash(row[1], row[0])
-    return record_from_columns(row, memory, _decode_strings(row[9]), _decode_strings(row[10]))
+    return record_from_row(row, _decode_strings)
+
+
+def _encode_strings(texts: tuple[str, ...]) -> str:
+    return json.dumps(texts, ensure_ascii=False)
 
 
 @lru_cache(maxsize=4_096)
 def _decode_strings(text: str) -> tuple[str, ...]:
-    """Return a list as it is kept: the passages of a section share their headings, and most have no tags."""
+    # Cached: the passages of a section share their headings, and most have no tags.
     return tuple(json.loads(text))
-
-
-def id_from_hash(tier: str, number: int) -> str:
-    """Return the id of a memory from its tier and the number SQLite keeps."""
-    return memory_id(tier, number + SIGN)
 
 
 def is_memory_id(memory: str) -> bool:
@@ -181,7 +170,7 @@ class VisibleMemories(NamedTuple):
         found = self.db.execute(
             f"{SELECT_MEMORY} WHERE {self.among()} AND {condition} {tail}", (*self.own, *values)
         ).fetchall()
-        return [record_from_row(row) for row in found]
+        return [memory_from_row(row) for row in found]
 
     def of(self, ids: Iterable[str]) -> dict[str, Record]:
         """Return those of these memories that have one of these ids."""
@@ -196,17 +185,11 @@ class VisibleMemories(NamedTuple):
     def complete(self, prefix: str, limit: int) -> list[str]:
         """Return ids that begin with a prefix, smallest first."""
         found: list[str] = []
-        for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
-            digits = (
-                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
-            )
-            if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
-                continue
-            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+        for tier, first, last in id_ranges(prefix):
             held = self.db.execute(
                 f"SELECT m.hash FROM memory m WHERE {self.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
                 "ORDER BY m.hash LIMIT ?",
-                (*self.own, tier, *ends, limit - len(found)),
+                (*self.own, tier, first, last, limit - len(found)),
             ).fetchall()
             found += [id_from_hash(tier, number) for (number,) in held]
         return found
@@ -235,17 +218,17 @@ class VisibleMemories(NamedTuple):
 
 
 def read_metadata(
-    seen: VisibleMemories, table: MemoryTable, ids: Sequence[str]
+    visible: VisibleMemories, table: MemoryTable, ids: Sequence[str]
 ) -> dict[str, RankingMetadata]:
     """Return the heads of those that are seen."""
     places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
     found: dict[str, RankingMetadata] = {}
     for batch in id_batches(list(places)):
-        held = seen.db.execute(
+        held = visible.db.execute(
             "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
             "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
-            f"WHERE {seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-            (*seen.own, *map(sort_hash, batch)),
+            f"WHERE {visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+            (*visible.own, *map(sort_hash, batch)),
         ).fetchall()
         for tier, number, title, turn, role, at, used, pinned, *sure in held:
             memory = id_from_hash(tier, number)
@@ -255,6 +238,12 @@ def read_metadata(
                     title, words, turn is not None, role, at, used, bool(pinned), *sure
                 )
     return found
+
+
+PUT_DOCUMENT: Final = insert_sql("document", ("tenant", "generation", *DOCUMENT_COLUMNS))
+PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS)).replace(
+    "INSERT", "INSERT OR REPLACE", 1
+)
 
 
 def find_document(db: Database, tenant: Tenant, source: str, path: str) -> int | None:
@@ -268,33 +257,22 @@ def find_document(db: Database, tenant: Tenant, source: str, path: str) -> int |
 
 def put_document(db: Database, tenant: Tenant, number: int | None, document: Document) -> int:
     """Write a document over the one of a number, or as a new one, and return its number."""
-    d, v = document, document.versions
-    values = (
-        d.path, d.content_hash, d.mtime_ns, d.size, d.cursor, d.title,
-        v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
-    )  # fmt: skip
+    values = document_to_row(document)
     if number is not None:
-        db.execute(
-            "UPDATE document SET path=?, content_hash=?, mtime_ns=?, size=?, cursor=?, title=?, chunker=?, "
-            "tokenizer=?, scrubber=?, extractor=?, labeller=? WHERE id = ?",
-            (*values, number),
-        )
+        assigned = ", ".join(f"{name} = ?" for name in DOCUMENT_COLUMNS)
+        db.execute(f"UPDATE document SET {assigned} WHERE id = ?", (*values, number))
         return number
-    db.execute(
-        "INSERT INTO document (path, content_hash, mtime_ns, size, cursor, title, chunker, tokenizer, "
-        "scrubber, extractor, labeller, tenant, source, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (*values, tenant.number, d.source, tenant.generation),
-    )
+    db.execute(PUT_DOCUMENT, (tenant.number, tenant.generation, *values))
     return db.last_insert_rowid()
 
 
 def place_memory(db: Database, num: int, document: int, place: SourcePlace) -> None:
-    """Let a memory stand at a place in a document, without a write where it stands there already."""
-    values = (document, place.ordinal, place.start, place.end, place.line_start, place.line_end)
+    """Set a memory's place in a document; no write where that is its place already."""
+    columns = ", ".join(("document", *PLACE_COLUMNS))
+    values = (document, *place_to_row(place))
+    marks = ",".join("?" * len(values))
     db.execute(
-        "UPDATE memory SET document = ?, ordinal = ?, char_start = ?, char_end = ?, line_start = ?, line_end = ? "
-        "WHERE num = ? AND (document, ordinal, char_start, char_end, line_start, "
-        "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
+        f"UPDATE memory SET ({columns}) = ({marks}) WHERE num = ? AND ({columns}) IS NOT ({marks})",
         (*values, num, *values),
     )
 
@@ -310,14 +288,7 @@ def without_document(db: Database, nums: Sequence[int]) -> list[int]:
 
 def put_source(db: Database, tenant: int, source: Source) -> None:
     """Write a source, over the one of its id."""
-    s = source
-    db.execute(
-        "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            tenant, s.id, s.root, s.description, json.dumps(s.include), json.dumps(s.exclude), s.key, s.added_at,
-            s.synced_at, s.trust, s.share, encode_repositories(s),
-        ),
-    )  # fmt: skip
+    db.execute(PUT_SOURCE, (tenant, *source_to_row(source, json.dumps)))
 
 
 def find_source_key(db: Database, tenant: int, source: str) -> str | None:
@@ -366,39 +337,40 @@ def cached_texts(
     return found
 
 
-def model_coverage(seen: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
+def model_coverage(visible: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
     """Return how many of so many memories have a model's vectors, and how many wait."""
-    known = registered_models(seen.db, seen.tenant)
+    known = registered_models(visible.db, visible.tenant)
     if fingerprint not in known:
         return Coverage(0, memories)
-    (waits,) = seen.db.execute(
+    (waits,) = visible.db.execute(
         "SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
-        f"AND {seen.among()}",
-        (known[fingerprint][0], *seen.own),
+        f"AND {visible.among()}",
+        (known[fingerprint][0], *visible.own),
     ).fetchone()
     return Coverage(memories - waits, waits)
 
 
-def pending_memories(seen: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
+def pending_memories(visible: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
     """Return memories without a model's vectors, in hash order."""
-    known = registered_models(seen.db, seen.tenant)
+    known = registered_models(visible.db, visible.tenant)
     if fingerprint in known:
         table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
         order, values = "p.hash, p.num", [known[fingerprint][0]]
     else:
         table, order, values = "memory m WHERE", "m.hash", []
-    nums = seen.db.execute(
-        f"SELECT m.num FROM {table} {seen.among()} ORDER BY {order} LIMIT ?", (*values, *seen.own, limit)
+    nums = visible.db.execute(
+        f"SELECT m.num FROM {table} {visible.among()} ORDER BY {order} LIMIT ?",
+        (*values, *visible.own, limit),
     ).fetchall()
     return [
-        PendingMemory(record, _text_before(seen, num))
+        PendingMemory(record, _text_before(visible, num))
         for (num,) in nums
-        for record in seen.records("m.num = ?", (num,))
+        for record in visible.records("m.num = ?", (num,))
     ]
 
 
-def _text_before(seen: VisibleMemories, num: int) -> str:
-    row = seen.db.execute(
+def _text_before(visible: VisibleMemories, num: int) -> str:
+    row = visible.db.execute(
         "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
         "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
         (num,),

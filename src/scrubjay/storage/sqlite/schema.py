@@ -11,12 +11,10 @@ An edge is two rows of a B-tree, and there may be ten a memory, so each is made 
 * A weight is a whole number of millionths where that is exact, else the number itself.
 * A time is counted from 2030, which takes six bytes instead of eight from 2025 to 2034.
 
-Measured (tests/storage/sqlite): about 65 bytes an edge, the index that leads back included.
+Measured (tests/storage/sqlite): about 65 bytes an edge, the index by target included.
 
-A memory is the hash of its id, as in `memory.hash`: it stays when the memory is replaced, moved or rebuilt. Its
-tier is that of the memory. An event holds no text, so what was forgotten leaves nothing here.
-
-A row goes with the row of its memory, whose number is never used again: what is written anew is read anew.
+An event names its memory by the same hash and holds no text, so a forgotten memory leaves nothing there. A row of
+``reading`` is deleted with the row of its memory, whose number is never used again.
 """
 
 from __future__ import annotations
@@ -28,94 +26,6 @@ from scrubjay.errors import StoreDamagedError, StoreVersionError
 
 if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
-
-
-M002: Final = """
-ALTER TABLE memory ADD COLUMN abstract TEXT;
-ALTER TABLE memory ADD COLUMN overview TEXT;
-CREATE INDEX memory_project ON memory (tenant, project) WHERE project IS NOT NULL;
--- Removing a memory looked through all tags.
-CREATE INDEX tag_num ON tag (num);
-CREATE INDEX memory_agent ON memory (tenant, agent) WHERE agent IS NOT NULL;
--- The heads of a project, in the order of time; the condition is `chains.HEAD`.
-CREATE INDEX memory_head ON memory (tenant, project, coalesce(event_start, recorded_at)) WHERE project IS NOT NULL
-    AND ((session IS NOT NULL AND turn = 0) OR (session IS NULL AND turn IS NULL AND coalesce(ordinal, 0) = 0));
--- kind: concept or category. hash: the number of its id, moved as memory.hash is.
-CREATE TABLE node (
-    num INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, kind TEXT NOT NULL, hash INTEGER NOT NULL,
-    UNIQUE (tenant, kind, hash)
-) STRICT;
-CREATE TABLE concept (
-    tenant INTEGER NOT NULL, key TEXT NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, aliases TEXT NOT NULL,
-    kind TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, key, node)
-) STRICT, WITHOUT ROWID;
--- How often a key's concepts were changed.
-CREATE TABLE concept_mark (
-    tenant INTEGER NOT NULL, key TEXT NOT NULL, changes INTEGER NOT NULL, PRIMARY KEY (tenant, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE category (
-    node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
-    parent TEXT, abstract TEXT NOT NULL, overview TEXT NOT NULL, model TEXT NOT NULL, centroid BLOB NOT NULL,
-    at INTEGER NOT NULL, built INTEGER NOT NULL
-) STRICT;
-CREATE INDEX category_key ON category (tenant, key);
-CREATE TABLE project (
-    tenant INTEGER NOT NULL, key TEXT NOT NULL, place TEXT NOT NULL, name TEXT NOT NULL,
-    PRIMARY KEY (tenant, key, place)
-) STRICT, WITHOUT ROWID;
--- Tiers are places in TIERS. dst_key is empty and dst_tier -1 where the end is a concept or a category.
-CREATE TABLE sight (
-    id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
-    src_key TEXT NOT NULL, src_tier INTEGER NOT NULL, dst_key TEXT NOT NULL, dst_tier INTEGER NOT NULL,
-    UNIQUE (tenant, key, src_key, src_tier, dst_key, dst_tier)
-) STRICT;
-CREATE TABLE maker (
-    id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, origin TEXT NOT NULL, rule TEXT NOT NULL, run TEXT
-) STRICT;
-CREATE INDEX maker_name ON maker (tenant, rule, origin, run);
-DROP TABLE edge;
--- kind is a place in STORED. One edge a source, kind, end and key; the key is a part of the sight.
-CREATE TABLE edge (
-    tenant INTEGER NOT NULL, src INTEGER NOT NULL, kind INTEGER NOT NULL, dst INTEGER NOT NULL, sight INTEGER NOT NULL,
-    weight ANY NOT NULL, at INTEGER NOT NULL, maker INTEGER NOT NULL, PRIMARY KEY (tenant, src, kind, dst, sight)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX edge_inward ON edge (tenant, kind, dst, src, sight);
-"""
-
-
-M003: Final = """
-CREATE TABLE event (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, key TEXT NOT NULL, memory INTEGER NOT NULL,
-    op TEXT NOT NULL, at INTEGER NOT NULL, run TEXT, other INTEGER, count INTEGER NOT NULL, before TEXT NOT NULL
-) STRICT;
--- Each ends with the number of the row, so that one time's events come in the order of writing.
-CREATE INDEX event_at ON event (tenant, at);
-CREATE INDEX event_memory ON event (tenant, memory, at);
-CREATE INDEX event_run ON event (tenant, run, at) WHERE run IS NOT NULL;
-CREATE INDEX event_other ON event (tenant, other) WHERE other IS NOT NULL;
--- counts: as JSON.
-CREATE TABLE run (
-    tenant INTEGER NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, rules TEXT NOT NULL,
-    started INTEGER NOT NULL, ended INTEGER, counts TEXT NOT NULL, PRIMARY KEY (tenant, key, id)
-) STRICT, WITHOUT ROWID;
-"""
-
-
-M004: Final = "CREATE INDEX memory_pinned ON memory (tenant) WHERE pinned = 1;"
-
-
-M005: Final = """
-CREATE TABLE reading (num INTEGER PRIMARY KEY, mark TEXT NOT NULL, data BLOB NOT NULL) STRICT;
-"""
-
-
-M006: Final = """
--- share: NULL where nobody decided since this migration. repositories: JSON, NULL before anybody looked.
-ALTER TABLE source ADD COLUMN trust TEXT NOT NULL DEFAULT '';
-ALTER TABLE source ADD COLUMN share INTEGER;
-ALTER TABLE source ADD COLUMN repositories TEXT;
-ALTER TABLE event ADD COLUMN actor TEXT NOT NULL DEFAULT '';
-"""
 
 
 APPLICATION_ID: Final = 0x534A4159
@@ -193,6 +103,89 @@ CREATE TABLE cache (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, model INTEGER NOT NULL, hash TEXT NOT NULL,
     rows INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (tenant, model, hash)
 ) STRICT;
+"""
+
+M002: Final = """
+ALTER TABLE memory ADD COLUMN abstract TEXT;
+ALTER TABLE memory ADD COLUMN overview TEXT;
+CREATE INDEX memory_project ON memory (tenant, project) WHERE project IS NOT NULL;
+-- Removing a memory looked through all tags.
+CREATE INDEX tag_num ON tag (num);
+CREATE INDEX memory_agent ON memory (tenant, agent) WHERE agent IS NOT NULL;
+-- The heads of a project, in the order of time; the condition is `chains.HEAD`.
+CREATE INDEX memory_head ON memory (tenant, project, coalesce(event_start, recorded_at)) WHERE project IS NOT NULL
+    AND ((session IS NOT NULL AND turn = 0) OR (session IS NULL AND turn IS NULL AND coalesce(ordinal, 0) = 0));
+-- kind: concept or category. hash: the number of its id, moved as memory.hash is.
+CREATE TABLE node (
+    num INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, kind TEXT NOT NULL, hash INTEGER NOT NULL,
+    UNIQUE (tenant, kind, hash)
+) STRICT;
+CREATE TABLE concept (
+    tenant INTEGER NOT NULL, key TEXT NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, aliases TEXT NOT NULL,
+    kind TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, key, node)
+) STRICT, WITHOUT ROWID;
+-- How often a key's concepts were changed.
+CREATE TABLE concept_mark (
+    tenant INTEGER NOT NULL, key TEXT NOT NULL, changes INTEGER NOT NULL, PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE category (
+    node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+    parent TEXT, abstract TEXT NOT NULL, overview TEXT NOT NULL, model TEXT NOT NULL, centroid BLOB NOT NULL,
+    at INTEGER NOT NULL, built INTEGER NOT NULL
+) STRICT;
+CREATE INDEX category_key ON category (tenant, key);
+CREATE TABLE project (
+    tenant INTEGER NOT NULL, key TEXT NOT NULL, place TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (tenant, key, place)
+) STRICT, WITHOUT ROWID;
+-- Tiers are places in TIERS. dst_key is empty and dst_tier -1 where the end is a concept or a category.
+CREATE TABLE sight (
+    id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
+    src_key TEXT NOT NULL, src_tier INTEGER NOT NULL, dst_key TEXT NOT NULL, dst_tier INTEGER NOT NULL,
+    UNIQUE (tenant, key, src_key, src_tier, dst_key, dst_tier)
+) STRICT;
+CREATE TABLE maker (
+    id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, origin TEXT NOT NULL, rule TEXT NOT NULL, run TEXT
+) STRICT;
+CREATE INDEX maker_name ON maker (tenant, rule, origin, run);
+DROP TABLE edge;
+-- kind is a place in STORED. One edge a source, kind, end and key; the key is a part of the sight.
+CREATE TABLE edge (
+    tenant INTEGER NOT NULL, src INTEGER NOT NULL, kind INTEGER NOT NULL, dst INTEGER NOT NULL, sight INTEGER NOT NULL,
+    weight ANY NOT NULL, at INTEGER NOT NULL, maker INTEGER NOT NULL, PRIMARY KEY (tenant, src, kind, dst, sight)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX edge_inward ON edge (tenant, kind, dst, src, sight);
+"""
+
+M003: Final = """
+CREATE TABLE event (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, key TEXT NOT NULL, memory INTEGER NOT NULL,
+    op TEXT NOT NULL, at INTEGER NOT NULL, run TEXT, other INTEGER, count INTEGER NOT NULL, before TEXT NOT NULL
+) STRICT;
+-- Each ends with the number of the row, so that one time's events come in the order of writing.
+CREATE INDEX event_at ON event (tenant, at);
+CREATE INDEX event_memory ON event (tenant, memory, at);
+CREATE INDEX event_run ON event (tenant, run, at) WHERE run IS NOT NULL;
+CREATE INDEX event_other ON event (tenant, other) WHERE other IS NOT NULL;
+-- counts: as JSON.
+CREATE TABLE run (
+    tenant INTEGER NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, rules TEXT NOT NULL,
+    started INTEGER NOT NULL, ended INTEGER, counts TEXT NOT NULL, PRIMARY KEY (tenant, key, id)
+) STRICT, WITHOUT ROWID;
+"""
+
+M004: Final = "CREATE INDEX memory_pinned ON memory (tenant) WHERE pinned = 1;"
+
+M005: Final = """
+CREATE TABLE reading (num INTEGER PRIMARY KEY, mark TEXT NOT NULL, data BLOB NOT NULL) STRICT;
+"""
+
+M006: Final = """
+-- share: NULL where nobody decided since this migration. repositories: JSON, NULL before anybody looked.
+ALTER TABLE source ADD COLUMN trust TEXT NOT NULL DEFAULT '';
+ALTER TABLE source ADD COLUMN share INTEGER;
+ALTER TABLE source ADD COLUMN repositories TEXT;
+ALTER TABLE event ADD COLUMN actor TEXT NOT NULL DEFAULT '';
 """
 
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (

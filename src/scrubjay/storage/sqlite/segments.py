@@ -55,11 +55,16 @@ def insert_memories(
         terms: Term to its number, for all of their terms.
     """
     for first in range(0, len(entries), blobs.MAX_SLOTS):
-        _insert_segment(db, (tenant, key, generation), entries[first : first + blobs.MAX_SLOTS], terms)
+        _insert_segment(db, tenant, key, generation, entries[first : first + blobs.MAX_SLOTS], terms)
 
 
 def _insert_segment(
-    db: Database, owner: tuple[int, str, int], entries: Sequence[SegmentEntry], terms: dict[str, int]
+    db: Database,
+    tenant: int,
+    key: str,
+    generation: int,
+    entries: Sequence[SegmentEntry],
+    terms: dict[str, int],
 ) -> None:
     columns = np.zeros(len(entries), COLUMNS)
     languages = {
@@ -69,7 +74,15 @@ def _insert_segment(
     db.execute(
         "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
         f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
-        (*owner, len(entries), len(entries), int(columns["length"].sum()), columns.tobytes()),
+        (
+            tenant,
+            key,
+            generation,
+            len(entries),
+            len(entries),
+            int(columns["length"].sum()),
+            columns.tobytes(),
+        ),
     )
     segment = db.last_insert_rowid()
     slots, numbers, counts = _occurrences(entries, terms)
@@ -89,7 +102,7 @@ def _insert_segment(
         for fingerprint, codes in entry.memory.vectors.items():
             by_model[fingerprint].append((slot, codes))
     for fingerprint, rows in by_model.items():
-        append_vectors(db, segment, model_number(db, owner[0], fingerprint), rows)
+        append_vectors(db, segment, model_number(db, tenant, fingerprint), rows)
 
 
 def _occurrences(

@@ -64,7 +64,7 @@ class SQLiteStore(NoTenantIndex):
         key: EncryptionKey | None = None,
     ) -> None:  # fmt: skip
         self.quota, self._key = quota, key
-        self._amounts = MemoryCounts()
+        self._counts = MemoryCounts()
         self._path = path
         self._secret = secret
         self._patience = patience
@@ -83,7 +83,6 @@ class SQLiteStore(NoTenantIndex):
 
     @property
     def url(self) -> str:
-        """What `open_store` opens it by."""
         return sqlite_url(self._path, self._key)
 
     def _db(self) -> Database:
@@ -144,7 +143,6 @@ class SQLiteStore(NoTenantIndex):
             return count_by_key(self._db(), found) if found else {}
 
     def secret(self, scope: Scope) -> bytes:
-        """Return the tenant's key for ids and tombstones."""
         with translate_errors(self._path):
             found = find_tenant(self._db(), scope.tenant)
         if found is None:
@@ -195,22 +193,29 @@ class SQLiteStore(NoTenantIndex):
                         writer.apply(change)
                     writer.finish()
                     mark = db.pragma("data_version")  # another one as soon as another connection has written
-                    named, count = (scope.tenant, tenant), partial(count_by_key, db, tenant)
-                    after = self._amounts.admit(self.quota, named, mark, writer.gained, changes, count)
+                    after = self._counts.admit(
+                        self.quota,
+                        scope.tenant,
+                        tenant,
+                        mark,
+                        writer.gained,
+                        changes,
+                        partial(count_by_key, db, tenant),
+                    )
             except BaseException:
                 self._vocabulary.discard()
                 raise
-            self._amounts.keep(tenant, mark, after)
+            self._counts.keep(tenant, mark, after)
             self._unwiped |= writer.forgot
             if self._unwiped:
-                self._wipe(db, told=writer.forgot, log=patience is None)
+                self._wipe(db, required=writer.forgot, log=patience is None)
 
-    def _wipe(self, db: Database, *, told: bool, log: bool) -> None:
-        """Take what was forgotten out of the files beside the store's; what cannot be done now, the next write tries.
+    def _wipe(self, db: Database, *, required: bool, log: bool) -> None:
+        """Remove forgotten memories from the files beside the store; the next write repeats what fails now.
 
         Args:
             db: The connection that writes, after its commit.
-            told: Whether to tell when it cannot be done: this write did what it was asked, unless that was to forget.
+            required: Whether a failure is raised: only where this write was to forget.
             log: Whether there is time to empty the write-ahead log. An open reader keeps it.
         """
         try:
@@ -229,7 +234,7 @@ class SQLiteStore(NoTenantIndex):
                         db.set_busy_timeout(self._busy_ms)
                     self._unwiped = bool(busy)
         except StoreError:
-            if told:
+            if required:
                 raise
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
@@ -245,7 +250,6 @@ class SQLiteStore(NoTenantIndex):
         return try_exclusive(self._path, scope.tenant, name)
 
     def tenants(self) -> list[str]:
-        """Return the names of all tenants."""
         with translate_errors(self._path):
             return [
                 name for (name,) in self._db().execute("SELECT name FROM tenant ORDER BY name").fetchall()
@@ -304,7 +308,7 @@ class SQLiteStore(NoTenantIndex):
             # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
             maintenance.vacuum_file(db, on_disk=self._key is None)
             self._unwiped = True
-            self._wipe(db, told=True, log=True)
+            self._wipe(db, required=True, log=True)
 
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log."""
@@ -316,7 +320,6 @@ class SQLiteStore(NoTenantIndex):
         return ""
 
     def close(self) -> None:
-        """Close every connection."""
         with translate_errors(self._path):
             for db in self._open:
                 db.close()

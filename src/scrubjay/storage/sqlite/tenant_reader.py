@@ -14,8 +14,9 @@ from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import TIERS, UnrestrictedScope
 from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
 from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
+from scrubjay.storage.rows import SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.sqlite import blobs, graph, rows
-from scrubjay.storage.sqlite.graph import TARGET_KIND, WEIGHT_SQL
+from scrubjay.storage.sqlite.graph import WEIGHT_SQL
 from scrubjay.storage.sqlite.reader import SQLiteHistory, SQLiteReader
 from scrubjay.storage.sqlite.rows import find_tenant
 from scrubjay.storage.sqlite.vectors import read_vectors
@@ -68,19 +69,22 @@ class SQLiteTenantReader(SQLiteReader):
     """A view for everyone, that lasts as long as its transaction."""
 
     def __init__(
-        self, db: Database, scope: UnrestrictedScope, tables: TableCache, blocks: VectorCache, kept: Snapshot
+        self,
+        db: Database,
+        scope: UnrestrictedScope,
+        tables: TableCache,
+        blocks: VectorCache,
+        snapshot: Snapshot,
     ) -> None:
-        super().__init__(db, scope, tables, blocks, kept)
+        super().__init__(db, scope, tables, blocks, snapshot)
         self.scope = scope
 
     @property
     def secret(self) -> bytes | None:
-        """The tenant's key for ids and tombstones."""
         found = find_tenant(self._db, self.scope.tenant)
         return None if found is None else found.secret
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the visibility keys of memories."""
         found: dict[str, str] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
@@ -89,14 +93,14 @@ class SQLiteTenantReader(SQLiteReader):
                 f"AND hash IN ({','.join('?' * len(batch))})",
                 (self._tenant, self._generation, *batch),
             ).fetchall()
-            found |= {rows.id_from_hash(tier, number): key for tier, number, key in held}
+            found |= {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
-        told = SQLiteHistory()
-        told.seen = self.seen._replace(keys=tuple(set(self.keys_of(ids).values())))
-        return told.readings(ids)
+        history = SQLiteHistory()
+        history.visible = self.visible._replace(keys=tuple(set(self.keys_of(ids).values())))
+        return history.readings(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         """Yield every memory, by segment."""
@@ -107,12 +111,11 @@ class SQLiteTenantReader(SQLiteReader):
             "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
         ).fetchall()
         for segment, key in segments:
-            yield from self._segment(segment, self.seen._replace(keys=(key,)), (words, languages))
+            yield from self._segment(segment, self.visible._replace(keys=(key,)), words, languages)
 
     def _segment(
-        self, segment: int, seen: VisibleMemories, named: tuple[dict[int, str], dict[int, str]]
+        self, segment: int, visible: VisibleMemories, words: dict[int, str], languages: dict[int, str]
     ) -> Iterator[list[PreparedMemory]]:
-        words, languages = named
         (blob,) = self._db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
@@ -123,7 +126,7 @@ class SQLiteTenantReader(SQLiteReader):
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _batches(iter(live)):
             ids = self._ids(columns, slots)
-            records = seen.of(ids)
+            records = visible.of(ids)
             yield [
                 PreparedMemory(
                     records[memory],
@@ -137,10 +140,7 @@ class SQLiteTenantReader(SQLiteReader):
     @staticmethod
     def _ids(columns: NDArray[np.void], slots: list[int]) -> list[str]:
         tiers, numbers = columns["tier"][slots].tolist(), columns["key"][slots].tolist()
-        return [
-            rows.id_from_hash(TIERS[tier], number - blobs.SIGN)
-            for tier, number in zip(tiers, numbers, strict=True)
-        ]
+        return [id_from_hash(TIERS[tier], number - SIGN) for tier, number in zip(tiers, numbers, strict=True)]
 
     def _counts(self, segment: int, slots: int, words: dict[int, str]) -> list[dict[str, int]]:
         """Return the terms of each slot's memory."""
@@ -164,7 +164,7 @@ class SQLiteTenantReader(SQLiteReader):
 
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         """Yield memories looked at, with those whose text has another hash; as bytes, for they may be no text."""
-        first = -blobs.SIGN
+        first = -SIGN
         while found := self._db.execute(
             SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)
         ).fetchall():
@@ -172,24 +172,21 @@ class SQLiteTenantReader(SQLiteReader):
             yield (
                 len(found),
                 [
-                    AlteredMemory(rows.id_from_hash(tier, number), source, path)
+                    AlteredMemory(id_from_hash(tier, number), source, path)
                     for tier, number, content, digest, source, path in found
                     if hashlib.sha256(content).hexdigest().encode() != digest
                 ],
             )
 
     def connections(self) -> Iterator[list[Edge]]:
-        """Yield every edge."""
         found = self._db.execute(SELECT_EDGES, (self._tenant,))
         return _batches(_edge_from_row(row) for row in iter(found.fetchone, None))
 
     def past(self) -> Iterator[list[Event]]:
-        """Yield every event."""
         found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
-        return _batches(_event_from_row(row) for row in iter(found.fetchone, None))
+        return _batches(event_from_row(row) for row in iter(found.fetchone, None))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        """Yield cached texts."""
         found = self._db.execute(
             "SELECT c.hash, c.rows, c.data, m.dimensions, m.id FROM cache c JOIN model m ON m.id = c.model "
             "WHERE c.tenant = ? ORDER BY c.seq",
@@ -202,12 +199,10 @@ class SQLiteTenantReader(SQLiteReader):
             yield fingerprints[model], {text: QuantizedVectors(data, np.frombuffer(blob, "<f4", count))}
 
     def tombstones(self) -> Iterator[list[str]]:
-        """Yield tombstones."""
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
         return _batches(mark for (mark,) in iter(found.fetchone, None))
 
     def places(self) -> list[PutProject]:
-        """Return projects by key and place."""
         asked = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
         return [PutProject(*row) for row in self._db.execute(asked, (self._tenant,)).fetchall()]
 
@@ -215,16 +210,8 @@ class SQLiteTenantReader(SQLiteReader):
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:
     src, src_tier, code, dst, dst_tier, node, key, weight, at, *made = row
     kind = STORED_EDGE_KINDS[code]
-    end = graph.node_id(TARGET_KIND[kind], node) if dst_tier < 0 else rows.id_from_hash(TIERS[dst_tier], dst)
-    return Edge(
-        rows.id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *made
-    )
-
-
-def _event_from_row(row: tuple[Any, ...]) -> Event:
-    tier, number, op, at, key, run, other_tier, other, count, before, actor = row
-    named = None if other is None else rows.id_from_hash(other_tier, other)
-    return Event(rows.id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
+    end = id_from_hash(TARGET_KIND[kind], node) if dst_tier < 0 else id_from_hash(TIERS[dst_tier], dst)
+    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *made)
 
 
 def _batches(found: Iterable[T]) -> Iterator[list[T]]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.results import MICRO, Hit, round_score
 from scrubjay.storage.scoring import (
     MAX_FLOAT32_DIMENSIONS,
@@ -225,7 +224,8 @@ def nearest_rows(
     vectors: Iterable[Rows],
     queries: NDArray[np.float32],
     passing: NDArray[np.bool_],
-    wanted: tuple[int, float],
+    limit: int,
+    floor: float,
 ) -> list[list[Hit]]:
     """Return the best rows of each query, ties to the smaller id.
 
@@ -234,13 +234,16 @@ def nearest_rows(
         vectors: Table rows (a row a window), scales and codes, piece by piece.
         queries: float32, shape (queries, dimensions), unit rows.
         passing: Which rows may be returned.
-        wanted: Most rows a query, and the least cosine.
+        limit: Most rows of a query.
+        floor: Least cosine.
     """
     pieces = list(vectors)
     return [
         hits
         for first in range(0, len(queries), QUERIES_AT_ONCE)
-        for hits in _nearest_batch(table, pieces, queries[first : first + QUERIES_AT_ONCE], passing, wanted)
+        for hits in _nearest_batch(
+            table, pieces, queries[first : first + QUERIES_AT_ONCE], passing, limit, floor
+        )
     ]
 
 
@@ -249,9 +252,9 @@ def _nearest_batch(
     pieces: list[Rows],
     queries: NDArray[np.float32],
     passing: NDArray[np.bool_],
-    wanted: tuple[int, float],
+    limit: int,
+    floor: float,
 ) -> list[list[Hit]]:
-    limit, floor = wanted
     kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
     packed = [quantize(query) for query in queries]
     codes = np.stack([row for row, _ in packed]).astype(kind)
@@ -398,16 +401,17 @@ def score_model(
     db: Database,
     table: MemoryTable,
     blocks: VectorCache,
-    model: tuple[int, EmbeddingModel],
+    model: int,
+    dimensions: int,
     query: NDArray[np.float32],
     passing: NDArray[np.bool_],
 ) -> ArrayScores | NominatedScores:
     """Score every row that has vectors of the model; in a large table, the most promising ones."""
     if _is_large(table, blocks):
-        return score_large_table(table, _spans(db, table, blocks, model), query, passing)
+        return score_large_table(table, _spans(db, table, blocks, model, dimensions), query, passing)
     codes, scale = quantize(query)
     best = np.full(table.rows, -np.inf, np.float64)
-    for rows, scales, data in iter_vectors(db, table, blocks, model):
+    for rows, scales, data in iter_vectors(db, table, blocks, model, dimensions):
         amounts = dot_products(data, codes) * (scales.astype(np.float64) * scale)
         if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
             np.maximum.at(best, rows, amounts)
@@ -420,16 +424,19 @@ def nearest_memories(
     db: Database,
     table: MemoryTable,
     blocks: VectorCache,
-    model: tuple[int, EmbeddingModel],
+    model: int,
+    dimensions: int,
     queries: NDArray[np.float32],
     passing: NDArray[np.bool_],
-    wanted: tuple[int, float],
+    limit: int,
+    floor: float,
 ) -> list[list[Hit]]:
-    """Return the best rows of each query; ``wanted`` is the most of them and the least cosine."""
-    limit, floor = wanted
+    """Return at most ``limit`` rows of each query, of a cosine of at least ``floor``."""
     if not _is_large(table, blocks) or len(queries) >= MANY_QUERIES:
-        return nearest_rows(table, iter_vectors(db, table, blocks, model), queries, passing, wanted)
-    spans = _spans(db, table, blocks, model)
+        return nearest_rows(
+            table, iter_vectors(db, table, blocks, model, dimensions), queries, passing, limit, floor
+        )
+    spans = _spans(db, table, blocks, model, dimensions)
     found = (score_nominated(table, SpanQuery.of(query, spans), passing).top(limit) for query in queries)
     return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
@@ -438,7 +445,8 @@ def read_windows(
     db: Database,
     table: MemoryTable,
     blocks: VectorCache,
-    model: tuple[int, EmbeddingModel],
+    model: int,
+    dimensions: int,
     ids: Sequence[str],
 ) -> dict[str, QuantizedVectors]:
     """Return the windows of those of these memories that have vectors of the model."""
@@ -447,7 +455,7 @@ def read_windows(
     places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
     wanted = np.array(sorted(set(places.values())), np.int64)
     held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
-    for rows, scales, data in iter_vectors(db, table, blocks, model):
+    for rows, scales, data in iter_vectors(db, table, blocks, model, dimensions):
         firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
         for place in np.flatnonzero(lasts > firsts).tolist():
             own = slice(int(firsts[place]), int(lasts[place]))
@@ -460,17 +468,16 @@ def read_windows(
 
 
 def iter_vectors(
-    db: Database, table: MemoryTable, blocks: VectorCache, model: tuple[int, EmbeddingModel]
+    db: Database, table: MemoryTable, blocks: VectorCache, model: int, dimensions: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]]:
     """Yield all vectors of a model: table rows (a row a window, ascending), scales, codes; piece by piece."""
-    number, identity = model
     if _is_large(table, blocks):
-        for span in _spans(db, table, blocks, model):
+        for span in _spans(db, table, blocks, model, dimensions):
             held = span.vectors
             yield held.slots.astype(np.int64) + span.first, held.scales, held.data
         return
     for part in table.parts:
-        for slots, scales, data in blocks.of(db, part, number, identity.dimensions):
+        for slots, scales, data in blocks.of(db, part, model, dimensions):
             yield slots.astype(np.int64) + part.first, scales, data
 
 
@@ -479,14 +486,13 @@ def _is_large(table: MemoryTable, blocks: VectorCache) -> bool:
 
 
 def _spans(
-    db: Database, table: MemoryTable, blocks: VectorCache, model: tuple[int, EmbeddingModel]
+    db: Database, table: MemoryTable, blocks: VectorCache, model: int, dimensions: int
 ) -> list[VectorSpan]:
-    number, identity = model
     assert blocks.files is not None
     return [
         VectorSpan(part.first, blocks.files.of(
-            (part.segment, part.version, number), identity.dimensions,
-            partial(read_vectors, db, part.segment, number, identity.dimensions),
+            (part.segment, part.version, model), dimensions,
+            partial(read_vectors, db, part.segment, model, dimensions),
         ))
         for part in table.parts
     ]  # fmt: skip

@@ -10,19 +10,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.ids import EmbeddingModel, tombstone_hash
-from scrubjay.models.lifecycle import (
-    CachedExtraction,
-    ConsolidationRun,
-    Event,
-    LifecycleChange,
-    changed_fields,
-)
 from scrubjay.models.records import Document, Record, Scope, StageVersions
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import (
@@ -33,7 +26,16 @@ from scrubjay.storage.changes import (
     PutVersions,
     QuantizedVectors,
 )
-from scrubjay.storage.rows import Tenant, event_to_row, run_to_row
+from scrubjay.storage.history import HistoryWriter, PriorMemory
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    EVENT_COLUMNS,
+    RUN_COLUMNS,
+    Tenant,
+    document_from_row,
+    id_from_hash,
+    insert_sql,
+)
 from scrubjay.storage.sqlite import maintenance, postings, rows, segments
 from scrubjay.storage.sqlite.blobs import NEXT_VERSION
 from scrubjay.storage.sqlite.connection import write_transaction
@@ -44,15 +46,10 @@ from scrubjay.storage.sqlite.vectors import VectorCache
 from scrubjay.storage.table import COLUMNS, TablePart
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
-    check_event,
     check_key,
-    check_lifecycle,
     check_place,
-    check_reading,
     check_rebuild_changes,
     check_record,
-    check_run,
-    check_validity,
     check_vectors,
     id_conflict,
 )
@@ -139,101 +136,51 @@ def _trim_text_cache(db: Database, tenant: int) -> None:
         )
 
 
-PUT_EVENT: Final = (
-    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before, actor) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-PUT_RUN: Final = "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_EVENT: Final = insert_sql("event", EVENT_COLUMNS)
+PUT_RUN: Final = insert_sql("run", RUN_COLUMNS).replace("INSERT", "INSERT OR REPLACE", 1)
 PUT_READING: Final = "INSERT OR REPLACE INTO reading VALUES (?, ?, ?)"
 
 
-class PriorMemory(NamedTuple):
-    """What a change asks of a memory before it is changed."""
-
-    num: int
-    number: int
-    key: str
-    status: str
-    valid_from: int | None
-    valid_until: int | None
-
-
-class SQLiteHistoryWriter:
-    """One transaction's work on what happens to the memories of a tenant, for one scope."""
+class SQLiteHistoryWriter(HistoryWriter):
+    """Writes history into SQLite. A memory whose status changes is in a segment already."""
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        super().__init__(tenant, scope)
         self._db = db
-        self._tenant = tenant.number
-        self._scope = scope
-        self._seen = VisibleMemories(db, tenant.number, tenant.generation, scope.keys)
+        self._memories = VisibleMemories(db, tenant.number, tenant.generation, scope.keys)
+        self._statuses: dict[int, str] = {}
 
     def apply(self, change: c.LifecycleChange) -> None:
-        """Do one change. A memory whose status is changed stands in a segment already."""
-        match change:
-            case c.PutLifecycle(lives):
-                self._put_lives(lives)
-            case c.PutEvents():
-                self._put_events(change)
-            case c.PutRun(run):
-                self._put_run(run)
-            case c.PutReadings(readings):
-                self._put_readings(readings)
+        super().apply(change)
+        segments.set_statuses(self._db, self._statuses)
+        self._statuses.clear()
 
-    def _put_lives(self, lives: Mapping[str, LifecycleChange]) -> None:
-        for memory, life in lives.items():
-            check_lifecycle(memory, life)
-        restated: dict[int, str] = {}
-        for memory, held in self._held(lives).items():
-            values = changed_fields(lives[memory])
-            begins, ends = (
-                values.get("valid_from", held.valid_from),
-                values.get("valid_until", held.valid_until),
-            )
-            check_validity(memory, begins, ends)
-            if values:
-                assigned = ", ".join(f"{name} = ?" for name in values)  # attributes of `LifecycleChange`
-                self._db.execute(f"UPDATE memory SET {assigned} WHERE num = ?", (*values.values(), held.num))
-            if values.get("status", held.status) != held.status:
-                restated[held.num] = values["status"]
-        segments.set_statuses(self._db, restated)
-
-    def _put_events(self, change: c.PutEvents) -> None:
-        events, past = change.events, change.past
-        for event in events:
-            check_event(self._scope, event, past)
-        held = self._held(one for e in events for one in (e.memory, e.other) if one is not None)
-        told = [e for e in events if e.memory in held and (past or held[e.memory].key == e.key)]
-        self._db.executemany(PUT_EVENT, [self._row(event, held) for event in told])
-
-    def _row(self, event: Event, held: Mapping[str, PriorMemory]) -> tuple[object, ...]:
-        other = held.get(event.other or "")
-        return event_to_row(
-            self._tenant, event, held[event.memory].number, None if other is None else other.number
-        )
-
-    def _put_run(self, run: ConsolidationRun) -> None:
-        check_run(self._scope, run)
-        self._db.execute(PUT_RUN, run_to_row(self._tenant, run))
-
-    def _put_readings(self, readings: Sequence[CachedExtraction]) -> None:
-        for reading in readings:
-            check_reading(reading)
-        held = self._held(reading.memory for reading in readings)
-        told = [(held[one.memory].num, one.mark, one.data) for one in readings if one.memory in held]
-        self._db.executemany(PUT_READING, told)
-
-    def _held(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
-        """Return those of these memories that are there and visible."""
+    def _visible(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
         wanted = {memory for memory in ids if rows.is_memory_id(memory)}
-        found: dict[str, PriorMemory] = {}
+        prior: dict[str, PriorMemory] = {}
         for batch in rows.id_batches([rows.sort_hash(memory) for memory in wanted]):
-            held = self._db.execute(
+            found = self._db.execute(
                 "SELECT m.tier, m.num, m.hash, m.key, m.status, m.valid_from, m.valid_until FROM memory m "
-                f"WHERE {self._seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-                (*self._seen.own, *batch),
+                f"WHERE {self._memories.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                (*self._memories.own, *batch),
             ).fetchall()
-            found |= {rows.id_from_hash(tier, rest[1]): PriorMemory(*rest) for tier, *rest in held}
-        return {memory: held for memory, held in found.items() if memory in wanted}
+            prior |= {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in found}
+        return {memory: one for memory, one in prior.items() if memory in wanted}
+
+    def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
+        assigned = ", ".join(f"{name} = ?" for name in values)
+        self._db.execute(f"UPDATE memory SET {assigned} WHERE num = ?", (*values.values(), prior.num))
+        if values.get("status", prior.status) != prior.status:
+            self._statuses[prior.num] = values["status"]
+
+    def _write_events(self, rows: Sequence[tuple[object, ...]]) -> None:
+        self._db.executemany(PUT_EVENT, rows)
+
+    def _write_runs(self, rows: Sequence[tuple[object, ...]]) -> None:
+        self._db.executemany(PUT_RUN, rows)
+
+    def _write_readings(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
+        self._db.executemany(PUT_READING, rows)
 
 
 LOG_FLOOR = 100_000
@@ -261,7 +208,7 @@ class SQLiteWriter:
     def apply(self, change: c.Change) -> None:
         """Do one change."""
         if isinstance(change, c.GraphChange):
-            if self._scope is not None:  # a rebuild asks for none (`of_a_generation`)
+            if self._scope is not None:  # a rebuild holds none (`check_rebuild_changes`)
                 self._connections(self._scope).apply(change)
             return
         if isinstance(change, c.LifecycleChange):
@@ -410,9 +357,7 @@ class SQLiteWriter:
             "SELECT num, hash, tier, key FROM memory WHERE document = ?", (document,)
         ).fetchall()
         return [
-            n
-            for n, number, tier, key in found
-            if self._sees(key) and rows.id_from_hash(tier, number) not in kept
+            n for n, number, tier, key in found if self._sees(key) and id_from_hash(tier, number) not in kept
         ]
 
     def _drop_document(self, source: str, path: str) -> None:
@@ -435,7 +380,7 @@ class SQLiteWriter:
         self._remove([num for memory in last if (num := self._free(memory)) is not None], None)
         for memory in last.values():
             record = memory.record
-            values = rows.record_to_row(record, self._tenant.number, self._tenant.generation, document)
+            values = rows.memory_to_row(record, self._tenant.number, self._tenant.generation, document)
             self._db.execute(rows.INSERT_MEMORY, values)
             num = self._db.last_insert_rowid()
             self._fresh[num] = segments.SegmentEntry(num, memory)
@@ -489,7 +434,7 @@ class SQLiteWriter:
             self._removed.setdefault(number, (tier, key))
             self.gained[key] -= 1
             if op is not None:
-                self._log(key, rows.id_from_hash(tier, number), op)
+                self._log(key, id_from_hash(tier, number), op)
             for table in ("memory", "tag", "pending", "reading"):
                 self._db.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
 
@@ -535,19 +480,14 @@ class SQLiteRebuild:
         self._blocks = VectorCache(None)
 
     def documents(self) -> list[Document]:
-        """Return the documents of the generation that answers."""
         found = self._db.execute(
-            "SELECT source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
-            "extractor, labeller FROM document WHERE tenant = ? AND generation = ? ORDER BY source, path",
+            f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? "
+            "ORDER BY source, path",
             (self._old.number, self._old.generation),
         ).fetchall()
-        return [
-            Document(source, path, digest, mtime, size, title, StageVersions(*versions), cursor)
-            for source, path, digest, mtime, size, title, cursor, *versions in found
-        ]
+        return [document_from_row(row) for row in found]
 
     def passages(self, document: Document) -> list[PreparedMemory]:
-        """Return a document's passages as they are stored, in order, with terms left empty."""
         return self._records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
             "ORDER BY m.ordinal, m.tier, m.hash",
@@ -555,7 +495,6 @@ class SQLiteRebuild:
         )
 
     def additions(self) -> list[PreparedMemory]:
-        """Return the memories that belong to no document, with terms left empty."""
         return self._records("m.document IS NULL ORDER BY m.hash", ())
 
     def _records(self, condition: str, values: tuple[object, ...]) -> list[PreparedMemory]:
@@ -563,7 +502,7 @@ class SQLiteRebuild:
             f"{rows.SELECT_MEMORY} WHERE m.tenant = ? AND m.generation = ? AND {condition}",
             (self._old.number, self._old.generation, *values),
         ).fetchall()
-        return [self._prepared(rows.record_from_row(row)) for row in found]
+        return [self._prepared(rows.memory_from_row(row)) for row in found]
 
     def _prepared(self, record: Record) -> PreparedMemory:
         segment, version, slot, slots, columns = self._db.execute(
