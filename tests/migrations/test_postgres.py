@@ -194,7 +194,9 @@ def test_a_migration_of_postgres_gives_up_when_somebody_holds_the_tables_for_too
     with closing(connect(database)) as other:
         with transaction(other):
             other.execute(LOOK)
-            with pytest.raises(StoreBusyError, match=r"other sessions hold its tables\. It was not touched") as told:
+            with pytest.raises(
+                StoreBusyError, match=r"other sessions hold its tables\. It was not touched"
+            ) as told:
                 PostgresStore(database, patience=0.1)
             assert told.value.hint
             assert other.execute("SELECT max(id) FROM migration").fetchone() == (4,)
