@@ -24,7 +24,7 @@ from data import Space, find_sets, load, spaces
 from metrics import DEPTH, SEED, difference, figure, recall
 from report import log_rows, shown
 from scrubjay import Memory
-from scrubjay.services.search import QueryRewriter, RewriteOutcome
+from scrubjay.services.models import QueryRewriter, RewriteOutcome
 
 
 class Told(QueryRewriter):

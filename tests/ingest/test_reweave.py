@@ -46,7 +46,7 @@ def tree(notes: Notes) -> None:
 def wish(desk: Workspace, stages: tuple[str, ...]) -> Memory:
     """The same store with other stages."""
     found = replace(desk.settings, connect=replace(ConnectSettings(), stages=stages))
-    return Memory(replace(desk, settings=found, lexicons={}))
+    return Memory(replace(desk, settings=found, dictionaries={}))
 
 
 def told(found: list[Edge]) -> set[tuple[str, str, frozenset[str], float]]:

@@ -136,7 +136,7 @@ def test_what_a_failed_write_would_have_taught_is_taught_by_the_next(
 ) -> None:
     desk = opened()._workspace
     store = Failing(desk.store, lambda change: isinstance(change, PutConcept))
-    memory = Memory(Workspace(store, desk.scope, desk.lineup, settings))
+    memory = Memory(Workspace(store, desk.scope, desk.models, settings))
     notes.write("plan.md", PLAN)
     store.left = 2
 

@@ -26,7 +26,7 @@ from scrubjay.search.context import MAX_FOUND, ContextScope
 from scrubjay.search.pipeline import run_search
 from scrubjay.services.models import ModelRegistry
 from scrubjay.services.models import caller_catalog as embedders_of
-from scrubjay.services.search import default_request
+from scrubjay.services.search import search_request
 from scrubjay.services.workspace import Workspace
 
 NOW = "2026-06-01T12:00:00"
@@ -126,7 +126,9 @@ def test_a_context_is_silent_exactly_where_a_search_is(
         memory.add(text, session="s1" if number < 3 else "s2", turn=number, role="user", project=of)
     desk, now = memory._workspace, 1_780_315_200_000_000
     request = replace(
-        default_request(desk, query, now, project), where=ContextScope(project, None, session, now).where()
+        search_request(desk, query, here=project),
+        now=now,
+        where=ContextScope(project, None, session, now).where(),
     )
     with desk.store.reader(desk.scope) as reader:
         found = run_search(reader, [STATIC], replace(request, limit=MAX_FOUND))

@@ -68,7 +68,7 @@ def run_consolidation(
         if not keys:
             return ConsolidationReport(passed="not due", interrupted=interrupted, dry_run=dry_run)
         run = new_run_id()
-        base = workspace.lineup.writing()
+        base = workspace.models.writer()
         weaver = edge_builder(workspace, base)
         night = RunContext(
             workspace.store, workspace.scope, "", base, weaver, run, now, after_days, dry_run=dry_run

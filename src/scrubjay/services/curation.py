@@ -183,6 +183,6 @@ def _recluster_after_removal(workspace: Workspace, key: str, *, told: bool) -> N
     """Find the topics of a key anew that lost one, or half of its memories: no later call of somebody else's does."""
     from scrubjay.categories.topics import are_topics_due, organise_topics
 
-    base = workspace.lineup.writing()
+    base = workspace.models.writer()
     if told or are_topics_due(workspace.store, workspace.scope, key, base, 0):
-        organise_topics(workspace.store, workspace.scope, key, base, workspace.lineup.backfilled())
+        organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())

@@ -195,7 +195,7 @@ def restore_export(
     """
     started = time.monotonic()
     header = check_export(file)
-    base = workspace.lineup.writing()
+    base = workspace.models.writer()
     secret = workspace.store.secret(workspace.scope)
     own = header.store == principal_mark(secret, workspace.scope)
     overlap = workspace.settings.chunk.overlap
@@ -243,7 +243,7 @@ def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
         return
     for key in sorted(into.keys):
         if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES:
-            organise_topics(workspace.store, workspace.scope, key, into.base, workspace.lineup.backfilled())
+            organise_topics(workspace.store, workspace.scope, key, into.base, workspace.models.backfilled())
     with workspace.store.reader(workspace.scope) as view:
         sources = [source for source in view.sources() if source.id in into.sources]
     for source in sources if into.keys else ():
@@ -318,7 +318,7 @@ class _BatchImporter:
 
     def __init__(self, workspace: Workspace, *, dry: bool) -> None:
         self._workspace, self._dry = workspace, dry
-        self._base = workspace.lineup.writing()
+        self._base = workspace.models.writer()
         self._weaver = edge_builder(workspace, self._base)
         self._learner = FactStage(workspace.store, workspace.scope, self._base, ())
         self._secret = workspace.store.secret(workspace.scope)
@@ -457,7 +457,7 @@ class _BatchImporter:
             [[one.name, *(a for a in one.aliases if name_refusal(a) is None)] for one in able]
         )
         self.counts["concepts"] += teach_names(
-            workspace.store, workspace.scope, terms, self._key, workspace.lexicons
+            workspace.store, workspace.scope, terms, self._key, workspace.dictionaries
         ).added
 
     def _concepts(self) -> dict[str, str]:
