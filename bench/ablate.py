@@ -21,7 +21,7 @@ from ask import HollowError, Options, Run, embedders, run_set, score
 from data import DataError, DataSet, find_sets, load
 from metrics import NAMES, SEED, Figure, difference, figure
 from report import circumstances, percentiles, short, table, write_json
-from scrubjay.config.settings import CONNECT_STAGES
+from scrubjay.config.settings import LINKING_STAGES
 from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import STAGES
 
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     state=args.state,
                     configurations=wanted,
                     models=models,
-                    connect=CONNECT_STAGES if args.connect else (),
+                    connect=LINKING_STAGES if args.connect else (),
                 )
             result["sets"][name] = summarise(data, run, list(wanted), args.seed)
             print(f"{name} done", file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ from cached import CachedEmbedder
 from data import DataSet, Doc, Query, Space, spaces
 from metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
-from scrubjay.config.settings import CONNECT_STAGES, LEARN_STAGES, Settings
+from scrubjay.config.settings import FACT_STAGES, LINKING_STAGES, Settings
 from scrubjay.embeddings.base import Embedder
 from scrubjay.embeddings.onnx import MiniLmEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
@@ -121,8 +121,8 @@ def open_memory(
     models: Sequence[Embedder],
     user: str = "reader",
     groups: Sequence[str] = (),
-    connect: Sequence[str] = CONNECT_STAGES,
-    learn: Sequence[str] = LEARN_STAGES,
+    connect: Sequence[str] = LINKING_STAGES,
+    learn: Sequence[str] = FACT_STAGES,
 ) -> Memory:
     """Open a store with the product's default settings, whatever this machine's own are.
 
@@ -132,8 +132,8 @@ def open_memory(
     usual = Settings()
     settings = replace(
         usual,
-        connect=replace(usual.connect, stages=tuple(connect)),
-        learn=replace(usual.learn, stages=tuple(learn)),
+        linking=replace(usual.linking, stages=tuple(connect)),
+        facts=replace(usual.facts, stages=tuple(learn)),
         # What is measured must not hang on how busy the machine is.
         rerank=replace(usual.rerank, deadline=600.0),
     )

@@ -21,7 +21,7 @@ from ask import HollowError, embedders, run_set, score
 from data import DataError, find_sets, load
 from metrics import SEED, difference, figure
 from report import circumstances, log_rows, percentiles, shown, write_json
-from scrubjay.config.settings import CONNECT_STAGES
+from scrubjay.config.settings import LINKING_STAGES
 from scrubjay.search.request import CHANNELS
 
 SETS = "musique_hippo100,hotpot_hippo100,beam_100k,cookbook_docs,locomo,til_simonw"
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 data = load(name, place)
                 run = run_set(
                     data, data.asked(args.limit_queries), Path(folder) / "memory.db", state=args.state,
-                    configurations={"with": {}, "without": WITHOUT}, models=models, connect=CONNECT_STAGES,
+                    configurations={"with": {}, "without": WITHOUT}, models=models, connect=LINKING_STAGES,
                 )  # fmt: skip
             changed += run.documents["with"] != run.documents["without"]
             task, both = next((t, rows) for t, rows in score(data, run, "with").items() if rows)

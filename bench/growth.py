@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ask import CONNECT_STAGES, LEARN_STAGES, HollowError, embedders, open_memory
+from ask import FACT_STAGES, LINKING_STAGES, HollowError, embedders, open_memory
 from metrics import SEED
 from processes import memory_of
 from report import circumstances, load, log_rows, percentiles, write_json
@@ -89,7 +89,7 @@ def grown(
     held = 0
     for size in sizes:
         begun, before = time.perf_counter(), held
-        stages = (CONNECT_STAGES, LEARN_STAGES) if size <= args.whole else (NAMED, ())
+        stages = (LINKING_STAGES, FACT_STAGES) if size <= args.whole else (NAMED, ())
         with open_memory(store, embedders()[:1], USER, (), *stages) as memory:
             if not held and memory.status().memories:
                 raise HollowError(f"{store} holds something already.")

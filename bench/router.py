@@ -24,7 +24,7 @@ from data import DataError, load
 from metrics import SEED, difference, figure
 from report import circumstances, log_rows, shown, write_json
 from scrubjay import Memory
-from scrubjay.config.settings import CONNECT_STAGES
+from scrubjay.config.settings import LINKING_STAGES
 from scrubjay.embeddings.base import Embedder
 
 SETS = ("eval30", "source117")
@@ -100,7 +100,7 @@ def three_way(folder: Path, store: Path, state: str, models: Sequence[Embedder])
     data = load(folder.name, folder)
     wanted = ways(state)
     run = run_set(
-        data, data.asked(), store, state=state, configurations=wanted, models=models, connect=CONNECT_STAGES
+        data, data.asked(), store, state=state, configurations=wanted, models=models, connect=LINKING_STAGES
     )
     relevant = data.tasks[0].relevant
     shares: dict[str, list[float]] = {}

@@ -2,7 +2,7 @@
 
     python bench/structure.py [--data DIR] [--tree DIR]... [--terms 100000] [--runs 5] [--json FILE] [--log]
 
-Cost is measured on trees: a first sync into a new store with every stage of [connect], with each of them left out,
+Cost is measured on trees: a first sync into a new store with every stage of [linking], with each of them left out,
 with none, and with every stage beside a dictionary of ``--terms`` names. The runs of all of these take turns, so
 that a busy moment of the machine falls on all alike; ratios are to the sync with no stage. Scrubbing and the
 phrase and paragraph of each memory (L0, L1) are always on. With ``--data`` (the development data) the quality of
@@ -28,7 +28,7 @@ from ask import HollowError, embedders
 from report import circumstances, load, log_rows, spread, write_json
 from scales import USER
 from scrubjay import Memory
-from scrubjay.config.settings import CONNECT_STAGES, Settings
+from scrubjay.config.settings import LINKING_STAGES, Settings
 from scrubjay.entities.normalization import normalize_name
 from scrubjay.models.graph import Entity
 from scrubjay.models.ids import entity_id
@@ -84,7 +84,7 @@ def measure(tree: Tree, place: Path, args: argparse.Namespace) -> dict[str, Any]
             file = place / f"{name}-{run}-{way}.db"
             if way == "all, dictionary":
                 _dictionary(file, terms)
-            settings = replace(Settings(), connect=replace(Settings().connect, stages=stages))
+            settings = replace(Settings(), linking=replace(Settings().linking, stages=stages))
             with Memory.open(file, user=USER, settings=settings, embedders=models) as memory:
                 begun = time.perf_counter()
                 summary = memory.sync(folder)
@@ -111,10 +111,10 @@ def measure(tree: Tree, place: Path, args: argparse.Namespace) -> dict[str, Any]
 
 def _ways() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "none", ()
-    yield "all", CONNECT_STAGES
-    for left_out in CONNECT_STAGES:
-        yield f"without {left_out}", tuple(stage for stage in CONNECT_STAGES if stage != left_out)
-    yield "all, dictionary", CONNECT_STAGES
+    yield "all", LINKING_STAGES
+    for left_out in LINKING_STAGES:
+        yield f"without {left_out}", tuple(stage for stage in LINKING_STAGES if stage != left_out)
+    yield "all, dictionary", LINKING_STAGES
 
 
 def _names(words: Sequence[str], count: int) -> Iterator[str]:

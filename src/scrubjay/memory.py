@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -67,6 +68,14 @@ if TYPE_CHECKING:
     )
     from scrubjay.rerankers.base import Reranker
     from scrubjay.services.dictionary import Categories, Concepts
+
+
+def _warn_former_name(old: str, new: str) -> None:
+    warnings.warn(
+        f"Memory.{old} is called {new} now. The old name works for this release only.",
+        FutureWarning,
+        stacklevel=4,  # this function, the method, its argument check
+    )
 
 
 @check_calls
@@ -424,25 +433,35 @@ class Memory:
 
         return rebuild_store(self._workspace, progress)
 
-    def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
-        """Make what a large tenant on PostgreSQL is searched by: blocks of its words and, with pgvector, an index.
+    def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
+        """Build the index of a large tenant on PostgreSQL: blocks of its words and, with pgvector, a vector index.
 
-        For who owns the tables (docs/postgres.md, "A large tenant"); others read and write meanwhile.
+        Needs the rights of the tables' owner (docs/postgres.md, "A large tenant"); others read and write meanwhile.
 
         Raises:
             InputError: The store is of another kind, which needs none.
-            StoreError: The database's user may not make it.
+            StoreError: The database's user may not build it.
         """
         return self._workspace.store.enlarge(self._workspace.scope, progress or (lambda _: None))
 
-    def reduce(self) -> None:
-        """Take away what `enlarge` has made; the answers stay right, a search of a large tenant takes longer.
+    def drop_index(self) -> None:
+        """Drop what `build_index` built; answers stay the same, a search of a large tenant takes longer.
 
         Raises:
             InputError: The store is of another kind, which has none.
             StoreError: The database's user may not.
         """
         self._workspace.store.reduce(self._workspace.scope)
+
+    def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
+        """Former name of `build_index`; calling it warns."""
+        _warn_former_name("enlarge", "build_index")
+        return self.build_index(progress=progress)
+
+    def reduce(self) -> None:
+        """Former name of `drop_index`; calling it warns."""
+        _warn_former_name("reduce", "drop_index")
+        self.drop_index()
 
     def models(self) -> list[ModelStatus]:
         """Return the embedding models and how far each reaches, the base model first."""

@@ -49,7 +49,7 @@ NOTHING = {
 def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """Open a store that is only read from here on."""
     usual = load_settings(environ={})
-    plain = replace(usual, learn=replace(usual.learn, stages=()))
+    plain = replace(usual, facts=replace(usual.facts, stages=()))
     place = "memory://" if request.param == "memory" else tmp_path_factory.mktemp("store") / "memory.db"
     with Memory.open(place, user="ann", settings=plain, embedders=[StaticEmbedder()]) as opened:
         for number, text in enumerate(HOSTILE):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reference_store.store import ReferenceStore
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import ConnectSettings, RecallSettings, Settings
+from scrubjay.config.settings import LinkingSettings, RecallSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
@@ -90,9 +90,9 @@ USUAL = RecallSettings()
 
 def opened(recall: RecallSettings = USUAL, store: Any = None, embedder: Any = STATIC) -> Memory:
     usually: Settings = replace(
-        load_settings(environ={}), recall=recall, connect=ConnectSettings(stages=("concepts",))
+        load_settings(environ={}), recall=recall, linking=LinkingSettings(stages=("concepts",))
     )
-    usually = replace(usually, learn=replace(usually.learn, stages=()))
+    usually = replace(usually, facts=replace(usually.facts, stages=()))
     kept = store or ReferenceStore(SECRET)
     return Memory(
         Workspace(kept, ANN, ModelRegistry(kept, ANN, embedders_of([embedder]), cold=False), usually)

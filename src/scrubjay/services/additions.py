@@ -51,7 +51,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         workspace.models.writer(),
     )
     edges = edge_builder(workspace, base)
-    facts = FactStage(store, scope, base, settings.learn.stages, curates=workspace.may_curate)
+    facts = FactStage(store, scope, base, settings.facts.stages, curates=workspace.may_curate)
     added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
     folder = workspace.settings.notes.dir

@@ -165,7 +165,7 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     with workspace.store.reader(workspace.scope) as reader:
         require_may_change(workspace, reader.get(ids).values(), "forget")
     gone = store_path.forget_memories(workspace.store, workspace.scope, ids)
-    if "categories" in workspace.settings.connect.stages:
+    if "categories" in workspace.settings.linking.stages:
         for source, keys in gone.sources.items():
             _refile(workspace, source, keys)
         for key in gone.fewer:

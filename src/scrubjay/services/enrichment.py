@@ -54,7 +54,7 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
         keys: Keys that a finer model covers.
         found: Leave keys alone that have no topics: there is nothing to find, as was seen before.
     """
-    if "categories" not in workspace.settings.connect.stages:
+    if "categories" not in workspace.settings.linking.stages:
         return
     base, finer = workspace.models.writer(), workspace.models.backfilled()
     for key in keys:
@@ -66,7 +66,7 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
 
 def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
     """Return the edge builder of one call, as the settings want it."""
-    linking = workspace.settings.connect
+    linking = workspace.settings.linking
     options = LinkingOptions(linking.stages, SimilarityOptions(linking.similarity, linking.links))
     return EdgeBuilder(
         workspace.store, workspace.scope, base.model.fingerprint, workspace.dictionaries, options

@@ -239,7 +239,7 @@ def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
 
 def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
     """Find the topics and places of what was written."""
-    if "categories" not in workspace.settings.connect.stages:
+    if "categories" not in workspace.settings.linking.stages:
         return
     for key in sorted(into.keys):
         if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES:

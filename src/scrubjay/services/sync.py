@@ -144,7 +144,7 @@ def sync_each(
     base = workspace.models.writer()
     edges = edge_builder(workspace, base)
     facts = FactStage(
-        workspace.store, workspace.scope, base, workspace.settings.learn.stages, curates=workspace.may_curate
+        workspace.store, workspace.scope, base, workspace.settings.facts.stages, curates=workspace.may_curate
     )
     run = SyncRun(
         workspace.store,
