@@ -18,7 +18,14 @@ import time
 from collections.abc import Callable, Mapping
 
 from scrubjay.api.jobs import JobQueue
-from scrubjay.config.paths import data_folder, home_folder, runtime_folder, settings_fingerprint
+from scrubjay.config.paths import (
+    ANSWERED_EVENTS,
+    CAPTURE_EVENTS,
+    data_folder,
+    home_folder,
+    runtime_folder,
+    settings_fingerprint,
+)
 from scrubjay.daemon import client
 from scrubjay.daemon.client import ask_daemon, socket_path
 from scrubjay.log import Log
@@ -30,11 +37,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-ANSWERED_EVENTS = ("session-start", "prompt")
-"""Events that are answered with memories."""
-CAPTURE_EVENTS = ("stop", "pre-compact", "session-end")
-"""Events after which the transcript is taken in."""
-EVENT_NAMES = (*ANSWERED_EVENTS, *CAPTURE_EVENTS, "heartbeat")
 MAX_FIELD = 4_096
 """Characters of a path or a name; longer ones are none."""
 
@@ -44,7 +46,7 @@ class HookEvent:
 
     Attributes:
         agent: Which agent, ``claude-code``.
-        name: One of ``EVENT_NAMES``.
+        name: One of ``HOOK_EVENTS``.
         theirs: The agent's own name of it, ``UserPromptSubmit``; empty where it says none.
         session: The conversation; empty where it is not said.
         afresh: Whether the model no longer has what was said in it before.
@@ -103,9 +105,6 @@ def reply_standard(event: HookEvent, told: str, shown: str) -> dict[str, Any]:
     return {"hookSpecificOutput": inner, "systemMessage": shown}
 
 
-CURSOR_MAX_PROMPT = 1_000_000
-
-
 def parse_cursor(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
     """Return the event."""
     roots = said.get("workspace_roots")
@@ -115,7 +114,7 @@ def parse_cursor(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
         "session": text_field(said, "conversation_id", 200),
         "transcript": transcript if os.path.isabs(transcript) else "",
         "folder": folder if os.path.isabs(folder) else "",
-        "prompt": text_field(said, "prompt", CURSOR_MAX_PROMPT),
+        "prompt": text_field(said, "prompt", MAX_PROMPT),
     }
     return HookEvent(agent, name, fields)
 
@@ -126,9 +125,6 @@ def reply_cursor(event: HookEvent, told: str, shown: str) -> dict[str, Any]:
     return {"additional_context": told} if event.name == "session-start" else {}
 
 
-PLUGIN_MAX_PROMPT = 1_000_000
-
-
 def parse_plugin(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
     """Return the event."""
     folder, transcript = text_field(said, "folder"), text_field(said, "transcript")
@@ -136,7 +132,7 @@ def parse_plugin(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
         "session": text_field(said, "session", 200),
         "transcript": transcript if os.path.isabs(transcript) else "",
         "folder": folder if os.path.isabs(folder) else "",
-        "prompt": text_field(said, "prompt", PLUGIN_MAX_PROMPT),
+        "prompt": text_field(said, "prompt", MAX_PROMPT),
     }
     return HookEvent(agent, name, fields, afresh=said.get("afresh") is True)
 

@@ -91,12 +91,12 @@ def run_hook(args: Sequence[str], store: str | None = None, user: str | None = N
 
 
 def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: str | None) -> None:
-    from scrubjay.agents.hooks import EVENT_NAMES, HOOK_FORMATS, HookContext, answer_event, queue_jobs
-    from scrubjay.config.paths import environment, hook_budget_ms, hooks_disabled
+    from scrubjay.agents.hooks import HOOK_FORMATS, HookContext, answer_event, queue_jobs
+    from scrubjay.config.paths import HOOK_EVENTS, environment, hook_budget_ms, hooks_disabled
     from scrubjay.config.pauses import Pauses
 
     agent, name = args
-    if agent not in HOOK_FORMATS or name not in EVENT_NAMES:
+    if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
     around = environment(store, user)
     guard.until(hook_budget_ms(around, BUDGET_MS))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
+from scrubjay.config.paths import HOOK_EVENTS, cache_folder, data_folder
 from scrubjay.config.schema import SettingRule, integer, number, option
 from scrubjay.errors import ConfigError
 from scrubjay.log import LEVELS, Log
@@ -244,9 +245,6 @@ class QuotaSettings:
     )
 
 
-HOOK_EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
-
-
 @dataclass(frozen=True, slots=True)
 class HookSettings:
     """[hooks]: what happens while an agent works."""
@@ -437,9 +435,7 @@ EMBEDDING_PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentenc
 
 def data_dir() -> Path:
     """Return the folder in which scrubjay keeps what belongs to the user."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("scrubjay", appauthor=False))
+    return Path(data_folder())
 
 
 def _default_store() -> str:
@@ -447,9 +443,7 @@ def _default_store() -> str:
 
 
 def _default_cache_dir() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("scrubjay", appauthor=False))
+    return Path(cache_folder())
 
 
 def _login_name() -> str:

@@ -17,12 +17,11 @@ from typing import Any, Final
 from scrubjay import __version__
 from scrubjay.agents import json_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options
+from scrubjay.config.paths import HOOK_EVENTS
 from scrubjay.doctor.checks import Installation
 from scrubjay.errors import InputError
 from scrubjay.models.reports import Check, check_ok, check_problem, check_warning
 
-PLUGIN_EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
-"""At which a plugin calls."""
 COMMAND_LINE: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
 
 
@@ -107,7 +106,7 @@ def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[st
         words = json.loads(found[1])
     except ValueError:
         return {}
-    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in PLUGIN_EVENTS}
+    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
 
 
 def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
@@ -117,7 +116,7 @@ def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, s
         return {}
     words = _as_list(plugin.get("command"))
     return (
-        {event: shlex.join([*map(str, words), "hook", agent, event]) for event in PLUGIN_EVENTS}
+        {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
         if words
         else {}
     )

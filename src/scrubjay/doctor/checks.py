@@ -25,6 +25,7 @@ from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
 from scrubjay.errors import ConfigError, ScrubjayError, StoreError
+from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
 from scrubjay.models.dates import now_micros, to_datetime
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
 from scrubjay.models.sources import source_location
@@ -552,9 +553,6 @@ def _check_jobs(case: Installation) -> Iterator[Check]:
         )
 
 
-LOG_FILES: Final = ("log", "log.1")
-"""The file, and what was put aside when it had grown."""
-LEVELS: Final = ("debug", "info", "warning", "error")
 MAX_READ_BYTES: Final = 1_000_000
 """Bytes read from the end of a file."""
 
@@ -572,7 +570,7 @@ def last_log_entries(
     """
     least = LEVELS.index(level)
     found: list[dict[str, Any]] = []
-    for name in LOG_FILES:
+    for name in (FILE_NAME, OLD_FILE_NAME):
         for entry in _read_backwards(folder / name):
             if entry["time"] < since:
                 return found

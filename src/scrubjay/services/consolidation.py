@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,7 +26,7 @@ from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.llm.client import LlmSpec, open_llm
 from scrubjay.models.dates import now_micros
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
-from scrubjay.models.reports import ConsolidationReport, Progress, UndoReport
+from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
 from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace
@@ -34,7 +34,6 @@ from scrubjay.storage.changes import PutRun
 
 LOCK_NAME: Final = "consolidate"
 """What whoever consolidates holds."""
-ProgressCallback = Callable[[Progress], None]
 
 
 def run_consolidation(

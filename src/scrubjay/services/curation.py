@@ -10,7 +10,7 @@ from scrubjay.ingest import deletion as store_path
 from scrubjay.ingest.deletion import status_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.lifecycle import Event, LifecycleChange
+from scrubjay.models.lifecycle import VERDICTS, Event, LifecycleChange
 from scrubjay.models.records import Record, Source
 from scrubjay.models.reports import ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryLink
@@ -21,8 +21,6 @@ from scrubjay.services.workspace import Workspace, require_may_change, resolve_i
 from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 
-VERDICTS: Final = ("used", "useful", "wrong")
-"""What a caller can say of a memory. ``used``: it was read and acted on; the others judge it."""
 MIN_STRENGTH: Final = 0.3
 """Strength that any number of "wrong" leaves: judged down, never out of reach of an exact question."""
 

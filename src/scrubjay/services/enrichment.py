@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from scrubjay.categories.topics import (
 from scrubjay.errors import InputError
 from scrubjay.ingest.embedder import backfill_vectors
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
-from scrubjay.models.reports import EmbedReport, Progress, VectorReport
+from scrubjay.models.reports import EmbedReport, ProgressCallback, VectorReport
 from scrubjay.services.workspace import Workspace
 from scrubjay.text.display import estimate_tokens
 
@@ -74,7 +74,7 @@ def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
 
 
 def embed_pending(
-    workspace: Workspace, seconds: float | None, progress: Callable[[Progress], None] | None
+    workspace: Workspace, seconds: float | None, progress: ProgressCallback | None
 ) -> EmbedReport:
     """Embed what waits; where a model has come to cover a key, its topics are found anew with it.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,7 @@ from scrubjay.models.graph import Edge
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import Source
-from scrubjay.models.reports import ImportReport, ImportSample, Progress, RejectedItem
+from scrubjay.models.reports import ImportReport, ImportSample, Progress, ProgressCallback, RejectedItem
 from scrubjay.models.sources import is_single_file, source_location
 from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.sync import current_versions, sync
@@ -53,8 +53,6 @@ from scrubjay.transfer.formats import (
     SyncedFolder,
 )
 from scrubjay.transfer.importer import MAX_SAMPLES, IdMap, ImportContext, import_lines, sample_memory
-
-ProgressCallback = Callable[[Progress], None]
 
 
 def import_path(
@@ -250,7 +248,6 @@ def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
         update_folders(workspace.store, workspace.scope, source, now_micros())
 
 
-AdoptionProgress = Callable[[Progress], None]
 BATCH_ITEMS: Final = 1_000
 """Items of one batch: what an addition writes in one transaction."""
 BATCH_CHARACTERS: Final = 4_000_000
@@ -266,7 +263,7 @@ def adopt_memories(
     *,
     dry_run: bool,
     untrusted: bool,
-    progress: AdoptionProgress | None,
+    progress: ProgressCallback | None,
 ) -> ImportReport:
     """Take in what a reader finds.
 

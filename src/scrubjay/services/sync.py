@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,7 @@ from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
 from scrubjay.ingest.writer import SyncRun, SyncTally
 from scrubjay.models.records import Source, StageVersions
-from scrubjay.models.reports import FileError, Progress, RemovedSource, SourceStatus, SyncReport
+from scrubjay.models.reports import FileError, ProgressCallback, RemovedSource, SourceStatus, SyncReport
 from scrubjay.models.sources import exclude_nested_sources, source_location
 from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace, resolve_projects
@@ -32,7 +32,6 @@ from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
 
 MAX_LISTED_FILES: Final = 100
 """Changed files that a summary names."""
-ProgressCallback = Callable[[Progress], None]
 
 
 def chunk_settings(workspace: Workspace) -> ChunkSettings:
