@@ -124,7 +124,8 @@ def _passed(memory: Memory, query: Query) -> list[str]:
     with desk.store.reader(desk.scope) as reader:
         request = replace(search_request(desk, query.text), now=now_micros(), limit=MAX_FOUND)
         found = select_answers(reader, retrieve(reader, desk.models.rankers()[0], request), request)
-    return [one.id for one in confident_only(found.admitted, found.told)]
+    leads = [group.lead for group in found.groups]
+    return [one.id for one in confident_only(leads, found.features)]
 
 
 def _log(result: dict[str, Any]) -> list[tuple[str, str, str]]:

@@ -189,7 +189,7 @@ def _rows(
             ids = [one.id for one in answer(reader, asked, request).results]
             heads = reader.heads(ids)
             turns = {one: heads[one].turn for one in ids}
-            told = relevance_features(asked.plan, asked.heard.words, asked.heard.rankings, turns)
+            told = relevance_features(asked.plan, asked.channels.terms, asked.channels.rankings, turns)
             top = [
                 asdict(told[one]) | {"gold": sum(doc.id in gold for doc in known.get(one, ()))} for one in ids
             ]

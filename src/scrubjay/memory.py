@@ -777,14 +777,14 @@ class Memory:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.search.browse import page_memories
-        from scrubjay.search.request import Filters, listing_request
+        from scrubjay.search.request import Filters, build_request
         from scrubjay.services.workspace import resolve_projects
 
         filters = Filters(
             tiers, tags, path, sources, since, until, statuses,
             resolve_projects(self._workspace, projects), agents, sessions, categories,
         )  # fmt: skip
-        wanted = listing_request(filters, limit)
+        wanted = build_request("", filters=filters, limit=limit)
         with self._workspace.store.reader(self._workspace.scope) as reader:
             return page_memories(reader, wanted, after)
 

@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.models.results import Candidate, Contribution, Factor, round_score
+from scrubjay.models.results import Candidate, Contribution, round_score
 
 
 def test_a_contribution_is_weight_times_value() -> None:
     assert Contribution("bm25", 12.0, 0.5, 0.3).amount == pytest.approx(0.15)
 
 
-def test_a_score_is_the_sum_of_the_parts_times_the_factors_to_a_millionth() -> None:
+def test_a_score_is_the_sum_of_the_parts_to_a_millionth() -> None:
     parts = (Contribution("bm25", 9.0, 2.0, 0.3), Contribution("vector:m", 0.5, -1.0, 0.7))
-    factors = (Factor("recency", 0.5), Factor("confidence", 0.9))
     assert Candidate("a", parts).score == -0.1
-    assert Candidate("a", parts, factors).score == -0.045
     assert Candidate("a", ()).score == 0.0
 
 

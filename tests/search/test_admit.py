@@ -18,27 +18,27 @@ def ranked(*signs: RelevanceFeatures) -> tuple[list[str], dict[str, RelevanceFea
 @pytest.mark.parametrize("place", range(FIRST_RESULTS))
 def test_one_good_one_among_the_first_leaves_the_answer_alone(place: int) -> None:
     names, signs = ranked(*(GOOD if place == at else BAD for at in range(8)))
-    done = decide_abstention([candidate(name, 1.0) for name in names], signs, None)
-    assert ([one.id for one in done.candidates], done.silence) == (names, "")
+    answers, silence = decide_abstention([candidate(name, 1.0) for name in names], signs, None)
+    assert ([one.id for one in answers], silence) == (names, "")
 
 
 def test_a_good_one_far_below_saves_nothing() -> None:
     names, signs = ranked(*[BAD] * FIRST_RESULTS, GOOD)
-    done = decide_abstention([candidate(name, 1.0) for name in names], signs, None)
-    assert done.candidates == ()
-    assert f"relevance {GOOD.relevance:.3f}" in done.silence
+    answers, silence = decide_abstention([candidate(name, 1.0) for name in names], signs, None)
+    assert answers == []
+    assert f"relevance {GOOD.relevance:.3f}" in silence
 
 
 def test_an_exact_hit_and_what_cannot_be_told_stay() -> None:
     for sign in (RelevanceFeatures(0.0, strange=1.0, exact=True), RelevanceFeatures(0.0, told=False)):
         names, signs = ranked(BAD, sign)
         every = [candidate(name, 1.0) for name in names]
-        assert len(decide_abstention(every, signs, None).candidates) == 2
-        assert [one.id for one in decide_abstention(every, signs, 0.99).candidates] == [names[1]]
+        assert len(decide_abstention(every, signs, None)[0]) == 2
+        assert [one.id for one in decide_abstention(every, signs, 0.99)[0]] == [names[1]]
 
 
 def test_nothing_found_is_no_silence() -> None:
-    assert decide_abstention([], {}, None).silence == decide_abstention([], {}, 0.5).silence == ""
+    assert decide_abstention([], {}, None) == decide_abstention([], {}, 0.5) == ([], "")
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, "some", True, float("nan")])

@@ -17,8 +17,8 @@ from scrubjay.models.graph import Category, Edge
 from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.models.results import Candidate
 from scrubjay.search.candidates import ScoreCache
-from scrubjay.search.hierarchy import DescentOptions, descend_categories
-from scrubjay.search.request import STAGES
+from scrubjay.search.hierarchy import descend_categories
+from scrubjay.search.request import STAGES, ExpansionOptions
 from scrubjay.storage.changes import PutCategory, PutEdges
 from scrubjay.storage.urls import open_store
 from store_contract.samples import sample_category, sample_category_id
@@ -223,7 +223,7 @@ def test_never_demotes_and_never_hangs_on_the_order_of_what_is_given(opened: Ope
                 return {
                     one.id: one.score
                     for one in descend_categories(
-                        ranked, measure, (given, scores), DescentOptions(3, 0.5, 6, 1.0)
+                        ranked, measure, (given, scores), ExpansionOptions(depth=3, alpha=0.5), 6, 1.0
                     )
                 }
 

@@ -8,23 +8,24 @@ from hypothesis import strategies as st
 from recall_values import candidate, record
 
 from scrubjay.models.records import Record
-from scrubjay.search.dedup import Deduplicated, deduplicate
+from scrubjay.models.results import Candidate
+from scrubjay.search.dedup import deduplicate
 
 
-def folded(*records: Record) -> Deduplicated:
-    """Fold records that came in this order."""
+def folded(*records: Record) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
+    """Deduplicate records that came in this order."""
     ranked = [candidate(one.id, float(-place)) for place, one in enumerate(records)]
     return deduplicate(ranked, {one.id: one for one in records})
 
 
 def kept(*records: Record) -> list[str]:
-    return [one.id for one in folded(*records).candidates]
+    return [one.id for one in folded(*records)[0]]
 
 
 def test_of_equal_texts_the_best_is_kept_and_says_which_are_its_copies() -> None:
-    done = folded(record("b", "same"), record("a", "same"), record("c", "other"), record("d", "same"))
-    assert [one.id for one in done.candidates] == ["b", "c"]
-    assert done.copies == {"b": ("a", "d")}
+    left, copies = folded(record("b", "same"), record("a", "same"), record("c", "other"), record("d", "same"))
+    assert [one.id for one in left] == ["b", "c"]
+    assert copies == {"b": ("a", "d")}
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,8 @@ WORDS = ("key", "clock", "the", "not", "30", "90", "behind", "Mara", "hangs")
 def test_no_candidate_is_lost_without_being_counted_as_a_copy(seed: int) -> None:
     chance = random.Random(seed)
     records = [record(f"m{n}", " ".join(chance.choices(WORDS, k=chance.randint(0, 7)))) for n in range(30)]
-    done = folded(*records)
-    copies = [memory for ids in done.copies.values() for memory in ids]
-    assert sorted([one.id for one in done.candidates] + copies) == sorted(one.id for one in records)
-    assert set(done.copies) <= {one.id for one in done.candidates}
-    assert folded(*records) == done
+    left, copies = folded(*records)
+    hidden = [memory for ids in copies.values() for memory in ids]
+    assert sorted([one.id for one in left] + hidden) == sorted(one.id for one in records)
+    assert set(copies) <= {one.id for one in left}
+    assert folded(*records) == (left, copies)

@@ -32,23 +32,27 @@ def memory(settings: Settings, opened: Callable[..., Memory]) -> Memory:
 
 
 def test_a_turn_takes_the_better_rank_of_the_statement_it_stands_for() -> None:
-    done = collapse_facts([candidate(FACT, 3.0), candidate(OTHER, 2.0), candidate(TURN, 1.0)], {FACT: [TURN]})
-    assert {one.id: one.score for one in done.candidates} == {TURN: 3.0, OTHER: 2.0}
-    assert done.into == {TURN: (FACT,)}
+    kept, facts = collapse_facts(
+        [candidate(FACT, 3.0), candidate(OTHER, 2.0), candidate(TURN, 1.0)], {FACT: [TURN]}
+    )
+    assert {one.id: one.score for one in kept} == {TURN: 3.0, OTHER: 2.0}
+    assert facts == {TURN: (FACT,)}
 
 
 def test_of_several_turns_the_best_stands_for_it_and_a_better_turn_is_not_lowered() -> None:
-    done = collapse_facts(
+    kept, facts = collapse_facts(
         [candidate(FACT, 1.0), candidate(OTHER, 2.0), candidate(TURN, 1.5)], {FACT: [TURN, OTHER]}
     )
-    assert {one.id: one.score for one in done.candidates} == {TURN: 1.5, OTHER: 2.0}
-    assert done.into == {OTHER: (FACT,)}
+    assert {one.id: one.score for one in kept} == {TURN: 1.5, OTHER: 2.0}
+    assert facts == {OTHER: (FACT,)}
 
 
 def test_without_its_turn_a_statement_stands_by_itself() -> None:
-    done = collapse_facts([candidate(FACT, 1.0), candidate(CRYSTAL, 2.0)], {FACT: [TURN], CRYSTAL: [TURN]})
-    assert [one.id for one in done.candidates] == [FACT, CRYSTAL]
-    assert done.into == {}
+    kept, facts = collapse_facts(
+        [candidate(FACT, 1.0), candidate(CRYSTAL, 2.0)], {FACT: [TURN], CRYSTAL: [TURN]}
+    )
+    assert [one.id for one in kept] == [FACT, CRYSTAL]
+    assert facts == {}
 
 
 def test_an_answer_names_the_statements_of_a_turn_and_the_evidence_of_a_statement(memory: Memory) -> None:

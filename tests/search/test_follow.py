@@ -29,7 +29,7 @@ from scrubjay.models.records import RecordFilter
 from scrubjay.models.results import Candidate
 from scrubjay.search import links as follow_module
 from scrubjay.search.candidates import ScoreCache
-from scrubjay.search.links import LinkOptions, follow_links
+from scrubjay.search.links import follow_links
 from scrubjay.search.request import STAGES
 
 COSINE: dict[str, Any] = {"fusion": "raw", "weights": {"vector": 1.0}}
@@ -229,7 +229,7 @@ def test_never_demotes_and_never_hangs_on_the_order_in_which_links_came(opened: 
                 shown: Sequence[Candidate], scored: Any = scored, reader: Any = reader
             ) -> dict[str, float]:
                 measure = ScoreCache(reader, RecordFilter(), scored)
-                return {one.id: one.score for one in follow_links(shown, measure, LinkOptions(3, 6, 1.0))}
+                return {one.id: one.score for one in follow_links(shown, measure, 3, 6, 1.0)}
 
             whole, part = run(ranked), run(ranked[:6])
         assert all(whole[one] >= own[one] for one in ids)

@@ -26,10 +26,7 @@ def asked(query: Any = "q", **changes: Any) -> SearchRequest:
     return build_request(
         query,
         filters=Filters(**filters),
-        fusion=(changes.get("fusion", "auto"), changes.get("weights"), changes.get("preset")),
-        parts=(changes.get("channels"), changes.get("models"), changes.get("stages")),
-        sizes=(changes.get("limit", 6), 4, changes.get("snippet", 700)),
-        explain=False,
+        **changes,
     )
 
 

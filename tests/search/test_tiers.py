@@ -45,7 +45,7 @@ def test_sure_observations_of_no_project_pass_through_unchanged() -> None:
     told = rows({IDS["observation"]: 1.0}, heads)
     add_tier_features(told, TierOptions(here="jay"))
     assert told == rows({IDS["observation"]: 1.0}, heads)
-    assert pool_tiers(told, heads, TierOptions()).left == told
+    assert pool_tiers(told, heads, TierOptions()) == (told, 0)
 
 
 def test_sure_crystals_and_facts_gain_and_no_other_tier_does() -> None:
@@ -93,16 +93,16 @@ def test_what_is_unsure_is_kept_out_and_counted_unless_it_is_pinned() -> None:
         ids[1]: RankingMetadata("", 1, confidence=0.2),
         ids[2]: RankingMetadata("", 1, pinned=True, confidence=0.1),
     }
-    found = pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions())
-    assert [one.id for one in found.left] == [ids[0], ids[2]]
-    assert unsure_notes(found.unsure, 0.3) == ("1 found with a confidence below 0.3 were left out.",)
-    assert pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions(floor=0)).unsure == 0
+    found, unsure = pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions())
+    assert [one.id for one in found] == [ids[0], ids[2]]
+    assert unsure_notes(unsure, 0.3) == ("1 found with a confidence below 0.3 were left out.",)
+    assert pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions(floor=0))[1] == 0
 
 
 def test_no_tier_takes_more_than_its_places() -> None:
     many = [candidate(f"obs_{number:016x}", 2.0) for number in range(MAX_PER_TIER + 9)]
     one = candidate(IDS["crystal"], 1.0)
-    found = pool_tiers([*many, one], {}, TierOptions()).left
+    found, _ = pool_tiers([*many, one], {}, TierOptions())
     assert len(found) == MAX_PER_TIER + 1
     assert found[-1] == one
 

@@ -25,6 +25,9 @@ EDGE_KINDS: Final = (
 others from memory to memory. ``follows`` (later to earlier) and ``related_to`` are read off what is stored
 and never stored themselves, so that they are always in step and never tell of what a reader may not see."""
 
+MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
+"""Stored kinds from memory to memory."""
+
 STORED_EDGE_KINDS: Final = tuple(kind for kind in EDGE_KINDS if kind not in ("follows", "related_to"))
 """Kinds that a store keeps, in the order of their codes."""
 

@@ -76,27 +76,22 @@ class Candidate:
     Attributes:
         id: The memory.
         contributions: What each channel added.
-        factors: What later stages multiplied by.
     """
 
     id: str
     contributions: tuple[Contribution, ...]
-    factors: tuple[Factor, ...] = field(default=())
 
     @property
     def score(self) -> float:
-        """The sum of the contributions times the product of the factors, rounded to 1e-6.
+        """The sum of the contributions, rounded to 1e-6.
 
         Sums use ``fsum``: the order in which channels answered must not decide a tie.
         """
-        total = math.fsum([part.weight * part.value for part in self.contributions])
-        if self.factors:
-            total *= math.prod(factor.value for factor in self.factors)
-        return round_score(total)
+        return round_score(math.fsum([part.weight * part.value for part in self.contributions]))
 
     def plus(self, *parts: Contribution) -> Candidate:
         """Return it with more parts of its score; not by ``replace``, for it is asked of every candidate and stage."""
-        return Candidate(self.id, (*self.contributions, *parts), self.factors)
+        return Candidate(self.id, (*self.contributions, *parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +106,7 @@ class Explanation:
     """
 
     contributions: tuple[Contribution, ...]
-    factors: tuple[Factor, ...]
+    factors: tuple[Factor, ...] = ()
     words: Mapping[str, float] = field(default_factory=dict)
     way: tuple[str, ...] = ()
 

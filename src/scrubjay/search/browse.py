@@ -18,6 +18,7 @@ from typing import Final
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.dates import record_date
 from scrubjay.models.graph import (
+    MEMORY_EDGE_KINDS,
     Category,
     Edge,
     Entity,
@@ -213,7 +214,7 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
     """Return a memory with what surrounds it.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         history: What happened to it, which holds the memory itself.
         neighbours: Passages or turns to show on either side.
     """
@@ -283,15 +284,13 @@ MAX_LINKS: Final = 10
 """Links of one memory and kind, those that leave it and those that come counted together."""
 LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
-MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
-"""Kinds of edges from memory to memory."""
 
 
 def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
     """Return the visible concepts, those that most memories refer to first, then by name.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         query: Only those with this in their name or in an alias, in any case.
     """
     counts = reader.degrees("references")
@@ -364,7 +363,7 @@ def related_entities(
     with more than 2,000 memories a fixed share is looked at, and the counts are scaled to it.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         concept: Its id.
         most: Most memories looked at; None for 2,000.
         total: How many memories are visible, where the caller has counted them already.
@@ -536,7 +535,7 @@ def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
     """Return the concepts that most memories refer to, and what ties them.
 
     Args:
-        reader: What is visible.
+        reader: The caller's view of the store.
         most: Most concepts.
         query: Only those with this in their name or in an alias, in any case.
     """

@@ -7,7 +7,7 @@ ones that hold it take part too; where nothing active answers at all, the archiv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -43,29 +43,22 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class TermRanking(Ranking):
-    """Words' answer, with what each word gave.
+    """A ranking by words, which also has each word's part of a score.
 
     Attributes:
-        words: The score of any memory, word by word.
-        groups: The words that were asked for, in the order of their parts.
+        groups: The words that were looked up, in the order of their parts.
     """
 
-    words: WordScores
+    scored: WordScores
     groups: tuple[TermGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelWeight:
-    """What a channel weighs: for passages, and for turns of a conversation."""
+    """The weight of a channel: for passages, and for turns of a conversation."""
 
     passage: float
     turn: float
-
-
-def rank_by_terms(plan: QueryPlan, reader: Reader) -> TermRanking:
-    """Rank by the query's words."""
-    scored = reader.words(plan.groups, plan.where)
-    return TermRanking("bm25", "bm25", tuple(scored.top(plan.depth)), scored, scored, plan.groups)
 
 
 MIN_COVERED: Final = 50
@@ -74,7 +67,7 @@ MIN_COVERED: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class SkippedModel:
-    """Why a model does not take part, and whether it only waits for embeddings that are pending."""
+    """Why a model is left out, and whether it only waits for pending embeddings."""
 
     reason: str
     pending: bool = True
@@ -97,31 +90,33 @@ def rank_by_vectors(
         return rankings, (), ()
     registered = {state.model.fingerprint for state in reader.models() if state.state == "active"}
     for embedder in embedders:
-        covered = rankings[0].scored.covered if rankings else 0
+        least = min(MIN_COVERED, rankings[0].scored.covered) if rankings else 0
         name = "A model"
         try:
             name = embedder.model.name
-            if plan.models is None or name in plan.models:
-                found = _rank_by_model(plan, reader, embedder, (registered, min(MIN_COVERED, covered)))
-                rankings += [found] if isinstance(found, Ranking) else []
-                if isinstance(found, SkippedModel):
-                    (notes if found.pending else partial).append(f"{name} {found.reason}")
+            if plan.models is not None and name not in plan.models:
+                continue
+            found = _rank_by_model(plan, reader, embedder, registered, least)
+            if isinstance(found, Ranking):
+                rankings.append(found)
+            elif found is not None:
+                (notes if found.pending else partial).append(f"{name} {found.reason}")
         except ProviderError as error:
             partial.append(f"{name} could not be used: {error}")
     return rankings, tuple(partial), tuple(notes)
 
 
 def _rank_by_model(
-    plan: QueryPlan, reader: Reader, embedder: Embedder, wanted: tuple[set[str], int]
+    plan: QueryPlan, reader: Reader, embedder: Embedder, registered: Set[str], least: int
 ) -> Ranking | SkippedModel | None:
-    """Return what one model says, or why it was left out, or None where it has nothing to say."""
-    registered, least = wanted
+    """Rank by one model that covers at least so many memories; None where it finds nothing in the query."""
     model = embedder.model
     if model.fingerprint not in registered:
-        missing = SkippedModel(
+        if not registered:
+            return None
+        return SkippedModel(
             "is not in this store yet: the next sync or addition brings it in.", pending=False
         )
-        return missing if registered else None
     if reader.windows(model.fingerprint) < least:
         few = f"fewer than {least:,} memories" if least > 1 else "no memory"
         return SkippedModel(f"covers {few} so far and was left out.")
@@ -164,51 +159,61 @@ def rank_by_respelling(
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)
-    best = tuple(scored.top(plan.depth))
-    return TermRanking("ngram", "ngram", best, scored, scored, tuple(respelled)), tuple(notes)
+    return TermRanking("ngram", "ngram", tuple(scored.top(plan.depth)), scored, tuple(respelled)), tuple(
+        notes
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelResults:
-    """What the channels said."""
+    """The rankings of all channels that take part.
+
+    Attributes:
+        rankings: One a channel, those by words first.
+        terms: The ranking by words, whether or not it takes part; None where the query has no words.
+        partial: What the channels had to do without, one sentence each.
+        notes: What was decided, for explain.
+    """
 
     rankings: tuple[Ranking, ...]
-    words: TermRanking | None
+    terms: TermRanking | None
     partial: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def rarity(self) -> list[float]:
         """The idf of each of the query's words."""
-        if self.words is None:
+        if self.terms is None:
             return []
-        counted = self.words.words
-        return [idf(counted.memories, frequency) for frequency in counted.frequencies]
+        scored = self.terms.scored
+        return [idf(scored.memories, frequency) for frequency in scored.frequencies]
+
+    def with_depth(self, depth: int) -> ChannelResults:
+        """Return the rankings with this many hits of each."""
+        rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in self.rankings)
+        return replace(self, rankings=rankings)
 
 
-def retrieve_candidates(made: QueryPlan, reader: Reader, embedders: Sequence[Embedder]) -> ChannelResults:
-    """Put a query to the channels that take part."""
+def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]) -> ChannelResults:
+    """Run the channels that take part."""
     rankings: list[Ranking] = []
-    partial = made.query.partial
+    partial = plan.query.partial
     notes: tuple[str, ...] = ()
-    by_words = rank_by_terms(made, reader) if made.groups else None
-    if by_words is not None and "bm25" in made.channels:
-        rankings.append(by_words)
-    if "vector" in made.channels:
-        by_vectors, without, notes = rank_by_vectors(made, reader, embedders)
+    terms = None
+    if plan.groups:
+        scored = reader.words(plan.groups, plan.where)
+        terms = TermRanking("bm25", "bm25", tuple(scored.top(plan.depth)), scored, plan.groups)
+    if terms is not None and "bm25" in plan.channels:
+        rankings.append(terms)
+    if "vector" in plan.channels:
+        by_vectors, without, notes = rank_by_vectors(plan, reader, embedders)
         partial += without
         rankings += by_vectors
-    if by_words is not None and "ngram" in made.channels:
-        respelled, respellings = rank_by_respelling(made, reader, by_words.words.frequencies)
+    if terms is not None and "ngram" in plan.channels:
+        respelled, respellings = rank_by_respelling(plan, reader, terms.scored.frequencies)
         notes += respellings
         rankings += [respelled] if respelled is not None else []
-    return ChannelResults(tuple(rankings), by_words, partial, notes)
-
-
-def with_depth(said: ChannelResults, depth: int) -> ChannelResults:
-    """Return what the channels said with more of their hits."""
-    rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in said.rankings)
-    return replace(said, rankings=rankings)
+    return ChannelResults(tuple(rankings), terms, partial, notes)
 
 
 ARCHIVED_MAX_HOLDERS: Final = 20
@@ -218,7 +223,7 @@ MAX_ARCHIVED: Final = 50
 
 
 def allows_archived(plan: QueryPlan) -> bool:
-    """Tell whether archived memories may answer: not where the caller chose statuses or another fusion."""
+    """Return whether archived memories may answer: not where the caller chose statuses or another fusion."""
     return "lost" in plan.stages and plan.fusion == "auto" and plan.where.statuses == ("active",)
 
 
@@ -241,13 +246,13 @@ def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
 
 @dataclass(slots=True)
 class ScoreCache:
-    """One search's scores, each memory's worked out once.
+    """The scores of one search, each memory's computed once.
 
     Attributes:
-        reader: What is visible.
+        reader: The caller's view of the store.
         where: The caller's filters.
-        score: Ids to candidates, by the fusion of this search; what it leaves out scores nothing.
-        known: Memory to its candidate, None where it may not be shown.
+        score: Scores memories by the fusion of this search; those it leaves out score 0.
+        known: Memory to its candidate, None where the filters leave it out.
     """
 
     reader: Reader
@@ -255,19 +260,19 @@ class ScoreCache:
     score: Callable[[Sequence[str]], Iterable[Candidate]]
     known: dict[str, Candidate | None] = field(default_factory=dict)
 
-    def of(self, ids: Iterable[str]) -> dict[str, Candidate]:
+    def get(self, ids: Iterable[str]) -> dict[str, Candidate]:
         """Return the candidates of these memories, in the order of their ids."""
         wanted = sorted(set(ids))
         new = [memory for memory in wanted if memory not in self.known]
         if new:
-            may = filter_records(self.reader, self.where, self.reader.get(new))
-            self.known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in may}
-            self.known |= {one.id: one for one in self.score(may) if one.id in may} if may else {}
+            allowed = filter_records(self.reader, self.where, self.reader.get(new))
+            self.known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
+            self.known |= {one.id: one for one in self.score(allowed) if one.id in allowed} if allowed else {}
         return {memory: one for memory in wanted if (one := self.known[memory]) is not None}
 
 
-def filter_records(reader: Reader, where: RecordFilter, records: dict[str, Record]) -> list[str]:
-    """Return those of these memories that pass a filter, in the order of their ids."""
+def filter_records(reader: Reader, where: RecordFilter, records: Mapping[str, Record]) -> list[str]:
+    """Return the ids of the records that pass a filter, in their order."""
     ids = [memory for memory, record in sorted(records.items()) if record_matches(record, where)]
     if where.categories and ids:
         filed = {edge.src for edge in reader.edges(ids, ["belongs"]) if edge.dst in where.categories}

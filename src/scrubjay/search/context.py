@@ -104,12 +104,12 @@ def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]
     """Return of each of the last sessions its digest, else what was said last, the latest session first."""
     if not most:
         return []
-    held = [one for one in reader.latest(of.where(own=True), MAX_LATEST) if one.session is not None]
-    sessions = dict.fromkeys(one.session for one in _in_scope(held, of) if one.session is not None)
+    latest = [one for one in reader.latest(of.where(own=True), MAX_LATEST) if one.session is not None]
+    sessions = dict.fromkeys(one.session for one in _in_scope(latest, of) if one.session is not None)
     found: list[Record] = []
     for session in list(sessions)[:most]:
-        told = [one for one in held if one.session == session and one.tier in DIGEST_TIERS]
-        found += told[:1] or _in_scope(_last_turns(reader, session), of)
+        digests = [one for one in latest if one.session == session and one.tier in DIGEST_TIERS]
+        found += digests[:1] or _in_scope(_last_turns(reader, session), of)
     return found
 
 
@@ -170,7 +170,7 @@ class _Budget:
 
 
 def fit_budget(
-    items: Sequence[ContextItem], tokens: int, headings: Mapping[str, str], *, asked: bool
+    items: Sequence[ContextItem], tokens: int, headings: Mapping[str, str], *, question: bool
 ) -> tuple[list[PlacedItem], list[OmittedItem]]:
     """Choose what is shown, in the order of the parts.
 
@@ -178,33 +178,33 @@ def fit_budget(
         items: Of each part the most wanted first.
         tokens: Room for all of it, in tokens.
         headings: Part to the line above it.
-        asked: Whether there is a question, or a session begins.
+        question: Whether there is a question, or a session begins.
     """
     space = _Budget(max(tokens, 0) * QUARTERS_PER_TOKEN, headings)
-    whole, shares = space.free, QUESTION_SHARES if asked else SESSION_START_SHARES
+    whole, shares = space.free, QUESTION_SHARES if question else SESSION_START_SHARES
     waiting: dict[str, list[ContextItem]] = {}
     spare = 0
     for part in CONTEXT_PARTS:
-        flows = part == ANSWER_PART or not asked
+        flows = part == ANSWER_PART or not question
         left = whole * shares[part] // 100 + (spare if flows else 0)
         waiting[part] = []
         for item in (one for one in items if one.part == part):
-            took = space.put(item, left)
-            left -= took
-            waiting[part] += [] if took else [item]
+            size = space.put(item, left)
+            left -= size
+            waiting[part] += [] if size else [item]
         spare = left if flows else spare + left
-    out: list[OmittedItem] = []
+    omitted: list[OmittedItem] = []
     for part in reversed(CONTEXT_PARTS):
-        again = part == ANSWER_PART or not asked
-        late = [item for item in waiting[part] if not (again and space.put(item, space.free))]
-        out += [OmittedItem(item.record.id, part, "budget") for item in late]
+        retry = part == ANSWER_PART or not question
+        late = [item for item in waiting[part] if not (retry and space.put(item, space.free))]
+        omitted += [OmittedItem(item.record.id, part, "budget") for item in late]
     order = {item.record.id: place for place, item in enumerate(items)}
     shown = [
         one
         for part in CONTEXT_PARTS
         for one in sorted(space.shown[part], key=lambda s: order[s.item.record.id])
     ]
-    return shown, out
+    return shown, omitted
 
 
 PART_PRIORITY: Final = ("pinned", "relevant", "profile", "recent")
@@ -227,27 +227,26 @@ EVIDENCE_DEPTH: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What a context is for.
+    """The options of one context.
 
     Attributes:
-        asking: What is asked, as a search asks it where nothing but the question is given; None where a session
-            begins.
+        asking: The question, as a search with the usual options; None where a session begins.
         budget: Most tokens.
-        of: Project, agent and session.
-        loaded: Names and patterns of files that the agent reads itself.
-        parts: Parts that take part.
-        sessions: Most of the last sessions.
+        scope: Project, agent and session.
+        exclude_paths: Names and patterns of files that the agent reads itself.
+        parts: Parts to fill.
+        sessions: Most sessions of the last ones.
     """
 
     asking: SearchRequest | None
     budget: int
-    of: ContextScope
-    loaded: Sequence[str]
+    scope: ContextScope
+    exclude_paths: Sequence[str]
     parts: Sequence[str] = CONTEXT_PARTS
     sessions: int = 3
 
     def checked(self) -> ContextRequest:
-        """Return itself.
+        """Validate and return self.
 
         Raises:
             InputError: The budget is out of range, or a part is none.
@@ -256,7 +255,7 @@ class ContextRequest:
             raise InputError(
                 f"budget is {self.budget}; it must lie between {MIN_BUDGET} and {MAX_BUDGET:,} tokens."
             )
-        for what, given in (("parts", self.parts), ("exclude_paths", self.loaded)):
+        for what, given in (("parts", self.parts), ("exclude_paths", self.exclude_paths)):
             if isinstance(given, str):
                 raise InputError(f"{what} is {given!r}, one text; give a list of them.")
         for part in self.parts:
@@ -265,80 +264,80 @@ class ContextRequest:
         return self
 
 
-def build_context(reader: Reader, embedders: Sequence[Embedder], wanted: ContextRequest) -> Context:
-    """Put together what is worth having in mind, from one consistent view.
-
-    Where something was asked and nothing that is stored has to do with it, there is nothing to say.
+def build_context(reader: Reader, embedders: Sequence[Embedder], request: ContextRequest) -> Context:
+    """Return the memories worth injecting, from one consistent view; none where a question has no answer.
 
     Raises:
-        InputError: A number is out of range, or a part is none.
+        InputError: A number is out of range, or a part is unknown.
     """
-    wanted.checked()
+    request.checked()
     partial: tuple[str, ...] = ()
-    asked, claims = None, []
-    if wanted.asking is not None:
-        request = replace(wanted.asking, where=wanted.of.where(), limit=MAX_FOUND)
-        asked = retrieve(reader, embedders, request)
-        partial = asked.heard.partial
-        if "relevant" in wanted.parts:
-            claims = [("relevant", record) for record in _relevant_records(reader, asked, request)]
+    state, claims = None, []
+    if request.asking is not None:
+        search = replace(request.asking, where=request.scope.where(), limit=MAX_FOUND)
+        state = retrieve(reader, embedders, search)
+        partial = state.channels.partial
+        if "relevant" in request.parts:
+            claims = [("relevant", record) for record in _relevant_records(reader, state, search)]
             if not claims:
-                return Context("", (), (), 0, wanted.budget, partial, silence=NOTHING_FOUND)
-    claims += _ambient_records(reader, asked, wanted)
+                return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
+    claims += _ambient_records(reader, state, request)
     roots = _evidence_roots(reader, [record.id for _, record in claims])
-    then = asked is not None and asked.plan.as_of is not None
+    past = state is not None and state.plan.as_of is not None
     sources = {source.id: source for source in reader.sources()}
-    joint = {record.id for _, record in claims if _is_joint_note(record, wanted.of, sources)}
-    trusted, refused, loaded = _filter_trusted(reader, claims, (roots, joint), wanted.loaded, then=then)
-    items = [_context_item(part, record, asked, full_path(record, sources)) for part, record in trusted]
-    once = deduplicate_items(sorted(items, key=lambda item: PART_PRIORITY.index(item.part)), roots, loaded)
-    placed, out = fit_budget(once.items, wanted.budget - FRAME_TOKENS, PART_HEADINGS, asked=asked is not None)
-    if claims[:1] and claims[0][0] == "relevant" and not _answers_question(placed, claims, once.instead):
-        placed = []  # all that had to do with the question was refused or found no room
+    joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
+    trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request.exclude_paths, past=past)
+    items = [_context_item(part, record, state, full_path(record, sources)) for part, record in trusted]
+    unique = deduplicate_items(sorted(items, key=lambda item: PART_PRIORITY.index(item.part)), roots, loaded)
+    placed, late = fit_budget(
+        unique.items, request.budget - FRAME_TOKENS, PART_HEADINGS, question=state is not None
+    )
+    if claims[:1] and claims[0][0] == "relevant" and not _answers_question(placed, claims, unique.instead):
+        placed = []  # all that answers the question was refused or did not fit
     text = render_block([(one.item, one.line) for one in placed])
-    cited = tuple(_citation(one.item, one.weight) for one in placed)
-    silence = NOTHING_FOUND if asked is not None and not text else ""
-    left = (*refused, *once.left, *out)
-    return Context(text, cited, left, estimate_tokens(text), wanted.budget, partial, silence=silence)
+    citations = tuple(_citation(one.item, one.weight) for one in placed)
+    silence = NOTHING_FOUND if state is not None and not text else ""
+    omitted = (*refused, *unique.left, *late)
+    return Context(text, citations, omitted, estimate_tokens(text), request.budget, partial, silence=silence)
 
 
 def _answers_question(
     placed: Sequence[PlacedItem], claims: Sequence[tuple[str, Record]], instead: Mapping[str, str]
 ) -> bool:
-    """Return whether anything that is shown has to do with the question, or says what does, in whatever part."""
-    wanted = {record.id for part, record in claims if part == "relevant"}
-    wanted |= {instead[memory] for memory in wanted if memory in instead}
-    return any(one.item.record.id in wanted for one in placed)
+    """Return whether a relevant memory, or one that says the same, is shown in any part."""
+    relevant = {record.id for part, record in claims if part == "relevant"}
+    relevant |= {instead[memory] for memory in relevant if memory in instead}
+    return any(one.item.record.id in relevant for one in placed)
 
 
-def _relevant_records(reader: Reader, asked: RetrievalState, request: SearchRequest) -> list[Record]:
-    """Return what has to do with the question, best first, by the judgement of a search; behind each its copies."""
-    found = select_answers(reader, asked, request)
-    chosen = found.picked.chosen
+def _relevant_records(reader: Reader, state: RetrievalState, request: SearchRequest) -> list[Record]:
+    """Return the records that answer the question, best first, each before its duplicates."""
+    selection = select_answers(reader, state, request)
+    answers = confident_only([group.lead for group in selection.groups], selection.features)
     return [
-        chosen.records[memory]
-        for one in confident_only(found.admitted, found.told)
-        for memory in (one.id, *chosen.copies.get(one.id, ())[:MAX_COPIES])
+        selection.records[memory]
+        for one in answers
+        for memory in (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
     ]
 
 
 def _ambient_records(
-    reader: Reader, asked: RetrievalState | None, wanted: ContextRequest
+    reader: Reader, state: RetrievalState | None, request: ContextRequest
 ) -> list[tuple[str, Record]]:
-    """Return what holds whatever is asked; of a profile first what the question is nearest to."""
+    """Return the pinned memories, the profile (the nearest to the question first) and the last sessions."""
     found: list[tuple[str, Record]] = []
-    if "pinned" in wanted.parts:
-        found += [("pinned", record) for record in pinned_memories(reader, wanted.of)]
-    if "profile" in wanted.parts:
-        known = {record.id: record for record in profile_memories(reader, wanted.of)}
+    if "pinned" in request.parts:
+        found += [("pinned", record) for record in pinned_memories(reader, request.scope)]
+    if "profile" in request.parts:
+        known = {record.id: record for record in profile_memories(reader, request.scope)}
         ranked = (
             list(known)
-            if asked is None
-            else [one.id for one in score_memories(reader, asked, list(known), wanted.of.now)]
+            if state is None
+            else [one.id for one in score_memories(reader, state, list(known), request.scope.now)]
         )
         found += [("profile", known[memory]) for memory in ranked or known]
-    if "recent" in wanted.parts:
-        found += [("recent", record) for record in recent_sessions(reader, wanted.of, wanted.sessions)]
+    if "recent" in request.parts:
+        found += [("recent", record) for record in recent_sessions(reader, request.scope, request.sessions)]
     return found
 
 
@@ -348,11 +347,11 @@ def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
     ends = {memory: {memory} for memory in roots}
     for _ in range(EVIDENCE_DEPTH):
         edges = reader.edges(sorted(set().union(*ends.values())), ["derived_from"]) if ends else []
-        behind: dict[str, set[str]] = {}
+        sources: dict[str, set[str]] = {}
         for edge in edges:
-            behind.setdefault(edge.src, set()).add(edge.dst)
+            sources.setdefault(edge.src, set()).add(edge.dst)
         ends = {
-            memory: {one for end in last for one in behind.get(end, ())} - roots[memory]
+            memory: {one for end in last for one in sources.get(end, ())} - roots[memory]
             for memory, last in ends.items()
         }
         ends = {memory: last for memory, last in ends.items() if last}
@@ -364,36 +363,39 @@ def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 def _filter_trusted(
     reader: Reader,
     claims: Sequence[tuple[str, Record]],
-    beside: tuple[Mapping[str, set[str]], Set[str]],
+    roots: Mapping[str, set[str]],
+    joint: Set[str],
     patterns: Sequence[str],
     *,
-    then: bool,
+    past: bool,
 ) -> tuple[list[tuple[str, Record]], list[OmittedItem], list[Record]]:
     """Leave out what nobody vouched for or was made from such, what was replaced, what the agent reads itself.
 
     Args:
         reader: Where edges and records are.
         claims: Parts and their memories.
-        beside: Memory to what it was made from, and the untrusted ones that are shown all the same.
+        roots: Memory to those that it was derived from, directly or not.
+        joint: Untrusted memories that are shown all the same.
         patterns: Names of files that the agent reads itself.
-        then: Whether the question is of another time, when what was replaced since was true.
+        past: Whether the question is of another time, when what was replaced since was true.
 
     Returns:
         What is kept, what is not, and of that what the agent reads itself.
     """
-    roots, joint = beside
-    behind = reader.get(sorted(set().union(*roots.values()))) if roots else {}
+    evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     edges = reader.edges([record.id for _, record in claims], ["supersedes"], inward=True)
     newer = reader.get(sorted({edge.src for edge in edges}))
     replaced = {edge.dst for edge in edges if edge.src in newer and newer[edge.src].status == "active"}
-    foul = {memory for memory, record in behind.items() if record.origin == UNTRUSTED}
+    untrusted = {memory for memory, record in evidence.items() if record.origin == UNTRUSTED}
     kept: list[tuple[str, Record]] = []
     left: list[OmittedItem] = []
     loaded: list[Record] = []
     for part, record in claims:
-        if (record.origin == UNTRUSTED and record.id not in joint) or not foul.isdisjoint(roots[record.id]):
+        if (record.origin == UNTRUSTED and record.id not in joint) or not untrusted.isdisjoint(
+            roots[record.id]
+        ):
             left.append(OmittedItem(record.id, part, UNTRUSTED))
-        elif record.id in replaced and not (then and part == "relevant"):
+        elif record.id in replaced and not (past and part == "relevant"):
             left.append(OmittedItem(record.id, part, "superseded"))
         elif _is_loaded(record, patterns):
             loaded.append(record)
@@ -417,17 +419,17 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
         return False
     path = record.place.path.casefold()
     for pattern in patterns:
-        wanted = pattern.casefold()
-        if fnmatch.fnmatchcase(path if "/" in wanted else path.rpartition("/")[2], wanted):
+        request = pattern.casefold()
+        if fnmatch.fnmatchcase(path if "/" in request else path.rpartition("/")[2], request):
             return True
     return False
 
 
-def _context_item(part: str, record: Record, asked: RetrievalState | None, path: str | None) -> ContextItem:
+def _context_item(part: str, record: Record, state: RetrievalState | None, path: str | None) -> ContextItem:
     """Return a memory as it may be told, the longest first."""
     whole, date, place = record.content, record_date(record), record.place
-    if part == "relevant" and asked is not None:
-        first = best_snippet(whole, asked.plan.groups, ANSWER_SNIPPET).text
+    if part == "relevant" and state is not None:
+        first = best_snippet(whole, state.plan.groups, ANSWER_SNIPPET).text
     else:
         first = (
             whole
@@ -484,8 +486,8 @@ def render_block(lines: Sequence[tuple[ContextItem, str]]) -> str:
     """
     if not lines:
         return ""
-    told = [BLOCK_OPEN, BLOCK_NOTICE]
+    block = [BLOCK_OPEN, BLOCK_NOTICE]
     for part in CONTEXT_PARTS:
         own = [line for item, line in lines if item.part == part]
-        told += [PART_HEADINGS[part], *own] if own else []
-    return "\n".join([*told, BLOCK_CLOSE])
+        block += [PART_HEADINGS[part], *own] if own else []
+    return "\n".join([*block, BLOCK_CLOSE])

@@ -12,13 +12,12 @@ candidate.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import Candidate, ContextItem, Contribution, OmittedItem
 from scrubjay.search.fusion import best_first
-from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import Reader
 from scrubjay.text.paraphrase import NEGATIONS, content_vocabulary, content_words
 
@@ -50,8 +49,8 @@ class NearDuplicateIndex:
     _by: dict[tuple[str, ...], list[_DuplicateText]] = field(default_factory=dict)
     _all: list[_DuplicateText] = field(default_factory=list)
 
-    def repeated(self, record: Record) -> str | None:
-        """Return the memory of which this one says nothing more; where there is none, it is told from now on."""
+    def add_or_find(self, record: Record) -> str | None:
+        """Return the id of the memory that this one duplicates; add it where there is none."""
         text = _duplicate_text(record)
         same = next((one for one in self._near(text) if _is_copy(text, one)), None)
         if same is not None:
@@ -114,31 +113,24 @@ def _is_contained(words: tuple[str, ...], whole: tuple[str, ...]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Deduplicated:
-    """Candidates after folding.
+def deduplicate(
+    candidates: Sequence[Candidate], records: Mapping[str, Record]
+) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
+    """Keep the best of memories that say the same: a copy of a note answers nothing more.
 
-    Attributes:
-        candidates: Those that are kept, in the order in which they came.
-        copies: Kept candidate to those that say the same, in that order.
+    Returns:
+        The candidates that are kept, and the duplicates of each, both in their order.
     """
-
-    candidates: tuple[Candidate, ...]
-    copies: Mapping[str, tuple[str, ...]]
-
-
-def deduplicate(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> Deduplicated:
-    """Keep the best of memories that say the same: a copy of a note answers nothing more."""
     kept: dict[str, Candidate] = {}
     copies: dict[str, list[str]] = {}
-    told = NearDuplicateIndex()
+    index = NearDuplicateIndex()
     for candidate in candidates:
-        same = told.repeated(records[candidate.id])
-        if same is None:
+        original = index.add_or_find(records[candidate.id])
+        if original is None:
             kept[candidate.id] = candidate
         else:
-            copies.setdefault(same, []).append(candidate.id)
-    return Deduplicated(tuple(kept.values()), {memory: tuple(ids) for memory, ids in copies.items()})
+            copies.setdefault(original, []).append(candidate.id)
+    return list(kept.values()), {memory: tuple(ids) for memory, ids in copies.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +158,8 @@ def deduplicate_items(
         made_from: Memory to those that it was made from.
         loaded: What the agent reads itself: what says the same is not told again.
     """
-    told = NearDuplicateIndex()
-    known = {record.id for record in loaded if not told.repeated(record)}
+    index = NearDuplicateIndex()
+    known = {record.id for record in loaded if not index.add_or_find(record)}
     kept: dict[str, ContextItem] = {}
     behind: dict[str, str] = {}  # what the kept were made from
     left: list[OmittedItem] = []
@@ -178,7 +170,7 @@ def deduplicate_items(
             continue
         sources = made_from.get(memory, ())
         same = next((one for one in sorted(sources) if one in kept), None) or behind.get(memory)
-        same = same or told.repeated(item.record)
+        same = same or index.add_or_find(item.record)
         if same is not None:
             instead[memory] = same
             left.append(OmittedItem(memory, item.part, "loaded" if same in known else "repeats"))
@@ -189,69 +181,49 @@ def deduplicate_items(
 
 
 DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesson", "procedural", "semantic"))
-"""What ids of statements begin with."""
+"""Prefixes of the ids of facts."""
 OBSERVATION_PREFIX: Final = TIER_PREFIXES["observation"]
 
 
-@dataclass(frozen=True, slots=True)
-class CollapsedFacts:
-    """Candidates after folding.
-
-    Attributes:
-        candidates: In no order; whoever folds orders them anew.
-        into: Turn to the statements that it stands for.
-    """
-
-    candidates: tuple[Candidate, ...]
-    into: Mapping[str, tuple[str, ...]]
-
-
 def derived_ids(candidates: Sequence[Candidate]) -> list[str]:
-    """Return the ids of candidates that may have been taken from others."""
+    """Return the ids of candidates that may be facts, derived from others."""
     return [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
 
 
-def collapse_facts(candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]) -> CollapsedFacts:
-    """Let turns stand for their statements.
+def collapse_facts(
+    candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]
+) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
+    """Let turns represent the facts derived from them, with the best score of these.
 
     Args:
-        candidates: Ranked candidates.
-        evidence: Statement to the memories that it was taken from.
+        candidates: Best first.
+        evidence: Fact to the memories that it was derived from.
+
+    Returns:
+        The candidates, best first, and each turn's facts, which are no candidates any more.
     """
-    scores = {one.id: one.score for one in candidates}
-    into: dict[str, list[str]] = {}
-    for one in candidates:
+    scores = {one.id: one.score for one in candidates} if evidence else {}
+    facts: dict[str, list[str]] = {}
+    for memory in scores:
         turns = [
             turn
-            for turn in evidence.get(one.id, ())
+            for turn in evidence.get(memory, ())
             if turn in scores and turn.startswith(OBSERVATION_PREFIX)
         ]
         if turns:
-            best = min(turns, key=lambda turn: (-scores[turn], turn))
-            into.setdefault(best, []).append(one.id)
-    gone = {memory for folded in into.values() for memory in folded}
+            facts.setdefault(min(turns, key=lambda turn: (-scores[turn], turn)), []).append(memory)
+    if not facts:
+        return list(candidates), {}
+    collapsed = {memory for own in facts.values() for memory in own}
     kept = []
     for one in candidates:
-        if one.id in into:
-            best_score = max(scores[memory] for memory in into[one.id])
-            if best_score > scores[one.id]:
-                lift = best_score - scores[one.id]
-                part = Contribution("statement", best_score, lift, 1.0)
-                one = replace(one, contributions=(*one.contributions, part))
-        if one.id not in gone:
-            kept.append(one)
-    return CollapsedFacts(tuple(kept), {turn: tuple(sorted(folded)) for turn, folded in into.items()})
-
-
-def collapse_derived(
-    ranked: list[Candidate], made: QueryPlan, reader: Reader
-) -> tuple[list[Candidate], Mapping[str, tuple[str, ...]]]:
-    """Let turns stand for the statements taken from them, best first again."""
-    stated = derived_ids(ranked) if made.fusion == "auto" and "fold" in made.stages else []
-    if not stated:
-        return ranked, {}
-    done = collapse_facts(ranked, evidence_by_memory(reader, stated))
-    return best_first(done.candidates), done.into
+        if one.id in collapsed:
+            continue
+        best = max((scores[memory] for memory in facts.get(one.id, ())), default=one.score)
+        if best > one.score:
+            one = one.plus(Contribution("statement", best, best - one.score, 1.0))
+        kept.append(one)
+    return best_first(kept), {turn: tuple(sorted(own)) for turn, own in facts.items()}
 
 
 def evidence_by_memory(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:

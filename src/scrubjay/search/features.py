@@ -12,9 +12,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
@@ -162,10 +161,10 @@ def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[fl
             best[name] = score
     for row in rows:
         name = _session_of(row)
-        lent = best.get(name, 0.0) if name is not None else 0.0
-        if lent > 0.0 and row.head is not None:
+        borrowed = best.get(name, 0.0) if name is not None else 0.0
+        if borrowed > 0.0 and row.head is not None:
             row.parts.append(
-                ("session", lent, lent, SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE))
+                ("session", borrowed, borrowed, SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE))
             )
 
 
@@ -195,10 +194,15 @@ def add_neighbour_feature(
         adjacent: Memory to the turns next to it.
     """
     for memory, head, parts in rows:
-        lent = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
-        if lent > 0.0 and head is not None:
+        borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
+        if borrowed > 0.0 and head is not None:
             parts.append(
-                ("neighbours", lent, lent, NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE))
+                (
+                    "neighbours",
+                    borrowed,
+                    borrowed,
+                    NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE),
+                )
             )
 
 
@@ -219,7 +223,6 @@ HALF_LIFE: Final = {
     "semantic": 730.0,
 }
 """Days after which half of what age can take is taken: what was seen fades first, what was learned last."""
-_TIER_BY_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 
 def add_decay(rows: ScoreTable, now: int) -> None:
@@ -256,8 +259,7 @@ def decay(memory: str, head: RankingMetadata, now: int) -> float:
     old = age_in_days(head, now)
     if head.pinned or old <= 0:
         return 0.0
-    half = HALF_LIFE[_TIER_BY_PREFIX[memory[: memory.index("_") + 1]]]
-    return 1.0 - float(2.0 ** (-old / half))
+    return 1.0 - float(2.0 ** (-old / HALF_LIFE[tier_of(memory)]))
 
 
 def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
@@ -340,14 +342,6 @@ class HasId(Protocol):
 HasIdT = TypeVar("HasIdT", bound=HasId)
 
 
-@dataclass(frozen=True, slots=True)
-class PooledTiers(Generic[HasIdT]):
-    """What is left of the memories, in their order, and how many were kept out for being unsure."""
-
-    left: list[HasIdT]
-    unsure: int
-
-
 def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
     """Add what tier, certainty and project are worth.
 
@@ -369,19 +363,24 @@ def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
 def pool_tiers(
     ranked: Sequence[HasIdT],
     heads: Mapping[str, RankingMetadata],
-    pool: TierOptions,
+    pool: TierOptions | None,
     most: int = MAX_PER_TIER,
-) -> PooledTiers[HasIdT]:
-    """Leave out what is less sure than the floor, tiers that weigh nothing, and what is beyond a tier's share.
+) -> tuple[list[HasIdT], int]:
+    """Leave out memories below the confidence floor, of tiers with weight 0, and beyond a tier's most.
 
-    What is pinned is never unsure: somebody said that it holds.
+    A pinned memory is never unsure.
 
     Args:
         ranked: Memories, best first.
         heads: Confidence of each.
-        pool: Floor and weights.
+        pool: Floor and weights; None leaves out nothing.
         most: Memories of one tier.
+
+    Returns:
+        The others, in their order, and how many were below the floor.
     """
+    if pool is None:
+        return list(ranked), 0
     kept: list[HasIdT] = []
     counted: Counter[str] = Counter()
     unsure = 0
@@ -395,7 +394,7 @@ def pool_tiers(
         counted[tier] += 1
         if counted[tier] <= most:
             kept.append(one)
-    return PooledTiers(kept, unsure)
+    return kept, unsure
 
 
 def unsure_notes(unsure: int, floor: float) -> tuple[str, ...]:

@@ -17,14 +17,12 @@ rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from scrubjay.models.results import Candidate, Contribution, round_score
 from scrubjay.search.candidates import ChannelWeight, Ranking
-from scrubjay.search.plan import QueryPlan
-from scrubjay.storage.interface import Reader
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.tokenizer import trigram_similarity
 
@@ -235,15 +233,13 @@ def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> 
     return {channel: ChannelWeight(amount, amount) for channel, amount in amounts.items()}
 
 
-TrigramChannel: TypeAlias = tuple[float, str, Callable[[Sequence[str]], Mapping[str, str]]]
-"""What trigrams weigh, the query, and what reads the texts of memories."""
-
-
 def fuse_raw(
     rankings: Sequence[Ranking],
     ids: Sequence[str],
     weights: Mapping[str, ChannelWeight],
-    by_letters: TrigramChannel | None = None,
+    query: str = "",
+    texts: Mapping[str, str] | None = None,
+    trigram_weight: float = 0.0,
 ) -> list[Candidate]:
     """Add up what each channel says of each memory by itself.
 
@@ -251,7 +247,9 @@ def fuse_raw(
         rankings: The channels' answers; respelled words are left out, trigrams of the whole texts stand for them.
         ids: Memories to score.
         weights: Channel to weight.
-        by_letters: What trigrams weigh, the query, and what reads the memories' texts; None without them.
+        query: The query, whose trigrams are compared.
+        texts: The memories' texts, None without that channel.
+        trigram_weight: Weight of the trigrams.
     """
     found: dict[str, list[Contribution]] = {memory: [] for memory in ids}
     base: dict[str, float] = {}
@@ -268,20 +266,7 @@ def fuse_raw(
             elif memory in base:
                 known = base[memory]
                 found[memory].append(Contribution(f"{ranking.channel} (foretold)", known, known, weight))
-    if by_letters is not None and by_letters[0] > 0:
-        weight, query, texts = by_letters
-        for memory, text in texts(list(ids)).items():
-            alike = trigram_similarity(query, text)
-            found[memory].append(Contribution("ngram", alike, alike, weight))
+    for memory, text in (texts or {}).items():
+        similarity = trigram_similarity(query, text)
+        found[memory].append(Contribution("ngram", similarity, similarity, trigram_weight))
     return [Candidate(memory, tuple(parts)) for memory, parts in found.items()]
-
-
-def trigram_channel(made: QueryPlan, reader: Reader) -> TrigramChannel | None:
-    """Return what compares the query's trigrams with the memories', where the caller wants that channel."""
-    if "ngram" not in made.channels:
-        return None
-
-    def texts(ids: Sequence[str]) -> dict[str, str]:
-        return {memory: record.content for memory, record in reader.get(ids).items()}
-
-    return made.weights.get("ngram", 0.0), made.query.text, texts

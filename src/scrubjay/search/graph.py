@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.graph import merge_entities
 from scrubjay.models.results import Hit, PathStep, round_score
-from scrubjay.search.candidates import ChannelResults, Ranking
+from scrubjay.search.candidates import ChannelResults, Ranking, filter_records
 from scrubjay.search.fusion import ScoredRow, ScoreTable, best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import RankingMetadata, Reader
-from scrubjay.storage.table import record_matches
 from scrubjay.text.language import detect_language
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import query_groups
@@ -47,15 +46,15 @@ the memory does; what merely stands beside it, or shares a name with it, less so
 
 @dataclass(frozen=True, slots=True)
 class PathGraph:
-    """What a thread may ask, each answer bounded by who asks.
+    """The edges and scores that a thread expands along.
 
     Attributes:
-        reader: What is visible.
-        measure: Memories to what a search scores each by itself; those it cannot score or may not show are left out.
-        related: Concept to the concepts related to it, the closest first.
-        pool: Memories that the query found by itself, from which a concept's best are taken.
+        reader: The caller's view of the store.
+        measure: Memories to the score of each by itself; those it cannot score or may not show are left out.
+        related: Entity to the entities related to it, the closest first.
+        pool: The query's own hits, from which an entity's best are taken.
         memories: How many memories are visible.
-        fan_out: Most edges of a kind that are followed from one memory or concept.
+        fan_out: Most edges of a kind that are followed from one memory or entity.
     """
 
     reader: Reader
@@ -68,32 +67,31 @@ class PathGraph:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPath:
-    """A way as far as a memory or a concept: its seed, its steps, what is carried so far."""
+    """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
 
     seed: str
-    path: tuple[PathStep, ...]
+    steps: tuple[PathStep, ...]
     carried: float
 
-    def on(self, step: PathStep) -> MemoryPath:
-        """Return it with one step more."""
-        return MemoryPath(self.seed, (*self.path, step), self.carried * step.weight)
+    def extended(self, step: PathStep) -> MemoryPath:
+        return MemoryPath(self.seed, (*self.steps, step), self.carried * step.weight)
 
 
 @dataclass(slots=True)
 class BestPaths:
-    """The best way to each thing."""
+    """The best path to each memory or entity."""
 
-    ways: dict[str, MemoryPath] = field(default_factory=dict)
+    paths: dict[str, MemoryPath] = field(default_factory=dict)
 
-    def offer(self, name: str, way: MemoryPath) -> None:
-        """Keep a way where it carries more than the one that is known."""
-        held = self.ways.get(name)
-        if held is None or way.carried > held.carried:
-            self.ways[name] = way
+    def offer(self, name: str, path: MemoryPath) -> None:
+        """Keep a path that carries more than the known one."""
+        known = self.paths.get(name)
+        if known is None or path.carried > known.carried:
+            self.paths[name] = path
 
     def first(self, count: int) -> dict[str, MemoryPath]:
-        """Return the ways that carry most."""
-        return dict(sorted(self.ways.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
+        """Return the paths that carry most."""
+        return dict(sorted(self.paths.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
 
 
 def reference_weight(weight: float) -> float:
@@ -117,7 +115,7 @@ def entity_weight(held: int, memories: int) -> float:
 
 
 MAX_SEEDS: Final = 5
-"""Hits that ways lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
+"""Hits that paths lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
 MAX_FAN_OUT: Final = 16
 """Concepts of one hit that are followed, the heaviest."""
 MAX_FOLLOWED: Final = 48
@@ -131,7 +129,7 @@ _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 @dataclass(frozen=True, slots=True)
 class GraphScores:
-    """What ways lead to, as a channel's scores: already on a scale of its own, 0 (no way) to 1."""
+    """The graph's scores as a channel: on a scale of their own, 0 (no path) to 1."""
 
     raws: Mapping[str, float]
     mean: float = 0.0
@@ -139,7 +137,7 @@ class GraphScores:
 
     @property
     def covered(self) -> int:
-        """How many memories a way leads to."""
+        """How many memories a path leads to."""
         return len(self.raws)
 
     def top(self, limit: int) -> list[Hit]:
@@ -154,9 +152,9 @@ class GraphScores:
 
 @dataclass(frozen=True, slots=True)
 class GraphRanking(Ranking):
-    """The graph's answer, with the best way to each memory: the hit it begins with, and over what it goes."""
+    """The graph's ranking, with the best path to each memory: the hit it begins with, and the name it leads over."""
 
-    ways: Mapping[str, tuple[str, ...]]
+    paths: Mapping[str, tuple[str, ...]]
 
 
 GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
@@ -165,34 +163,34 @@ GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
 def rank_by_graph(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphRanking | None:
-    """Rank by the ways that lead on from hits; None where none does.
+    """Rank by the paths that lead on from hits; None where none does.
 
-    A way weighs the share of its hit, times how rare what it goes over is, times how much the two refer to it.
+    A path weighs the share of its hit, times the rarity of the name it leads over, times how much both refer to it.
 
     Args:
-        reader: What is visible.
-        query: The question: what it names is no way.
-        seeds: The best hits of the other channels, and what each is worth beside the best one, 0 to 1.
+        reader: The caller's view of the store.
+        query: The question: what it names is no path.
+        seeds: The best hits of the other channels, and the score of each as a share of the best, 0 to 1.
         titles: Other hits and their titles.
         memories: How many memories are visible.
     """
     raws: dict[str, float] = {}
-    ways: dict[str, tuple[str, ...]] = {}
-    for led in (
+    paths: dict[str, tuple[str, ...]] = {}
+    for paths_of_kind in (
         _over_entities(reader, query, seeds, memories),
         _by_title(reader, query, seeds, titles, memories),
     ):
-        for memory, weight, way in led:
-            if memory != way[0] and round_score(weight) > raws.get(memory, 0.0):
-                raws[memory], ways[memory] = round_score(weight), way
+        for memory, weight, path in paths_of_kind:
+            if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
+                raws[memory], paths[memory] = round_score(weight), path
     if not raws:
         return None
     scored = GraphScores(raws)
-    return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, ways)
+    return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, paths)
 
 
 def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
-    """Lead over concepts that a hit and a memory refer to, and the question does not name."""
+    """Yield the paths over entities that a hit and a memory refer to, and the question does not name."""
     edges = reader.edges(list(seeds), ["references"], limit=MAX_FAN_OUT)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
@@ -201,16 +199,16 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
     small = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB_SIZE]
     names = {one.id: one.name for one in merge_entities(reader.concepts(small))} if small else {}
     fresh = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
-    begun: dict[str, list[tuple[float, str]]] = {}
+    starts: dict[str, list[tuple[float, str]]] = {}
     for edge in edges:
         if edge.dst in fresh:
             weight = (
                 seeds[edge.src] * reference_weight(edge.weight) * entity_weight(sizes[edge.dst], memories)
             )
-            begun.setdefault(edge.dst, []).append((weight, edge.src))
-    best = sorted(begun, key=lambda concept: (-max(begun[concept])[0], concept))[:MAX_FOLLOWED]
+            starts.setdefault(edge.dst, []).append((weight, edge.src))
+    best = sorted(starts, key=lambda concept: (-max(starts[concept])[0], concept))[:MAX_FOLLOWED]
     for edge in reader.edges(best, ["references"], inward=True) if best else ():
-        for weight, seed in begun[edge.dst]:
+        for weight, seed in starts[edge.dst]:
             if seed != edge.src:
                 yield edge.src, weight * reference_weight(edge.weight), (seed, fresh[edge.dst])
 
@@ -218,36 +216,36 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
 def _by_title(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphPaths:
-    """Lead from a hit to another one whose title stands in its text as a name does: with its capitals."""
+    """Yield the paths from a hit to another one whose title its text holds, capitals and all."""
     names = {memory: name for memory, title in titles.items() if (name := _title_name(title))}
     if not names:
         return
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
-    met: list[tuple[str, str, str]] = []
+    matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
         holders = [seed for seed, text in texts.items() if seed != memory and _names_title(name, text)]
         if holders and not contains_phrase(query, name):
-            met.append((memory, name, max(holders, key=seeds.__getitem__)))
-    for memory, name, seed in met:
+            matches.append((memory, name, max(holders, key=seeds.__getitem__)))
+    for memory, name, seed in matches:
         words = query_groups(name, ["en", detect_language(name)])
         rare = min((df for df in reader.frequencies(words) if df), default=memories)
         yield memory, seeds[seed] * entity_weight(rare, memories), (seed, name)
 
 
 def _title_name(title: str) -> str:
-    """Return what a title names without what stands behind it in parentheses; nothing where it is no name."""
+    """Return the name in a title, without a qualifier in parentheses; empty where it is no name."""
     name = _QUALIFIER.sub("", title)
     named = len(name) >= MIN_NAME_LENGTH and any(letter.isupper() or letter.isdigit() for letter in name)
     return name if named else ""
 
 
 def _names_title(name: str, text: str) -> bool:
-    """Return whether a name stands in a text, between what is no letter or digit."""
+    """Return whether a text holds a name as a whole word."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 GRAPH_WEIGHT: Final = 2.0
-"""What a way that is sure and rare adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
+"""What a sure and rare path adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
 of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
 that are said again and again, and their neighbours lead on."""
 MAX_CLOSING: Final = 0.9
@@ -257,130 +255,112 @@ COMPLETE_SHARE: Final = 0.8
 """Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
 nothing that it does not hold, and no second step is taken."""
 MAX_NEW: Final = 20
-"""Memories that no other channel found and a way leads to, the best, that are looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphExpansion:
-    """Memories, what is known of them without their texts, and the way to each that one leads to.
-
-    Attributes:
-        rows: Memories; best first.
-        heads: What is known of them.
-        ways: Memory to the hit and the name that led to it.
-    """
-
-    rows: ScoreTable
-    heads: Mapping[str, RankingMetadata]
-    ways: Mapping[str, tuple[str, ...]]
+"""Memories that only the graph finds, the best, that are scored."""
 
 
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
 
 
 def expand_by_graph(
-    made: QueryPlan,
-    heard: ChannelResults,
     reader: Reader,
-    judged: tuple[ScoreTable, Mapping[str, RankingMetadata]],
-    judge: ScoreIds,
-) -> GraphExpansion:
-    """Add what ways from the best passages are worth, to memories and to what they lead to beside.
+    plan: QueryPlan,
+    channels: ChannelResults,
+    rows: ScoreTable,
+    heads: Mapping[str, RankingMetadata],
+    score: ScoreIds,
+) -> tuple[ScoreTable, Mapping[str, RankingMetadata], Mapping[str, tuple[str, ...]]]:
+    """Score the paths that lead on from the best passages, for scored memories and for those only the graph finds.
 
     Args:
-        made: The query made ready.
-        heard: What the other channels said.
-        reader: What is visible.
-        judged: Memories as they stand without ways, and their heads.
-        judge: What judges memories that the other channels did not find.
+        reader: The caller's view of the store.
+        plan: The query plan.
+        channels: The other channels' rankings.
+        rows: Memories as scored without the graph.
+        heads: What is known of them without their texts.
+        score: Scores memories that the other channels did not find.
+
+    Returns:
+        The rows, in no order; their heads; and the path to each memory that one leads to.
     """
-    found, heads = best_first(judged[0]), judged[1]
-    best = list(islice((one for one in found if not _is_turn(heads, one.id)), MAX_SEEDS))
+    rows = best_first(rows)
+    best = list(islice((one for one in rows if not _is_turn(heads, one.id)), MAX_SEEDS))
     first = best[0].score if best else 0.0
-    open_ = _openness(heard, best[0].id) if first > 0 else 0.0
-    if not open_:
-        return GraphExpansion(found, heads, {})
+    openness = _openness(channels, best[0].id) if first > 0 else 0.0
+    if not openness:
+        return rows, heads, {}
     shares = {one.id: max(one.score, 0.0) / first for one in best}
-    titles = {one.id: heads[one.id].title for one in found if one.id in heads and heads[one.id].title}
-    led = _rank_from_seeds(made, heard, reader, shares, titles)
-    if led is None:
-        return GraphExpansion(found, heads, {})
-    held = {one.id for one in found}
-    new, beside = judge(
-        filter_ids(made, reader, [hit.id for hit in led.hits if hit.id not in held][:MAX_NEW])
-    )
-    heads = {**heads, **beside}
-    raws = {hit.id: hit.score for hit in led.hits if not _is_turn(heads, hit.id)}
-    begun = {one.id: one.score for one in best}
-    every = [*found, *(one for one in new if one.id in raws)]
+    titles = {one.id: heads[one.id].title for one in rows if one.id in heads and heads[one.id].title}
+    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    if ranking is None:
+        return rows, heads, {}
+    new, new_heads = score(_new_ids(plan, reader, ranking, {one.id for one in rows}))
+    heads = {**heads, **new_heads}
+    raws = {hit.id: hit.score for hit in ranking.hits if not _is_turn(heads, hit.id)}
+    seed_scores = {one.id: one.score for one in best}
+    every = [*rows, *(one for one in new if one.id in raws)]
     for one in every:
         if one.id in raws:
-            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * open_, begun[led.ways[one.id][0]])
-    return GraphExpansion(best_first(every), heads, led.ways)
+            seed = ranking.paths[one.id][0]
+            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * openness, seed_scores[seed])
+    return every, heads, ranking.paths
 
 
-def _add_graph_part(one: ScoredRow, way: float, weight: float, seed: float) -> None:
-    """Add what a way to a memory is worth: no second step stands before the hit that it began with."""
-    worth = min(way * weight, MAX_CLOSING * max(0.0, seed - one.score))
-    one.parts.append(("graph", way, worth / weight, weight))
+def _add_graph_part(one: ScoredRow, path: float, weight: float, seed: float) -> None:
+    """Add the part of a path; it puts no memory before the hit that the path begins with."""
+    worth = min(path * weight, MAX_CLOSING * max(0.0, seed - one.score))
+    one.parts.append(("graph", path, worth / weight, weight))
 
 
 def graph_ranking(
-    made: QueryPlan, heard: ChannelResults, reader: Reader, ids: Sequence[str]
+    plan: QueryPlan, channels: ChannelResults, reader: Reader, ids: Sequence[str]
 ) -> GraphRanking | None:
-    """Rank by ways from the hits nearest in meaning, all alike, as Kit does; without a model from those by words.
+    """Rank by paths from the nearest hits, all weighing the same, as Kit does; without a model from those by words.
 
-    None where no way leads on, or the graph has no weight.
+    None where no path leads on, or the graph has no weight.
 
     Args:
-        made: The query made ready.
-        heard: What the other channels said.
-        reader: What is visible.
-        ids: What they found.
+        plan: The query plan.
+        channels: The other channels' rankings.
+        reader: The caller's view of the store.
+        ids: The memories they found.
     """
-    by_kind = {ranking.kind: ranking for ranking in heard.rankings}
+    by_kind = {ranking.kind: ranking for ranking in channels.rankings}
     first = by_kind.get("vector") or by_kind.get("bm25")
-    if first is None or not made.weights.get("graph"):
+    if first is None or not plan.weights.get("graph"):
         return None
     titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
-    led = _rank_from_seeds(made, heard, reader, {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}, titles)
-    if led is None:
+    shares = {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}
+    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    if ranking is None:
         return None
-    held = set(ids)
-    beside = set(filter_ids(made, reader, [hit.id for hit in led.hits if hit.id not in held][:MAX_NEW]))
-    return replace(led, hits=tuple(hit for hit in led.hits if hit.id in held or hit.id in beside))
+    wanted = {*ids, *_new_ids(plan, reader, ranking, set(ids))}
+    return replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.id in wanted))
 
 
 def _rank_from_seeds(
-    made: QueryPlan,
-    heard: ChannelResults,
+    plan: QueryPlan,
+    channels: ChannelResults,
     reader: Reader,
     shares: Mapping[str, float],
     titles: Mapping[str, str],
 ) -> GraphRanking | None:
-    """Rank by ways from seeds, given by id and share."""
-    memories = heard.words.words.memories if heard.words is not None else reader.counts().memories
-    return rank_by_graph(reader, made.query.text, shares, titles, memories)
+    memories = channels.terms.scored.memories if channels.terms is not None else reader.counts().memories
+    return rank_by_graph(reader, plan.query.text, shares, titles, memories)
 
 
-def filter_ids(made: QueryPlan, reader: Reader, ids: Sequence[str]) -> list[str]:
-    """Return those of these memories that pass the caller's filters."""
-    records = reader.get(ids) if ids else {}
-    kept = [memory for memory, record in records.items() if record_matches(record, made.where)]
-    if made.where.categories and kept:
-        edges = reader.edges(kept, ["belongs"])
-        filed: Collection[str] = {edge.src for edge in edges if edge.dst in made.where.categories}
-        kept = [memory for memory in kept if memory in filed]
-    return kept
+def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
+    """Return the best memories that only the graph found and that pass the caller's filters."""
+    ids = [hit.id for hit in ranking.hits if hit.id not in known][:MAX_NEW]
+    return filter_records(reader, plan.where, reader.get(ids) if ids else {})
 
 
-def _openness(heard: ChannelResults, best: str) -> float:
-    """Return how far the best hit leaves a question open, 0 to 1, by the words that it does not hold."""
-    if heard.words is None:
+def _openness(channels: ChannelResults, best: str) -> float:
+    """Return how open the best hit leaves a question, 0 to 1, by the words that it does not hold."""
+    if channels.terms is None:
         return 1.0
-    rarity = heard.rarity
+    rarity = channels.rarity
     total = math.fsum(rarity)
-    (parts,) = heard.words.words.parts([best])
+    (parts,) = channels.terms.scored.parts([best])
     held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
     return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
 

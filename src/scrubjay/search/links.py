@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution
 from scrubjay.search.candidates import ScoreCache
+from scrubjay.search.fusion import best_first
 
 REFERRER_SHARE: Final = 0.8
 """What the referrer's score weighs; what is left is for the linked memory's own."""
@@ -31,98 +32,83 @@ LINK_HUB_SIZE: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class LinkOptions:
-    """How far links are followed.
-
-    Attributes:
-        most: Hops.
-        referrers: Candidates that links are followed from: those that would be shown.
-        least: Score that a memory must come to.
-    """
-
-    most: int
-    referrers: int
-    least: float
-
-
-@dataclass(frozen=True, slots=True)
 class LinkLead:
-    """What leads to a memory: the referrer, its score, and what of that is carried over."""
+    """A link to a memory: the referrer, its score, and how much of that the link carries."""
 
     referrer: str
     score: float
     carried: float
 
 
-def follow_links(ranked: Sequence[Candidate], measure: ScoreCache, hops: LinkOptions) -> list[Candidate]:
-    """Return the candidates and what their links lead to; their order is for the caller to make.
+def follow_links(
+    ranked: Sequence[Candidate], cache: ScoreCache, hops: int, limit: int, least: float
+) -> list[Candidate]:
+    """Return the candidates and what their links lead to, best first.
 
-    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer: nothing is ever demoted. What speaks
-    against a memory by itself (a score below 0, the average's) is not held against it twice.
+    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0: no
+    memory is demoted.
 
     Args:
         ranked: Candidates, best first.
-        measure: What any memory scores by itself.
-        hops: How far.
+        cache: Scores any memory.
+        hops: Most links from a candidate.
+        limit: Candidates from which links are followed: those that would be shown.
+        least: Least score of a memory that a link brings in.
     """
     own = {one.id: one for one in ranked}
     found = dict(own)
-    starts = [one for one in ranked[: min(hops.referrers, MAX_REFERRERS)] if one.score >= hops.least]
-    for _ in range(hops.most):
-        leads = _best_leads(measure, {one.id: one.score for one in starts if one.score > 0})
-        own |= measure.of(memory for memory in leads if memory not in own)
-        lifted = [
+    starts = [one for one in ranked[: min(limit, MAX_REFERRERS)] if one.score >= least]
+    for _ in range(hops):
+        leads = _best_leads(cache, {one.id: one.score for one in starts if one.score > 0})
+        own |= cache.get(memory for memory in leads if memory not in own)
+        lifted = (_with_link_part(own[memory], lead) for memory, lead in leads.items() if memory in own)
+        better = [
             one
-            for memory, lead in leads.items()
-            if memory in own
-            and (one := _with_link_part(own[memory], lead)) is not None
-            and one.score >= hops.least
+            for one in lifted
+            if one is not None
+            and one.score >= least
+            and (one.id not in found or one.score > found[one.id].score)
         ]
-        better = [one for one in lifted if one.id not in found or one.score > found[one.id].score]
         found |= {one.id: one for one in better}
-        starts = sorted(better, key=lambda one: (-one.score, one.id))[:MAX_REFERRERS]
+        starts = best_first(better)[:MAX_REFERRERS]
         if not starts:
             break
-    return list(found.values())
+    return best_first(found.values())
 
 
 def _with_link_part(own: Candidate, lead: LinkLead) -> Candidate | None:
-    """Return a memory with the part that brings its score to the blend, None where that is not more."""
+    """Return a memory with the part that raises its score to the blend; None where that is not more."""
     blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(own.score, 0.0)
-    scale = math.prod(factor.value for factor in own.factors)
-    if blend <= own.score or scale <= 0:
+    if blend <= own.score:
         return None
-    value = (blend - own.score) / (REFERRER_SHARE * scale)
-    part = Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE)
-    return replace(own, contributions=(*own.contributions, part))
+    value = (blend - own.score) / REFERRER_SHARE
+    return own.plus(Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE))
 
 
-def _best_leads(measure: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:
-    """Return what each memory that these are linked with is led to by: the best, then the smaller id."""
+def _best_leads(cache: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:
+    """Return the best link to each memory, then that of the smaller id."""
     best: dict[str, LinkLead] = {}
-    for memory, lead in sorted(
-        _possible_leads(measure, starts), key=lambda pair: (-pair[1].carried, pair[1].referrer)
-    ):
+    leads = sorted(_possible_leads(cache, starts), key=lambda pair: (-pair[1].carried, pair[1].referrer))
+    for memory, lead in leads:
         best.setdefault(memory, lead)
     return best
 
 
-def _possible_leads(measure: ScoreCache, starts: Mapping[str, float]) -> Iterator[tuple[str, LinkLead]]:
+def _possible_leads(cache: ScoreCache, starts: Mapping[str, float]) -> Iterator[tuple[str, LinkLead]]:
     for inward in (False, True):
-        ids = _below_hub_size(measure, starts) if inward else list(starts)
-        for edge in measure.reader.edges(ids, LINK_KINDS, inward=inward, limit=LINK_FAN_OUT) if ids else ():
+        ids = _below_hub_size(cache, starts) if inward else list(starts)
+        for edge in cache.reader.edges(ids, LINK_KINDS, inward=inward, limit=LINK_FAN_OUT) if ids else ():
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
-            # An automatic link has no direction, and its weight is a cosine; what somebody gave counts by its root.
-            left = (
+            # An automatic link has no direction, and its weight is a cosine; a given one counts by its root.
+            share = (
                 edge.weight
                 if edge.kind == "similar"
                 else math.sqrt(edge.weight) * (INWARD_SHARE if inward else 1)
             )
-            yield there, LinkLead(here, starts[here], starts[here] * left)
+            yield there, LinkLead(here, starts[here], starts[here] * share)
 
 
-def _below_hub_size(measure: ScoreCache, starts: Iterable[str]) -> list[str]:
-    """Return those of which it is worth asking who links to them."""
+def _below_hub_size(cache: ScoreCache, starts: Iterable[str]) -> list[str]:
     ids = list(starts)
-    held = [measure.reader.degrees(kind, ids) for kind in LINK_KINDS] if ids else []
-    return [memory for memory in ids if all(counts.get(memory, 0) <= LINK_HUB_SIZE for counts in held)]
+    degrees = [cache.reader.degrees(kind, ids) for kind in LINK_KINDS] if ids else []
+    return [memory for memory in ids if all(counts.get(memory, 0) <= LINK_HUB_SIZE for counts in degrees)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
@@ -92,7 +92,7 @@ class QueryPlan:
     """A query made ready for the channels.
 
     Attributes:
-        query: The query taken apart.
+        query: The parsed query.
         groups: Its words, rarest first where some were dropped, else in its order.
         where: Filters.
         limit: Results wanted.
@@ -107,7 +107,7 @@ class QueryPlan:
         as_of: UTC microseconds of the time as of which it is answered; None for now.
         as_asked: Whether the caller set that time, and not a word of the query.
         true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
-        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
+        pool: Tier weights, confidence floor and the caller's project; None without stage ``tiers``.
         reach: How far the search looks beyond what the channels found.
     """
 
@@ -124,10 +124,15 @@ class QueryPlan:
     notes: tuple[str, ...]
     reach: ExpansionOptions = NO_EXPANSION
     question: QueryMeaning = NO_MEANING
-    pool: TierOptions = field(default_factory=TierOptions)
+    pool: TierOptions | None = None
     as_of: int | None = None
     as_asked: bool = False
     true_at: int | None = None
+
+    @property
+    def trigram_weight(self) -> float:
+        """Weight of the trigrams of whole texts, which fusion ``raw`` compares; 0 without that channel."""
+        return self.weights.get("ngram", 0.0) if "ngram" in self.channels else 0.0
 
     @property
     def shown_as_of(self) -> str | None:
@@ -162,7 +167,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     languages = sorted({*reader.languages(), detect_language(query.text), "en"})
     if fusion == "auto" and "dated" in request.stages:
         asked = question.as_of if request.as_of is None else request.as_of
-        question = resolve_anchors(question, query, reader, languages, (request.zone, asked))
+        question = resolve_anchors(question, query, reader, languages, request.zone, asked)
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = resolve_filters(_filters(request), reader)
@@ -201,7 +206,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         as_of=as_of,
         as_asked=request.as_of is not None,
         true_at=request.now if as_of is None and where.statuses == DEFAULT_STATUSES else as_of,
-        pool=request.pool,
+        pool=request.pool if "tiers" in request.stages else None,
         reach=request.reach,
     )
 

@@ -170,7 +170,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
     """Read what a query means beside its words; nothing that can be typed is an error.
 
     Args:
-        query: The query taken apart.
+        query: The parsed query.
         now: When it is asked, UTC microseconds.
         zone: Whose midnight ends a day; None is this machine's zone.
     """
@@ -192,7 +192,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
 
 
 def _asks_only_for_time(query: ParsedQuery, found: Sequence[QueryTime]) -> bool:
-    """Tell whether a query names a time and nothing besides."""
+    """Return whether a query names a time and nothing besides."""
     if not found or query.phrases or query.wished or query.excluded:
         return False
     if any(one.relation == "as_of" for one in found):
@@ -403,33 +403,35 @@ def resolve_anchors(
     query: ParsedQuery,
     reader: Reader,
     languages: Sequence[str],
-    clock: tuple[tzinfo | None, int | None],
+    zone: tzinfo | None,
+    as_of: int | None,
 ) -> QueryMeaning:
     """Add the times of the events that a question counts from. Where it names none, the reader is not asked.
 
     Args:
         question: What is understood of the query without a store.
-        query: The query taken apart.
+        query: The parsed query.
         reader: What is visible: events are looked for in all of it, whatever the filters.
         languages: Languages whose stems the words are looked for by.
-        clock: Zone of the question (None is this machine's), and the moment as of which it is asked, or None.
+        zone: Zone of the question; None is this machine's.
+        as_of: UTC microseconds as of which it is asked; None for now.
     """
     text = query.text
     known = [*query.phrases, *query.wished, *(one.words for one in question.times)]
     taken = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
     times, notes = list(question.times), list(question.notes)
     for event in find_events(text, taken)[:MAX_ANCHORS]:
-        told = _find_anchor(event, reader, languages, clock[1])
-        if told is None:
+        anchor = _find_anchor(event, reader, languages, as_of)
+        if anchor is None:
             continue
-        record, at = told
+        record, at = anchor
         words = text[event.first : event.last]
         try:
-            start, end, zone = _event_range(record, at, clock[0])
+            start, end, own_zone = _event_range(record, at, zone)
         except OverflowError:  # the first and the last day that can be written
             continue
         found = resolve_time(
-            TimeExpression(start, end, "day", event.relation, event.first, event.last), words, zone
+            TimeExpression(start, end, "day", event.relation, event.first, event.last), words, own_zone
         )
         if found is None:
             continue
@@ -442,13 +444,9 @@ def resolve_anchors(
 
 def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime, datetime, tzinfo | None]:
     """Return from when to when an event was, on the wall clock, and whose: its own day, month or year, else the day."""
-    told = record.event
-    if told is not None and told.precision != "second":
-        return (
-            to_local(told.start),
-            to_local(told.end),
-            None,
-        )  # as such dates are read and shown, in this machine's zone
+    own = record.event
+    if own is not None and own.precision != "second":  # such dates are read and shown in this machine's zone
+        return to_local(own.start), to_local(own.end), None
     start = datetime.combine(to_local(at, zone).date(), time())
     return start, start + timedelta(days=1), zone
 

@@ -28,7 +28,7 @@ from scrubjay.search.query import without_times
 from scrubjay.storage.scoring import idf
 from scrubjay.text.language import identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
-from scrubjay.text.tokenizer import split_words as split
+from scrubjay.text.tokenizer import split_words
 
 NAME_FACTOR: Final = 2.0
 """What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
@@ -39,16 +39,16 @@ RARE_SHARE: Final = 0.5
 """Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
 
 
-def term_weights(plan: QueryPlan, words: TermRanking | None) -> dict[str, float]:
-    """Return what each of the query's words tells: its idf as a share of the greatest, a name's more."""
-    if words is None:
+def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
+    """Return how informative each of the query's words is: its idf as a share of the greatest, a name's more."""
+    if terms is None:
         return {}
-    names, counted, timely = named_words(plan.query.text), words.words, _time_terms(plan)
-    memories = max(counted.memories, MIN_STORE_SIZE)
+    names, timely = named_words(plan.query.text), _time_terms(plan)
+    memories = max(terms.scored.memories, MIN_STORE_SIZE)
     greatest = idf(memories, 0)
     found = {
-        group.word: idf(memories, held) / greatest * (NAME_FACTOR if group.word in names else 1.0)
-        for group, held in zip(words.groups, counted.frequencies, strict=True)
+        group.word: idf(memories, frequency) / greatest * (NAME_FACTOR if group.word in names else 1.0)
+        for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
         if not is_uninformative(group.word)
     }
     return {word: weight for word, weight in found.items() if word not in timely} or found
@@ -60,36 +60,39 @@ def _time_terms(plan: QueryPlan) -> set[str]:
     The words of an event that time is counted from say what is asked about, too, and are none of them.
     """
     times = [one for one in plan.question.times if not one.anchor]
-    inside = {word.text for one in times for word in split(one.words)}
-    return inside - {word.text for word in split(without_times(plan.query.text, times))}
+    inside = {word.text for one in times for word in split_words(one.words)}
+    return inside - {word.text for word in split_words(without_times(plan.query.text, times))}
 
 
-def rare_identifiers(plan: QueryPlan, words: TermRanking | None) -> set[str]:
+def rare_identifiers(plan: QueryPlan, terms: TermRanking | None) -> set[str]:
     """Return the query's identifiers that few memories hold."""
-    asked = identifier_words(plan.query.text)
-    if words is None or not asked:
+    identifiers = identifier_words(plan.query.text)
+    if terms is None or not identifiers:
         return set()
-    counted = words.words
-    least = RARE_SHARE * idf(counted.memories, 0)
+    memories = terms.scored.memories
+    least = RARE_SHARE * idf(memories, 0)
     return {
         group.word
-        for group, held in zip(words.groups, counted.frequencies, strict=True)
-        if group.word in asked and idf(counted.memories, held) >= least
+        for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
+        if group.word in identifiers and idf(memories, frequency) >= least
     }
 
 
-def terms_held(words: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
+def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
     """Return which of the query's words each memory holds."""
-    if words is None:
+    if terms is None:
         return [set()] * len(ids)
-    asked = [group.word for group in words.groups]
-    return [{w for w, part in zip(asked, gave, strict=True) if part} for gave in words.words.parts(ids)]
+    words = [group.word for group in terms.groups]
+    return [
+        {word for word, score in zip(words, scores, strict=True) if score}
+        for scores in terms.scored.parts(ids)
+    ]
 
 
-def known_terms(words: TermRanking | None) -> set[str]:
+def known_terms(terms: TermRanking | None) -> set[str]:
     """Return which of the query's words any memory holds."""
-    pairs = zip(words.groups, words.words.frequencies, strict=True) if words is not None else ()
-    return {group.word for group, held in pairs if held}
+    pairs = zip(terms.groups, terms.scored.frequencies, strict=True) if terms is not None else ()
+    return {group.word for group, frequency in pairs if frequency}
 
 
 def weight_share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
@@ -195,25 +198,25 @@ def calibration() -> Mapping[str, Any]:
 
 
 def relevance_features(
-    plan: QueryPlan, words: TermRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
+    plan: QueryPlan, terms: TermRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
 ) -> dict[str, RelevanceFeatures]:
     """Return what speaks for each memory.
 
     Args:
-        plan: The query made ready.
-        words: What the query's words said, or None where it has none.
-        rankings: What the channels said.
+        plan: The query plan.
+        terms: The ranking by words, None where the query has none.
+        rankings: The channels' rankings.
         turns: Memories, and whether each is a turn of a conversation.
     """
     ids = list(turns)
     by_channel = {ranking.channel: ranking for ranking in rankings}
     models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
-    weights = term_weights(plan, words)
+    weights = term_weights(plan, terms)
     whole = math.fsum(weights.values())
     names = named_words(plan.query.text) & weights.keys()
     ngram = by_channel.get("ngram")
     respelled = ngram if isinstance(ngram, TermRanking) else None
-    again, known = terms_held(respelled, ids), known_terms(words) | known_terms(respelled)
+    again, known = terms_held(respelled, ids), known_terms(terms) | known_terms(respelled)
     strange = weight_share(weights, weights.keys() - known, whole)
     familiar = len(names & known) / len(names) if names else 0.0
     latin = latin_share(plan.query.text)
@@ -224,13 +227,13 @@ def relevance_features(
         and BASE_CHANNEL in models
         and models <= {BASE_CHANNEL, SECOND_CHANNEL}
     )
-    scarce = rare_identifiers(plan, words)
+    scarce = rare_identifiers(plan, terms)
     near, second = (
         by_channel[name].scored.of(ids) if name in by_channel else [None] * len(ids)
         for name in (BASE_CHANNEL, SECOND_CHANNEL)
     )
     found = {}
-    for place, (memory, held) in enumerate(zip(ids, terms_held(words, ids), strict=True)):
+    for place, (memory, held) in enumerate(zip(ids, terms_held(terms, ids), strict=True)):
         found[memory] = RelevanceFeatures(
             covered=weight_share(weights, held, whole),
             respelled=weight_share(weights, again[place] - held, whole),
@@ -247,14 +250,14 @@ def relevance_features(
 
 
 def graph_evidence(
-    shown: Iterable[str], every: Sequence[Candidate], ways: Mapping[str, tuple[str, ...]]
+    shown: Iterable[str], every: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
     """Return what led to memories, by a way or a link that their score has a part of, and what led to that, and so on.
 
     Args:
         shown: Memories.
         every: All candidates.
-        ways: Memory to the hit and the name that led to it.
+        paths: Memory to the hit and the name that the graph reached it by.
     """
     scored = {one.id: one for one in every}
     found: dict[str, tuple[str, ...]] = {}
@@ -265,26 +268,26 @@ def graph_evidence(
             continue
         parts = [part.channel for part in scored[memory].contributions if part.amount > 0]
         by = [channel.removeprefix(LINK_PREFIX) for channel in parts if channel.startswith(LINK_PREFIX)]
-        by += ways.get(memory, ())[:1] if "graph" in parts else ()
+        by += paths.get(memory, ())[:1] if "graph" in parts else ()
         found[memory] = tuple(dict.fromkeys(by))
         waiting += by
     return {memory: by for memory, by in found.items() if by}
 
 
 def propagate_relevance(
-    signs: Mapping[str, RelevanceFeatures], led: Mapping[str, Sequence[str]]
+    features: Mapping[str, RelevanceFeatures], evidence: Mapping[str, Sequence[str]]
 ) -> dict[str, RelevanceFeatures]:
     """Return the signs with the relevance of the best that led to each; nothing is lent more than that has.
 
     The most relevant lend first, so that what is lent is lent on, and two that lead to each other gain nothing.
 
     Args:
-        signs: What speaks for memories, and for those that led to them.
-        led: Memory to those that led to it.
+        features: The relevance features of memories, and of those that led to them.
+        evidence: Memory to those that led to it.
     """
-    found = dict(signs)
+    found = dict(features)
     onward: defaultdict[str, list[str]] = defaultdict(list)
-    for memory, by in led.items():
+    for memory, by in evidence.items():
         for referrer in by:
             onward[referrer].append(memory)
     heap = [(-sign.relevance, memory) for memory, sign in found.items()] if onward else []
@@ -311,64 +314,50 @@ CLOSE_SHARE: Final = 0.1
 instead of 769 and loses none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AbstentionDecision:
-    """What may answer.
-
-    Attributes:
-        candidates: Best first.
-        silence: One sentence, where nothing may; else empty.
-    """
-
-    candidates: tuple[Candidate, ...]
-    silence: str = ""
-
-
 def decide_abstention(
-    candidates: Sequence[Candidate], signs: Mapping[str, RelevanceFeatures], least: float | None
-) -> AbstentionDecision:
-    """Leave out what does not answer.
-
-    Memories of which nothing can be told stay, since nothing speaks against them.
+    candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures], least: float | None
+) -> tuple[list[Candidate], str]:
+    """Leave out what does not answer; memories whose relevance cannot be known stay.
 
     Args:
         candidates: Best first.
-        signs: What speaks for each of them.
-        least: Relevance that each must have, or None for silence where none of the first has what is usual.
+        features: The relevance features of each.
+        least: Relevance that each must have; None to leave out all where none of the first has the usual one.
+
+    Returns:
+        The candidates that answer, best first, and one sentence where none does.
     """
-    every = tuple(candidates)
-    first = [signs[one.id] for one in every[:FIRST_RESULTS]]
-    if least is None:
-        if not first or any(sign.enough or not sign.told for sign in first):
-            return AbstentionDecision(every)
-        kept: tuple[Candidate, ...] = ()
+    first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
+    if least is not None:
+        kept = [one for one in candidates if _passes(features[one.id], least)]
+    elif any(one.enough or not one.told for one in first):
+        kept = list(candidates)
     else:
-        kept = tuple(one for one in every if _passes(signs[one.id], least))
-    if kept or not every:
-        return AbstentionDecision(kept)
-    nearest = max(signs[one.id].relevance for one in every)
-    return AbstentionDecision(
-        (),
+        kept = []
+    if kept or not candidates:
+        return kept, ""
+    nearest = max(features[one.id].relevance for one in candidates)
+    return [], (
         f"Nothing stored answers this: the nearest memory has relevance {nearest:.3f}; "
-        "min_relevance=0 shows it.",
+        "min_relevance=0 shows it."
     )
 
 
-def confident_only(admitted: AbstentionDecision, signs: Mapping[str, RelevanceFeatures]) -> list[Candidate]:
-    """Return those of an answer that are told to somebody who asked for no memories.
+def confident_only(
+    candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures]
+) -> list[Candidate]:
+    """Return the candidates confident enough to inject unprompted.
 
     Each is likely enough by itself, and not far less likely than the likeliest: an answer needs its evidence, and not
-    all that has a word in common with the question.
-
-    Where there is an answer because one of its first memories is likely enough, that one is among them; where nothing
-    can be told of relevance, it goes by what is known: a guess costs who did not ask more than silence.
+    all that shares a word with the question. Where relevance cannot be known, it goes by what is known: a guess costs
+    somebody who did not ask more than silence.
 
     Args:
-        admitted: What a search would answer.
-        signs: What speaks for each.
+        candidates: What a search would answer, best first.
+        features: The relevance features of each.
     """
-    best = max((signs[one.id].relevance for one in admitted.candidates), default=0.0)
-    return [one for one in admitted.candidates if signs[one.id].enough and is_close(signs[one.id], best)]
+    best = max((features[one.id].relevance for one in candidates), default=0.0)
+    return [one for one in candidates if features[one.id].enough and is_close(features[one.id], best)]
 
 
 def is_close(sign: RelevanceFeatures, best: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from typing import Final
 
@@ -36,7 +36,7 @@ class ExpansionOptions:
     threshold: float | None = None
 
     def checked(self) -> ExpansionOptions:
-        """Return itself.
+        """Validate and return self.
 
         Raises:
             InputError: A number is out of range.
@@ -123,7 +123,7 @@ class TierOptions:
     here: str | None = None
 
     def checked(self) -> TierOptions:
-        """Return itself.
+        """Validate and return self.
 
         Raises:
             InputError: A tier is none, or a number is out of range.
@@ -137,9 +137,12 @@ class TierOptions:
         return self
 
 
+DEFAULT_POOL: Final = TierOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class ResultCaps:
-    """Most results that stand before others, 0 for any number: of one conversation, of one document."""
+    """Most results of one conversation and of one document that come before others; 0 for no cap."""
 
     session: int = 0
     document: int = 0
@@ -193,7 +196,7 @@ class SearchRequest:
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
-    pool: TierOptions = field(default_factory=TierOptions)
+    pool: TierOptions = DEFAULT_POOL
     reach: ExpansionOptions = NO_EXPANSION
     by: str = "memory"
     neighbours: int = 0
@@ -203,37 +206,52 @@ class SearchRequest:
 def build_request(
     query: str,
     *,
-    filters: Filters,
-    fusion: tuple[str, Mapping[str, float] | None, str | None],
-    parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
-    sizes: tuple[int, int, int],
-    explain: bool,
+    filters: Filters = Filters(),
+    fusion: str = "auto",
+    weights: Mapping[str, float] | None = None,
+    preset: str | None = None,
+    channels: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    stages: Sequence[str] | None = None,
+    limit: int = 6,
+    multiplier: int = 4,
+    snippet: int = 700,
+    explain: bool = False,
     clock: Clock = DEFAULT_CLOCK,
+    min_relevance: float | str = 0.0,
+    pool: TierOptions = DEFAULT_POOL,
+    reach: ExpansionOptions = NO_EXPANSION,
+    by: str = "memory",
+    neighbours: int = 0,
+    caps: ResultCaps = ResultCaps(),
+    variety: bool = True,
 ) -> SearchRequest:
-    """Check what a caller asked for.
+    """Return a validated request; see `SearchRequest`. ``variety`` turns on stage ``mmr``.
+
+    A cap is off where the caller names conversations or a path: those are wanted.
 
     Raises:
-        InputError: Something has a value it cannot have.
+        InputError: An option has a value it cannot have.
     """
     if not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
-    channels, models, stages = parts
-    limit, multiplier, snippet = sizes
     _check_choices("Tier", filters.tiers, TIERS)
     _check_choices("Status", filters.statuses, STATUSES)
     _check_choices("Channel", channels or (), CHANNELS)
     _check_choices("Stage", stages or (), STAGES)
-    _check_choices("Fusion", (fusion[0],), FUSIONS)
-    named = ("tags", "sources", "projects", "agents", "sessions", "categories")
-    for what, given in (("models", models), *((name, getattr(filters, name)) for name in named)):
+    _check_choices("Fusion", (fusion,), FUSIONS)
+    _check_choices("Kind", (by,), RESULT_KINDS)
+    lists = ("tags", "sources", "projects", "agents", "sessions", "categories")
+    for what, given in (("models", models), *((name, getattr(filters, name)) for name in lists)):
         if isinstance(given, str):
             raise InputError(f"{what} is {given!r}, one text; give a list of them.")
     _check_range("limit", limit, 1, MAX_RESULTS)
     _check_range("snippet", snippet, 1, MAX_SNIPPET)
-    place = load_zone(clock.tz)
-    asked, then = parse_when(clock.now, place), parse_when(clock.as_of, place)
-    at = asked.start if asked is not None else now_micros()
-    since, until = _time_range(filters, place, at)
+    _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
+    zone = load_zone(clock.tz)
+    asked, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
+    now = asked.start if asked is not None else now_micros()
+    since, until = _time_range(filters, zone, now)
     where = RecordFilter(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
@@ -250,30 +268,39 @@ def build_request(
     return SearchRequest(
         query=query,
         where=where,
-        fusion=fusion[0],
-        weights=fusion[1],
-        preset=fusion[2],
+        fusion=fusion,
+        weights=weights,
+        preset=preset,
         channels=tuple(channels) if channels is not None else CHANNELS,
         models=tuple(models) if models is not None else None,
-        stages=tuple(stages) if stages is not None else STAGES,
+        stages=tuple(one for one in (STAGES if stages is None else stages) if variety or one != "mmr"),
         limit=limit,
         multiplier=multiplier,
         snippet=snippet,
         explain=explain,
-        now=at,
-        zone=place,
-        as_of=(then.start if then.precision == "second" else then.end - 1) if then is not None else None,
+        now=now,
+        zone=zone,
+        as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
+        min_relevance=_least_relevance(min_relevance, filters),
+        pool=pool.checked(),
+        reach=reach.checked(),
+        by=by,
+        neighbours=neighbours,
+        caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
     )
 
 
-def listing_request(filters: Filters, limit: int) -> SearchRequest:
-    """Check what a caller asked for who searches for nothing: what passes the filters, so many of it.
+def _least_relevance(given: float | str, filters: Filters) -> float | None:
+    """Return ``SearchRequest.min_relevance``: None for ``auto``, but 0 where the caller names a part to search.
 
-    Raises:
-        InputError: Something has a value it cannot have.
+    Who names a file, a tag or a time asks for the best of it; the usual threshold was fitted on whole stores.
     """
-    fusion, parts = ("auto", None, None), (None, None, None)
-    return build_request("", filters=filters, fusion=fusion, parts=parts, sizes=(limit, 1, 1), explain=False)
+    if given == AUTO:
+        within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
+        return 0.0 if any((*within, filters.sessions, filters.categories)) else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
+    return float(given)
 
 
 def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> EventTime | None:
@@ -312,39 +339,6 @@ def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int |
             hint="exchange them, or leave one out",
         )
     return since, until
-
-
-def parse_min_relevance(given: float | str, filters: Filters) -> float | None:
-    """Return a least relevance as a `SearchRequest` holds it: None for ``auto``, 0 where a part is named to look in.
-
-    Who names a file, a tag or a time asks for the best of it; how likely that is was measured on whole stores.
-
-    Raises:
-        InputError: It is neither that nor a number from 0 to 1.
-    """
-    if given == AUTO:
-        within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
-        return 0.0 if any((*within, filters.sessions, filters.categories)) else None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-        raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
-    return float(given)
-
-
-def with_result_shape(
-    made: SearchRequest, by: str, neighbours: int, caps: ResultCaps = ResultCaps(), *, variety: bool = True
-) -> SearchRequest:
-    """Say what a result is to be, and how different results are.
-
-    Who asks for some conversations or for a path wants those: their cap is off.
-
-    Raises:
-        InputError: There is no such kind of result, or neighbours are out of range.
-    """
-    _check_choices("Kind", (by,), RESULT_KINDS)
-    _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
-    caps = ResultCaps(0 if made.where.sessions else caps.session, 0 if made.where.path else caps.document)
-    stages = tuple(stage for stage in made.stages if variety or stage != "mmr")
-    return replace(made, by=by, neighbours=neighbours, caps=caps, stages=stages)
 
 
 def _check_choices(what: str, given: Sequence[str], known: Sequence[str]) -> None:

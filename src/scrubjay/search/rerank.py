@@ -39,50 +39,46 @@ TURN_GAP: Final = 1e-5
 """What a turn stays behind a memory that goes before it, at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnOrder:
-    """Candidates, best first, and what speaks for each."""
-
-    candidates: list[Candidate]
-    told: Mapping[str, RelevanceFeatures]
-
-
 def order_turns(
-    candidates: Sequence[Candidate], made: QueryPlan, heard: ChannelResults, reader: Reader
-) -> TurnOrder:
+    candidates: Sequence[Candidate], plan: QueryPlan, channels: ChannelResults, reader: Reader
+) -> tuple[list[Candidate], Mapping[str, RelevanceFeatures]]:
     """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
 
-    Passages stand among themselves by score, and so do turns.
+    Passages keep their order among themselves, and so do turns.
 
     Args:
         candidates: Best first, of fusion ``auto``.
-        made: The query made ready.
-        heard: What the channels said.
-        reader: Where turns are read.
+        plan: The query plan.
+        channels: The channels' rankings.
+        reader: The caller's view of the store.
+
+    Returns:
+        The candidates, best first, and their features; none where there is no turn.
     """
     heads = reader.heads([one.id for one in candidates])
-    turns = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
-    if not any(turns.values()):
-        return TurnOrder(list(candidates), {})
-    told = relevance_features(made, heard.words, heard.rankings, turns)
-    read = [one.id for one in candidates if turns[one.id]][:MAX_READ_TURNS]
-    told |= question_features(told, reader.get(read) if read else {}, made, heard)
-    asking = {memory for memory, sign in told.items() if sign.answering < ASKING_SHARE}
-    passages = [one for one in candidates if not turns[one.id]]
-    stating = place_turns(
-        [one for one in candidates if turns[one.id] and one.id not in asking], passages, told
-    )
+    is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
+    if not any(is_turn.values()):
+        return list(candidates), {}
+    features = relevance_features(plan, channels.terms, channels.rankings, is_turn)
+    read = [one.id for one in candidates if is_turn[one.id]][:MAX_READ_TURNS]
+    features |= question_features(features, reader.get(read) if read else {}, plan, channels)
+    asking = {memory for memory, own in features.items() if own.answering < ASKING_SHARE}
+    passages = [one for one in candidates if not is_turn[one.id]]
+    stating = [one for one in candidates if is_turn[one.id] and one.id not in asking]
+    stating = place_turns(stating, passages, features)
     answers = [
-        one for one in (*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]) if told[one.id].enough
+        one
+        for one in (*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES])
+        if features[one.id].enough
     ]
-    asked = place_turns([one for one in candidates if one.id in asking], answers, told, len(answers))
-    return TurnOrder(best_first([*passages, *stating, *asked]), told)
+    asked = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
+    return best_first([*passages, *stating, *asked]), features
 
 
 def place_turns(
     turns: Sequence[Candidate],
     others: Sequence[Candidate],
-    told: Mapping[str, RelevanceFeatures],
+    features: Mapping[str, RelevanceFeatures],
     first: int = COMPARED_PASSAGES,
 ) -> list[Candidate]:
     """Return turns, none before one of the first others that is likelier to answer, in their own order.
@@ -90,13 +86,13 @@ def place_turns(
     Args:
         turns: Best first.
         others: Best first.
-        told: What speaks for each of both.
+        features: The relevance features of both.
         first: Others that are looked at.
     """
     found = []
-    able = [(one.score, told[one.id].relevance) for one in others[:first]]
+    able = [(one.score, features[one.id].relevance) for one in others[:first]]
     for place, one in enumerate(turns, start=1):
-        likely = told[one.id].relevance
+        likely = features[one.id].relevance
         least = min((score for score, relevance in able if relevance > likely), default=math.inf)
         if one.score >= least:
             one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
@@ -105,24 +101,24 @@ def place_turns(
 
 
 def question_features(
-    told: Mapping[str, RelevanceFeatures],
+    features: Mapping[str, RelevanceFeatures],
     records: Mapping[str, Record],
-    made: QueryPlan,
-    heard: ChannelResults,
+    plan: QueryPlan,
+    channels: ChannelResults,
 ) -> dict[str, RelevanceFeatures]:
     """Return what speaks for turns that only ask, and for the replies to them.
 
     Who asked the same before does not answer it; who was asked does, unless they say that they do not know.
 
     Args:
-        told: What speaks for each turn by itself.
+        features: The relevance features of each turn by itself.
         records: Turns.
-        made: The query made ready.
-        heard: What the channels said.
+        plan: The query plan.
+        channels: The channels' rankings.
     """
     found = {
-        memory: replace(told[memory], answering=share)
-        for memory, share in answering_shares(records, made, heard).items()
+        memory: replace(features[memory], answering=share)
+        for memory, share in answering_shares(records, plan, channels).items()
     }
     beside = {(record.session, record.turn): record for record in records.values() if record.turn is not None}
     for memory, sign in list(found.items()):
@@ -131,13 +127,13 @@ def question_features(
         if sign.answering >= ASKING_SHARE or reply is None or reply.role == asking.role:
             continue
         if not admits_not_knowing(reply.content):
-            own = found.get(reply.id, told[reply.id])
-            found[reply.id] = replace(own, lent=max(own.lent, told[memory].relevance))
+            own = found.get(reply.id, features[reply.id])
+            found[reply.id] = replace(own, lent=max(own.lent, features[memory].relevance))
     return found
 
 
 def answering_shares(
-    records: Mapping[str, Record], made: QueryPlan, heard: ChannelResults
+    records: Mapping[str, Record], plan: QueryPlan, channels: ChannelResults
 ) -> dict[str, float]:
     """Return of turns that ask the same how much of the query's words they hold beside that, 0 to 1.
 
@@ -145,11 +141,11 @@ def answering_shares(
 
     Args:
         records: Memories; those that are no turns are left out.
-        made: The query made ready.
-        heard: What the channels said.
+        plan: The query plan.
+        channels: The channels' rankings.
     """
-    weights = term_weights(made, heard.words)
-    forms = {group.word: group.forms for group in made.groups}
+    weights = term_weights(plan, channels.terms)
+    forms = {group.word: group.forms for group in plan.groups}
     wanted = {form for every in forms.values() for form in every}
 
     def repeats(question: str) -> bool:
@@ -160,7 +156,7 @@ def answering_shares(
 
     ids = [memory for memory, record in records.items() if record.turn is not None]
     found = {}
-    for memory, words in zip(ids, terms_held(heard.words, ids), strict=True):
+    for memory, words in zip(ids, terms_held(channels.terms, ids), strict=True):
         text = records[memory].content
         rest = drop_questions(text, repeats)
         if rest is text:
@@ -182,10 +178,10 @@ class RerankOptions:
     """How a search is reranked.
 
     Attributes:
-        reranker: Who looks again.
-        depth: At how many, from the best.
+        reranker: The reranker.
+        depth: How many candidates it scores, the best.
         deadline: Seconds that it may take.
-        weight: What a deviation of its scores weighs.
+        weight: Weight of one deviation of its scores.
     """
 
     reranker: Reranker
@@ -194,68 +190,45 @@ class RerankOptions:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class RerankScores:
-    """What a reranker said.
-
-    Attributes:
-        parts: Memory to what is added to its score.
-        partial: What had to be done without, one sentence each.
-    """
-
-    parts: Mapping[str, Contribution]
-    partial: tuple[str, ...] = ()
-
-
-NOT_RERANKED = RerankScores({})
-"""Nobody looked again."""
-
-
 def rerank_scores(
-    candidates: Sequence[Candidate], question: RerankQuery, reader: Reader, wanted: RerankOptions
-) -> RerankScores:
-    """Ask the reranker about the first candidates.
+    candidates: Sequence[Candidate], question: RerankQuery, reader: Reader, options: RerankOptions
+) -> tuple[dict[str, Contribution], tuple[str, ...]]:
+    """Have the reranker score the first candidates.
 
-    What is added is the weight times z, the distance of a score from the mean of those given, in their deviations: the
-    scores of rerankers have no unit in common.
+    A part is the weight times the z-score among the scores given: the scores of rerankers have no unit in common.
 
     Args:
         candidates: Best first.
-        question: What is asked.
-        reader: Where their texts are read.
-        wanted: Who looks again, at how many, for how long, and what it weighs.
+        question: The query.
+        reader: The caller's view of the store.
+        options: Reranker, depth, deadline and weight.
+
+    Returns:
+        Memory to the part of its score, and what had to be done without, one sentence each.
     """
-    records = reader.get([one.id for one in candidates[: wanted.depth]]) if question.text else {}
-    looked = [one.id for one in candidates[: wanted.depth] if one.id in records]
-    if len(looked) < 2:
-        return NOT_RERANKED
-    passages = [rerank_passage(records[memory]) for memory in looked]
+    records = reader.get([one.id for one in candidates[: options.depth]]) if question.text else {}
+    ids = [one.id for one in candidates[: options.depth] if one.id in records]
+    if len(ids) < 2:
+        return {}, ()
+    passages = [rerank_passage(records[memory]) for memory in ids]
     try:
-        scores = _check_scores(
-            wanted.reranker.scores(question, passages, deadline=wanted.deadline), len(passages)
-        )
+        raws = options.reranker.scores(question, passages, deadline=options.deadline)
+        scores = _check_scores(raws, len(passages))
     except ProviderError as error:
-        return RerankScores({}, (f"{wanted.reranker.name} did not rerank: {error}",))
-    said = {memory: score for memory, score in zip(looked, scores, strict=True) if score is not None}
-    values = standardize(list(said.values()))
-    return RerankScores(
-        {
-            memory: Contribution(RERANK_CHANNEL, raw, value, wanted.weight)
-            for (memory, raw), value in zip(said.items(), values, strict=True)
-            if value
-        }
-    )
+        return {}, (f"{options.reranker.name} did not rerank: {error}",)
+    scored = {memory: score for memory, score in zip(ids, scores, strict=True) if score is not None}
+    values = standardize(list(scored.values()))
+    parts = {
+        memory: Contribution(RERANK_CHANNEL, raw, value, options.weight)
+        for (memory, raw), value in zip(scored.items(), values, strict=True)
+        if value
+    }
+    return parts, ()
 
 
 def add_rerank_parts(candidates: Sequence[Candidate], parts: Mapping[str, Contribution]) -> list[Candidate]:
-    """Add to candidates what the reranker says of them; their order is for the caller to make.
-
-    A candidate that was not looked at, or has no score, stays as it is, which is being as good as the average.
-    """
-    return [
-        replace(one, contributions=(*one.contributions, parts[one.id])) if one.id in parts else one
-        for one in candidates
-    ]
+    """Return the candidates with the reranker's parts, best first; one without a part counts as average."""
+    return best_first(one.plus(parts[one.id]) if one.id in parts else one for one in candidates)
 
 
 def rerank_passage(record: Record) -> str:

@@ -168,26 +168,26 @@ SESSION_LABEL_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class ResultDetails:
-    """What results rest on, and what they stand for.
+    """What is shown with results.
 
     Attributes:
-        evidence: Derived memory to what it was taken from.
-        into: Turn to the statements taken from it that it stands for.
-        copies: Memory to those that say the same and are not shown.
-        ways: Memory to the hit and the name that led to it.
-        turns: Memory to the turns that are shown with it.
-        newer: Memory to those that were said later of the same, the newest first.
+        evidence: Derived memory to the memories that it was derived from.
+        collapsed: Turn to the facts that it represents.
+        copies: Memory to its duplicates, which are not shown.
+        paths: Memory to the hit and the name that the graph reached it by.
+        turns: Memory to the turns shown with it.
+        newer: Memory to later memories of the same, the newest first.
     """
 
-    evidence: Mapping[str, tuple[str, ...]]
-    into: Mapping[str, tuple[str, ...]]
-    copies: Mapping[str, tuple[str, ...]]
-    ways: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    collapsed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     turns: Mapping[str, tuple[NearbyTurn, ...]] = field(default_factory=dict)
     newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-NO_DETAILS = ResultDetails({}, {}, {})
+NO_DETAILS: Final = ResultDetails()
 MAX_COPIES = 5
 """Ids of copies in one result; all are counted."""
 
@@ -196,29 +196,28 @@ def build_results(
     candidates: Sequence[Candidate],
     records: Mapping[str, Record],
     sources: Mapping[str, Source],
-    found: tuple[QueryPlan, TermRanking | None, Mapping[str, RelevanceFeatures]],
-    wanted: SearchRequest,
-    joined: ResultDetails = NO_DETAILS,
+    plan: QueryPlan,
+    terms: TermRanking | None,
+    features: Mapping[str, RelevanceFeatures],
+    request: SearchRequest,
+    details: ResultDetails,
 ) -> tuple[Result, ...]:
-    """Make the candidates readable: snippet, place, date, citation."""
-    plan, words, signs = found
-    given = words.words.parts([c.id for c in candidates]) if words is not None else [()] * len(candidates)
+    """Build readable results: snippet, place, date, citation."""
+    word_scores = (
+        terms.scored.parts([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
+    )
     results = []
-    for candidate, parts in zip(candidates, given, strict=True):
+    for candidate, scores in zip(candidates, word_scores, strict=True):
         record = records[candidate.id]
         explanation = None
-        if wanted.explain:
-            named = {
-                group.word: round(part, 6) for group, part in zip(plan.groups, parts, strict=False) if part
-            }
-            explanation = Explanation(
-                candidate.contributions, candidate.factors, named, joined.ways.get(candidate.id, ())
-            )
-        shown_text = best_snippet(record.content, plan.groups, wanted.snippet).text
+        if request.explain:
+            words = {g.word: round(score, 6) for g, score in zip(plan.groups, scores, strict=False) if score}
+            path = details.paths.get(candidate.id, ())
+            explanation = Explanation(candidate.contributions, words=words, way=path)
+        text = best_snippet(record.content, plan.groups, request.snippet).text
+        features_of = features.get(record.id)
         results.append(
-            build_result(
-                record, sources, candidate.score, shown_text, explanation, joined, signs.get(record.id)
-            )
+            build_result(record, sources, candidate.score, text, explanation, details, features_of)
         )
     return tuple(results)
 
@@ -229,8 +228,8 @@ def build_result(
     score: float,
     text: str,
     explanation: Explanation | None,
-    joined: ResultDetails = NO_DETAILS,
-    sign: RelevanceFeatures | None = None,
+    details: ResultDetails = NO_DETAILS,
+    features: RelevanceFeatures | None = None,
 ) -> Result:
     """Return one memory as a result."""
     place = record.place
@@ -238,7 +237,7 @@ def build_result(
     path = full_path(record, sources)
     first = place.line_start if place is not None else None
     last = place.line_end if place is not None else None
-    copies = joined.copies.get(record.id, ())
+    copies = details.copies.get(record.id, ())
     return Result(
         id=record.id,
         tier=record.tier,
@@ -249,7 +248,7 @@ def build_result(
         line_end=last,
         date=record_date(record),
         score=score,
-        relevance=sign.relevance if sign is not None and sign.told else None,
+        relevance=features.relevance if features is not None and features.told else None,
         citation=f"{path}:{first}-{last}" if path is not None else record.id,
         status=record.status,
         tags=record.tags,
@@ -260,12 +259,12 @@ def build_result(
         project=record.project,
         agent=record.agent,
         explanation=explanation,
-        evidence=joined.evidence.get(record.id, ())[:MAX_EVIDENCE],
-        statements=joined.into.get(record.id, ()),
+        evidence=details.evidence.get(record.id, ())[:MAX_EVIDENCE],
+        statements=details.collapsed.get(record.id, ()),
         copies=len(copies),
         copied=copies[:MAX_COPIES],
-        turns=joined.turns.get(record.id, ()),
-        newer=joined.newer.get(record.id, ()),
+        turns=details.turns.get(record.id, ()),
+        newer=details.newer.get(record.id, ()),
         valid_from=_iso_time(record.valid_from),
         valid_until=_iso_time(record.valid_until),
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import DAY
-from scrubjay.models.graph import merge_entities
+from scrubjay.models.graph import MEMORY_EDGE_KINDS, merge_entities
 from scrubjay.models.records import Record
 from scrubjay.models.results import (
     Candidate,
@@ -28,7 +28,9 @@ from scrubjay.models.results import (
 )
 from scrubjay.models.views import RelatedEntity
 from scrubjay.search.browse import related_entities
+from scrubjay.search.candidates import filter_records
 from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
+from scrubjay.search.fusion import candidate_ids
 from scrubjay.search.graph import (
     EDGE_WEIGHTS,
     BestPaths,
@@ -37,13 +39,12 @@ from scrubjay.search.graph import (
     entity_weight,
     reference_weight,
 )
-from scrubjay.search.pipeline import RetrievalState, answer, is_small_talk_turn, retrieve, score_memories
+from scrubjay.search.pipeline import RetrievalState, answer, retrieve, score_memories
 from scrubjay.search.relevance import CLOSE_SHARE
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import build_result
-from scrubjay.search.validity import is_true_at, match_phrases, validity_starts
+from scrubjay.search.validity import is_small_talk_turn, is_true_at, match_phrases, starts_as_of
 from scrubjay.storage.interface import Reader
-from scrubjay.storage.table import record_matches
 from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
@@ -94,22 +95,22 @@ def build_thread(
     """
     bounds.checked(request.limit)
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
-    asked = retrieve(reader, embedders, wide)
-    found = answer(reader, asked, wide)
+    state = retrieve(reader, embedders, wide)
+    found = answer(reader, state, wide)
     best = max((one.relevance or 0.0 for one in found.results), default=0.0)
     seeds = {
         one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best
     }
-    view = _ThreadView(reader, asked, request.now)
+    view = _ThreadView(reader, state, request.now)
     reached = expand_paths(
-        {one.id: one.score for one in seeds.values()}, view.web(bounds.fan_out), bounds.hops
+        {one.id: one.score for one in seeds.values()}, view.path_graph(bounds.fan_out), bounds.hops
     )
     least = MIN_SCORE_SHARE * max(reached[0].score, 0.0) if reached else 0.0
-    told = view.folded([one for one in reached if one.found or one.score >= least])
-    chosen = told[: request.limit]
+    unique = view.deduplicated([one for one in reached if one.found or one.score >= least])
+    chosen = unique[: request.limit]
     silence = found.silence.replace("min_relevance=0 shows it", "a search with min_relevance=0 shows it")
     knots = view.knots(chosen, seeds, request.snippet)
-    return Thread(knots, len(told) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
+    return Thread(knots, len(unique) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
 
 
 @dataclass(slots=True)
@@ -117,15 +118,16 @@ class _ThreadView:
     """One reader and one query: records and scores of memories, each read and counted once."""
 
     reader: Reader
-    asked: RetrievalState
+    state: RetrievalState
     now: int
     records: dict[str, Record] = field(default_factory=dict)
     scores: dict[str, float | None] = field(default_factory=dict)
 
-    def web(self, fan_out: int) -> PathGraph:
-        heard = self.asked.heard
-        pool = sorted({hit.id for ranking in heard.rankings for hit in ranking.hits})
-        memories = heard.words.words.memories if heard.words is not None else self.reader.counts().memories
+    def path_graph(self, fan_out: int) -> PathGraph:
+        channels = self.state.channels
+        pool = candidate_ids(channels.rankings)
+        terms = channels.terms
+        memories = terms.scored.memories if terms is not None else self.reader.counts().memories
 
         def near(concept: str) -> Sequence[RelatedEntity]:
             return related_entities(self.reader, concept, most=RELATED_SAMPLE, total=memories)[0]
@@ -138,52 +140,43 @@ class _ThreadView:
         if new:
             self.scores |= dict.fromkeys(new)
             self.read(new)
-            allowed = self._allowed([memory for memory in new if memory in self.records])
+            allowed = self._allowed(
+                {memory: self.records[memory] for memory in new if memory in self.records}
+            )
             self.scores |= {
-                one.id: one.score for one in score_memories(self.reader, self.asked, allowed, self.now)
+                one.id: one.score for one in score_memories(self.reader, self.state, allowed, self.now)
             }
         return {memory: score for memory in ids if (score := self.scores[memory]) is not None}
 
     def read(self, ids: Sequence[str]) -> None:
         self.records |= self.reader.get([memory for memory in ids if memory not in self.records])
 
-    def _allowed(self, ids: Sequence[str]) -> list[str]:
-        made = self.asked.plan
-        ids = [
-            memory
-            for memory in ids
-            if record_matches(self.records[memory], made.where)
-            and not is_small_talk_turn(self.records[memory])
-        ]
-        if made.where.categories:
-            edges = self.reader.edges(ids, ["belongs"])
-            filed = {edge.src for edge in edges if edge.dst in made.where.categories}
-            ids = [memory for memory in ids if memory in filed]
-        if made.true_at is not None:
-            began = None
-            if made.as_of is not None:
-                began = validity_starts([self.records[one] for one in ids], self.reader, told=made.as_asked)
-            ids = [memory for memory in ids if is_true_at(self.records[memory], made.true_at, began)]
-        # What is quoted must stand in what the search found; what it leads to need only hold nothing excluded.
-        without = replace(made.query, phrases=())
-        return [
-            one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], self.records, without)
-        ]
+    def _allowed(self, records: Mapping[str, Record]) -> list[str]:
+        """Return the ids that pass the caller's filters and hold nothing excluded, quoted phrases aside."""
+        plan = self.state.plan
+        ids = filter_records(self.reader, plan.where, records)
+        ids = [memory for memory in ids if not is_small_talk_turn(records[memory])]
+        if plan.true_at is not None:
+            began = starts_as_of(plan, [records[memory] for memory in ids], self.reader)
+            ids = [memory for memory in ids if is_true_at(records[memory], plan.true_at, began)]
+        # A quoted phrase must stand in what the search found, not in what that leads to.
+        without = replace(plan.query, phrases=())
+        return [one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], records, without)]
 
-    def folded(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
-        """Leave out texts that are there already, and statements whose turn is, unless another took their place."""
+    def deduplicated(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
+        """Leave out duplicates, and facts whose turn is there, unless another memory changed them."""
         self.read([one.id for one in reached])
         by_id = {one.id: one for one in reached}
         stated = [one.id for one in reached if one.id.startswith(DERIVED_PREFIXES)]
         turns = {
             edge.src for edge in self.reader.edges(stated, ["derived_from"]) if edge.dst in by_id
         }  # fmt: skip
-        turned: set[str] = set()
+        changed: set[str] = set()
         for inward in (False, True):
             edges = self.reader.edges(sorted(turns), ["supersedes", "contradicts"], inward=inward)
-            turned |= {edge.dst if inward else edge.src for edge in edges}
-        different = deduplicate([Candidate(one.id, ()) for one in reached], self.records)
-        return [by_id[one.id] for one in different.candidates if one.id not in turns or one.id in turned]
+            changed |= {edge.dst if inward else edge.src for edge in edges}
+        different, _ = deduplicate([Candidate(one.id, ()) for one in reached], self.records)
+        return [by_id[one.id] for one in different if one.id not in turns or one.id in changed]
 
     def knots(
         self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result], length: int
@@ -194,14 +187,14 @@ class _ThreadView:
         replaced = self._ends(list(by_id), "supersedes", (True,))
         against = self._ends(list(by_id), "contradicts", (False, True))
         knots = []
-        for told in chronological_order({memory: self.records[memory] for memory in by_id}):
-            one, record = by_id[told.id], self.records[told.id]
-            shown = seeds.get(told.id)
+        for place in chronological_order({memory: self.records[memory] for memory in by_id}):
+            one, record = by_id[place.id], self.records[place.id]
+            shown = seeds.get(place.id)
             if shown is None or one.path:
-                text = best_snippet(record.content, self.asked.plan.groups, length).text
+                text = best_snippet(record.content, self.state.plan.groups, length).text
                 shown = build_result(record, sources, one.score, text, _path_explanation(one))
-            ends = (tuple(replaced.get(told.id, ())), tuple(against.get(told.id, ())))
-            knots.append(ThreadEntry(shown, one, told.gap, told.dated, *ends))
+            ends = (tuple(replaced.get(place.id, ())), tuple(against.get(place.id, ())))
+            knots.append(ThreadEntry(shown, one, place.gap, place.dated, *ends))
         return tuple(knots)
 
     def _ends(self, ids: Sequence[str], kind: str, ways: Sequence[bool]) -> dict[str, list[str]]:
@@ -223,7 +216,6 @@ CARRIED_SHARE: Final = 0.8
 """What a memory is given of the score that is carried to it."""
 OWN_WEIGHT: Final = 1.0
 """What its own score weighs beside that."""
-MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
 SEQUENCE_RULES: Final = ("session", "document")
 """Chains that are followed; neighbours in a project's calendar are mostly of other matters."""
 MAX_STARTS: Final = 8
@@ -237,12 +229,12 @@ MIN_ASSOCIATION: Final = 0.1
 """Relations below it are not followed."""
 
 
-def expand_paths(seeds: Mapping[str, float], web: PathGraph, hops: int) -> list[ReachedMemory]:
+def expand_paths(seeds: Mapping[str, float], graph: PathGraph, hops: int) -> list[ReachedMemory]:
     """Return the seeds and what can be come to from them, best first, ties to the smaller id.
 
     Args:
         seeds: Memories of the search to their scores.
-        web: Where to look.
+        graph: Edges and scores.
         hops: Most hops from a seed.
     """
     found = {memory: ReachedMemory(memory, score, memory, found=True) for memory, score in seeds.items()}
@@ -250,15 +242,15 @@ def expand_paths(seeds: Mapping[str, float], web: PathGraph, hops: int) -> list[
     concepts: dict[str, MemoryPath] = {}
     for hop in range(1, hops + 1):
         starts = {one.id: _path_onward(one, seeds) for one in _by_score(last)[:MAX_STARTS]}
-        near = _referenced_entities(web, starts)
+        near = _referenced_entities(graph, starts)
         over = BestPaths(dict(near))
-        for concept, way in _related_entities(web, concepts):
-            over.offer(concept, way)
+        for concept, path in _related_entities(graph, concepts):
+            over.offer(concept, path)
         best = BestPaths()
-        for memory, way in (*_along_edges(web, starts), *_entity_members(web, over.ways)):
-            if memory != way.seed and all(step.id != memory for step in way.path[:-1]):
-                best.offer(memory, way)
-        better = _reached_memories(web, best, hop, seeds)
+        for memory, path in (*_along_edges(graph, starts), *_entity_members(graph, over.paths)):
+            if memory != path.seed and all(step.id != memory for step in path.steps[:-1]):
+                best.offer(memory, path)
+        better = _reached_memories(graph, best, hop, seeds)
         last = [one for one in better if one.id not in found or one.score > found[one.id].score]
         found |= {one.id: one for one in last}
         concepts = near
@@ -276,92 +268,87 @@ def _by_score(found: Iterable[ReachedMemory]) -> list[ReachedMemory]:
 
 
 def _reached_memories(
-    web: PathGraph, best: BestPaths, hop: int, seeds: Mapping[str, float]
+    graph: PathGraph, best: BestPaths, hop: int, seeds: Mapping[str, float]
 ) -> Iterator[ReachedMemory]:
-    own = web.measure(list(best.ways))
+    own = graph.measure(list(best.paths))
     for memory, score in own.items():
-        way = best.ways[memory]
+        path = best.paths[memory]
         # What does not fit the question by itself may still be what led to the answer.
+        own_part, weights = max(score, 0.0), (CARRIED_SHARE, OWN_WEIGHT)
         yield ReachedMemory(
-            memory,
-            max(score, 0.0),
-            way.seed,
-            way.path,
-            hop,
-            way.carried,
-            CARRIED_SHARE,
-            OWN_WEIGHT,
-            memory in seeds,
+            memory, own_part, path.seed, path.steps, hop, path.carried, *weights, memory in seeds
         )
 
 
-def _along_edges(web: PathGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
+def _along_edges(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
     """Follow edges between memories, and what comes before and after, both ways."""
     for inward in (False, True):
-        for edge in web.reader.edges(list(starts), MEMORY_EDGE_KINDS, inward=inward, limit=web.fan_out):
+        for edge in graph.reader.edges(list(starts), MEMORY_EDGE_KINDS, inward=inward, limit=graph.fan_out):
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
             step = PathStep(
                 edge.kind, "from" if inward else "to", there, "", EDGE_WEIGHTS[edge.kind] * edge.weight
             )
-            yield there, starts[here].on(step)
-    for edge in web.reader.follows(list(starts)) if starts else ():
+            yield there, starts[here].extended(step)
+    for edge in graph.reader.follows(list(starts)) if starts else ():
         if edge.rule not in SEQUENCE_RULES:
             continue
         for here, there, direction in ((edge.src, edge.dst, "to"), (edge.dst, edge.src, "from")):
             if here in starts:
                 yield (
                     there,
-                    starts[here].on(PathStep("follows", direction, there, "", EDGE_WEIGHTS["follows"])),
+                    starts[here].extended(PathStep("follows", direction, there, "", EDGE_WEIGHTS["follows"])),
                 )
 
 
-def _referenced_entities(web: PathGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
+def _referenced_entities(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
     """Return the concepts that say most of those that the memories refer to."""
-    edges = web.reader.edges(list(starts), ["references"], limit=web.fan_out)
+    edges = graph.reader.edges(list(starts), ["references"], limit=graph.fan_out)
     ids = sorted({edge.dst for edge in edges})
-    names = _entity_names(web.reader, ids)
-    held = web.reader.degrees("references", ids) if ids else {}
+    names = _entity_names(graph.reader, ids)
+    sizes = graph.reader.degrees("references", ids) if ids else {}
     best = BestPaths()
     for edge in edges:
         if edge.dst in names:
             weight = (
                 EDGE_WEIGHTS["references"]
                 * reference_weight(edge.weight)
-                * entity_weight(held.get(edge.dst, 1), web.memories)
+                * entity_weight(sizes.get(edge.dst, 1), graph.memories)
             )
             step = PathStep("references", "to", edge.dst, names[edge.dst], weight)
-            best.offer(edge.dst, starts[edge.src].on(step))
-    return best.first(web.fan_out)
+            best.offer(edge.dst, starts[edge.src].extended(step))
+    return best.first(graph.fan_out)
 
 
-def _related_entities(web: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterable[tuple[str, MemoryPath]]:
+def _related_entities(
+    graph: PathGraph, concepts: Mapping[str, MemoryPath]
+) -> Iterable[tuple[str, MemoryPath]]:
     """Return the concepts most closely related to those of the hop before."""
     best = BestPaths()
-    for concept, way in concepts.items():
-        for near in web.related(concept)[: web.fan_out]:
+    for concept, path in concepts.items():
+        for near in graph.related(concept)[: graph.fan_out]:
             if near.association >= MIN_ASSOCIATION and near.id not in concepts:
                 weight = EDGE_WEIGHTS["related_to"] * near.association
-                best.offer(near.id, way.on(PathStep("related_to", "to", near.id, near.name, weight)))
-    return best.first(web.fan_out).items()
+                best.offer(near.id, path.extended(PathStep("related_to", "to", near.id, near.name, weight)))
+    return best.first(graph.fan_out).items()
 
 
-def _entity_members(web: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
+def _entity_members(graph: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
     """Return of each concept the memories that the query fits best, of those that were looked at."""
     if not concepts:
         return
-    sizes = web.reader.degrees("references", list(concepts))
+    sizes = graph.reader.degrees("references", list(concepts))
     small = [concept for concept in concepts if sizes.get(concept, 0) <= HUB_SIZE]
-    edges = web.reader.edges(small, ["references"], inward=True, limit=MEMBER_FACTOR * web.fan_out)
-    edges += [e for e in web.reader.edges(list(web.pool), ["references"]) if e.dst in concepts]
-    held: dict[str, dict[str, float]] = {}
+    edges = graph.reader.edges(small, ["references"], inward=True, limit=MEMBER_FACTOR * graph.fan_out)
+    edges += [e for e in graph.reader.edges(list(graph.pool), ["references"]) if e.dst in concepts]
+    by_entity: dict[str, dict[str, float]] = {}
     for edge in edges:
-        held.setdefault(edge.dst, {})[edge.src] = edge.weight
-    own = web.measure(sorted({memory for members in held.values() for memory in members}))
-    for concept, members in held.items():
+        by_entity.setdefault(edge.dst, {})[edge.src] = edge.weight
+    own = graph.measure(sorted({memory for members in by_entity.values() for memory in members}))
+    for concept, members in by_entity.items():
         ranked = sorted((-own[memory], memory) for memory in members if memory in own)
-        for _, memory in ranked[: web.fan_out]:
+        for _, memory in ranked[: graph.fan_out]:
             weight = EDGE_WEIGHTS["references"] * reference_weight(members[memory])
-            yield memory, concepts[concept].on(PathStep("references", "from", memory, "", weight))
+            yield memory, concepts[concept].extended(PathStep("references", "from", memory, "", weight))
 
 
 def _entity_names(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
@@ -393,7 +380,7 @@ def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
     times = {memory: _happened_at(record) for memory, record in records.items()}
     keys = {memory: _story_key(record, records, times) for memory, record in records.items()}
     order = sorted(records, key=lambda memory: keys[memory])
-    told: list[StoryPlace] = []
+    places: list[StoryPlace] = []
     for place, memory in enumerate(order):
         gap = ""
         if place:
@@ -401,8 +388,8 @@ def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
             gap = _pieces_between(records[before], records[memory]) or _time_between(
                 times[before], times[memory]
             )
-        told.append(StoryPlace(memory, times[memory] is not None, gap))
-    return told
+        places.append(StoryPlace(memory, times[memory] is not None, gap))
+    return places
 
 
 StoryKey = tuple[bool, int, str, str, int, str]

@@ -12,7 +12,7 @@ at.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -22,14 +22,74 @@ from scrubjay.models.graph import NEWER_RULE
 from scrubjay.models.records import Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.candidates import TermRanking
+from scrubjay.search.dedup import deduplicate
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import ParsedQuery
 from scrubjay.search.relevance import RelevanceFeatures, term_weights, terms_held
 from scrubjay.search.results import ResultGroup
 from scrubjay.storage.interface import Reader
+from scrubjay.text.dialogue import is_small_talk
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import index_terms
+
+SPARE_RECORDS: Final = 10
+"""Records read beyond those wanted: enough that a few equal texts leave the answer full. With 20 all sets give the same
+figures, and a search costs a tenth more (bench/LOG.md)."""
+
+
+def verify_candidates(
+    ranked: Sequence[Candidate],
+    plan: QueryPlan,
+    reader: Reader,
+    archived: Set[str],
+    wanted: int,
+    *,
+    unique: bool,
+) -> tuple[list[Candidate], dict[str, Record], dict[str, tuple[str, ...]]]:
+    """Read records in the order of their rank until enough candidates are valid.
+
+    Each batch is larger than the one before: the different ones of ten thousand copies are found in few steps.
+
+    Args:
+        ranked: Candidates, best first.
+        plan: The query plan.
+        reader: The caller's view of the store.
+        archived: Archived memories that may answer, where only some may.
+        wanted: How many candidates are enough.
+        unique: Whether duplicates are left out.
+
+    Returns:
+        The valid candidates, best first; the records that were read; and each candidate's duplicates.
+    """
+    found: list[Candidate] = []
+    records: dict[str, Record] = {}
+    copies: dict[str, tuple[str, ...]] = {}
+    first, size = 0, wanted + SPARE_RECORDS
+    while first < len(ranked) and len(found) < wanted:
+        batch = ranked[first : first + size]
+        records |= reader.get([one.id for one in batch])
+        batch = [one for one in batch if one.id in records]
+        if archived:
+            batch = [one for one in batch if records[one.id].status == "active" or one.id in archived]
+        if not plan.query.phrases:
+            batch = [one for one in batch if not is_small_talk_turn(records[one.id])]
+        if plan.true_at is not None:
+            batch, older = replace_future(batch, records, reader, plan.true_at)
+            records |= older
+            began = starts_as_of(plan, [records[one.id] for one in batch], reader)
+            batch = valid_at(batch, records, plan.true_at, began)
+        found += match_phrases(batch, records, plan.query)
+        if unique:
+            found, new_copies = deduplicate(found, records)
+            copies |= {one: (*copies.get(one, ()), *others) for one, others in new_copies.items()}
+        first, size = first + size, size * 2
+    return found, records, copies
+
+
+def is_small_talk_turn(record: Record) -> bool:
+    """Return whether a memory is a turn that says nothing by itself: it is stored for its conversation."""
+    return record.turn is not None and is_small_talk(record.content)
 
 
 def match_phrases(
@@ -48,7 +108,7 @@ def _matches(record: Record, query: ParsedQuery) -> bool:
 
 
 def _contains(record: Record, phrase: str) -> bool:
-    """Tell whether a phrase stands in the title or in the text; it does not run from one into the other."""
+    """Return whether a phrase stands in the title or in the text; it does not run from one into the other."""
     return contains_phrase(record.content, phrase) or contains_phrase(record.title, phrase)
 
 
@@ -110,15 +170,14 @@ def replace_future(
     return kept, found
 
 
-def validity_starts(records: Sequence[Record], reader: Reader, *, told: bool) -> dict[str, int]:
-    """Return when memories began to be true that do not say it: when the last that they replaced ended.
+def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> dict[str, int] | None:
+    """Return when memories without a start of their own became true: when the last that they replaced ended.
 
-    Args:
-        records: The memories.
-        reader: Where what they replaced is.
-        told: Whether what tells of a day began with it.
+    None where the query asks about now. Where the caller set the time, what tells of a day began with it.
     """
-    found = {one.id: one.event.start for one in records if told and one.event is not None}
+    if plan.as_of is None:
+        return None
+    found = {one.id: one.event.start for one in records if plan.as_asked and one.event is not None}
     edges = reader.edges([one.id for one in records], ["supersedes"])
     replaced = reader.get(sorted({edge.dst for edge in edges}))
     for edge in edges:
@@ -181,9 +240,9 @@ PREFERENCE_PARTS: Final = ("tier", "project")
 def newer_equivalents(
     candidates: Sequence[Candidate],
     records: Mapping[str, Record],
-    signs: Mapping[str, RelevanceFeatures],
+    features: Mapping[str, RelevanceFeatures],
     plan: QueryPlan,
-    words: TermRanking | None,
+    terms: TermRanking | None,
 ) -> dict[str, tuple[str, ...]]:
     """Return of each memory those behind it that answer about as well, tell of the same and were said later.
 
@@ -193,21 +252,21 @@ def newer_equivalents(
     Args:
         candidates: Memories, best first.
         records: Their records.
-        signs: What speaks for each.
-        plan: The query made ready.
-        words: What the query's words said, or None where it has none.
+        features: The relevance features of each.
+        plan: The query plan.
+        terms: The ranking by words, None where the query has none.
     """
     ids = [one.id for one in candidates]
-    weights = term_weights(plan, words)
+    weights = term_weights(plan, terms)
     held = {
         one: by & weights.keys()
-        for one, by in zip(ids, terms_held(words, ids), strict=True)
+        for one, by in zip(ids, terms_held(terms, ids), strict=True)
         if has_date(records[one])
     }
-    telling = cache(
+    informative = cache(
         lambda one: _informative_terms(records[one])
     )  # few pairs come so far that their texts are compared
-    wished = {
+    preference = {
         one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERENCE_PARTS)
         for one in candidates
     }
@@ -220,10 +279,11 @@ def newer_equivalents(
             for new in ids[place + 1 :]
             if new in held
             and said_at(records[new]) - said_at(records[old]) >= DAY
-            and wished[new] >= wished[old]
+            and preference[new] >= preference[old]
             and held[new] >= held[old]
-            and signs[new].relevance >= MIN_RELEVANCE_SHARE * signs[old].relevance
-            and len(telling(old) & telling(new)) >= MIN_TEXT_OVERLAP * len(telling(old) | telling(new))
+            and features[new].relevance >= MIN_RELEVANCE_SHARE * features[old].relevance
+            and len(informative(old) & informative(new))
+            >= MIN_TEXT_OVERLAP * len(informative(old) | informative(new))
         ]
         if late:
             found[old] = tuple(sorted(late, key=lambda one: (-said_at(records[one]), one)))

@@ -21,8 +21,6 @@ from scrubjay.search.request import (
     SearchRequest,
     TierOptions,
     build_request,
-    parse_min_relevance,
-    with_result_shape,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.quota import used_allowances
@@ -237,24 +235,28 @@ def search_request(
     # A preset is fusion and weights at once, so the settings of either do not join it.
     default_fusion = recall.fusion if preset is None else "auto"
     default_weights = recall.weights if preset is None and not fusion else None
-    request = build_request(
+    fusion, weights = fusion or default_fusion, weights or default_weights
+    expands = fusion == "auto" and weights is None and preset is None
+    return build_request(
         query,
         filters=filters,
-        fusion=(fusion or default_fusion, weights or default_weights, preset),
-        parts=(channels, models, stages),
-        sizes=(
-            recall.limit if limit is None else limit,
-            recall.candidates,
-            recall.snippet if snippet is None else snippet,
-        ),
+        fusion=fusion,
+        weights=weights,
+        preset=preset,
+        channels=channels,
+        models=models,
+        stages=stages,
+        limit=recall.limit if limit is None else limit,
+        multiplier=recall.candidates,
+        snippet=recall.snippet if snippet is None else snippet,
         explain=explain,
         clock=replace(clock, tz=clock.tz or recall.tz),
-    )
-    expands = uses_default_fusion(request)
-    request = replace(
-        request,
-        min_relevance=parse_min_relevance(
-            recall.min_relevance if min_relevance is None else min_relevance, filters
+        min_relevance=recall.min_relevance if min_relevance is None else min_relevance,
+        pool=TierOptions(
+            tiers=("observation",) if recall.tiers == "observations" else (),
+            weights=recall.tier_weights or {},
+            floor=recall.confidence_floor if confidence_floor is None else confidence_floor,
+            here=_preferred_project(workspace, here) if here else None,
         ),
         reach=ExpansionOptions(
             links=(recall.links if expands else 0) if links is None else links,
@@ -262,16 +264,12 @@ def search_request(
             depth=depth,
             alpha=alpha,
             threshold=threshold,
-        ).checked(),
-        pool=TierOptions(
-            tiers=("observation",) if recall.tiers == "observations" else (),
-            weights=recall.tier_weights or {},
-            floor=recall.confidence_floor if confidence_floor is None else confidence_floor,
-            here=_preferred_project(workspace, here) if here else None,
-        ).checked(),
+        ),
+        by=by,
+        neighbours=neighbours,
+        caps=ResultCaps(recall.session_cap, recall.document_cap),
+        variety=recall.variety,
     )
-    caps = ResultCaps(recall.session_cap, recall.document_cap)
-    return with_result_shape(request, by, neighbours, caps, variety=recall.variety)
 
 
 def uses_default_fusion(request: SearchRequest) -> bool:

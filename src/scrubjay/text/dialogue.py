@@ -45,7 +45,7 @@ _NON_WORD: Final = re.compile(r"[^\w']+")
 
 
 def is_small_talk(text: str) -> bool:
-    """Tell whether a text says nothing by itself: no memory answers it, and it answers nothing.
+    """Return whether a text says nothing by itself: no memory answers it, and it answers nothing.
 
     >>> [is_small_talk(text) for text in ("Hi there!", "Thanks a lot :-)", "yes, please", "lgtm, next", "👍", "谢谢！")]
     [True, True, True, True, True, True]
@@ -87,7 +87,7 @@ _NOT_KNOWING: Final = re.compile(
 
 
 def is_question(sentence: str) -> bool:
-    """Tell whether a sentence asks; people leave out the mark.
+    """Return whether a sentence asks; people leave out the mark.
 
     >>> [is_question(text) for text in ("how long is the trial", "It is slow on Mondays, why", "多久？", "Wann ist das")]
     [True, True, True, True]
@@ -118,7 +118,7 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
 
 
 def admits_not_knowing(reply: str) -> bool:
-    """Tell whether a reply says that it has no answer.
+    """Return whether a reply says that it has no answer.
 
     >>> admits_not_knowing("I don't have the price list here."), admits_not_knowing("It is 80 euros.")
     (True, False)

@@ -142,7 +142,7 @@ _CLUSTER = "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7]?[\u11a8-\u11ff]?|.[\u309
 
 
 def has_unspaced(text: str) -> bool:
-    """Tell whether any character is of these scripts."""
+    """Return whether any character is of these scripts."""
     return _unspaced_pattern().search(text) is not None
 
 
@@ -182,7 +182,7 @@ def _bigram_terms(first: str, gram: str) -> tuple[str, ...]:
 
 
 def _is_word_by_itself(char: str) -> bool:
-    """Tell whether a character is commonly a word by itself: Han and Hangul are, kana and Thai are not."""
+    """Return whether a character is commonly a word by itself: Han and Hangul are, kana and Thai are not."""
     return char >= "\u3400" and not "\uff66" <= char <= "\uff9f"
 
 

@@ -111,17 +111,17 @@ def claim_words(text: str, *, person: bool = True, claim: bool = False) -> tuple
     return tuple(found)
 
 
-def is_reworded(claimed: str, said: Sequence[ClaimWord], at: int) -> bool:
-    """Tell whether a word of a claim is the said word at a place, as it is said of somebody else."""
-    word = said[at].text
+def is_reworded(claim: str, words: Sequence[ClaimWord], at: int) -> bool:
+    """Return whether a word of a claim is the said word at a place, as it is said of somebody else."""
+    word = words[at].text
     if word == ME:
-        return claimed in _OF_ME
+        return claim in _OF_ME
     if word == MINE:
-        return claimed in _OF_MINE
-    before = [one.text for one in said[max(0, at - 2) : at]]
+        return claim in _OF_MINE
+    before = [one.text for one in words[max(0, at - 2) : at]]
     verb = before[-1:] == [ME] or (before[:1] == [ME] and before[-1] in _BETWEEN)
     verb = verb or (before[-1:] == ["and"] and word in _JOINED)
-    return verb and claimed in _third_person(word)
+    return verb and claim in _third_person(word)
 
 
 def _third_person(verb: str) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 def _ends_sentence(text: str, at: int, gap: str) -> bool:
-    """Tell whether the line that ends here ends what is said."""
+    """Return whether the line that ends here ends what is said."""
     line = at - (text.rfind("\n", 0, at) + 1)
     return (
         gap.count("\n") > 1
@@ -307,69 +307,69 @@ def supporting_span(
     >>> supporting_span("The user eats fish", said), supporting_span("The user would miss it", said)
     (None, None)
     """
-    claimed = [word.text for word in claim_words(claim, person=person, claim=True)]
-    if not MIN_CLAIM_WORDS <= len(claimed) <= MAX_CLAIM_WORDS:
+    wanted = [word.text for word in claim_words(claim, person=person, claim=True)]
+    if not MIN_CLAIM_WORDS <= len(wanted) <= MAX_CLAIM_WORDS:
         return None
-    said = claim_words(source, person=person)
+    words = claim_words(source, person=person)
     inside = within or TextSpan(0, len(source))
-    for at in range(len(said) - len(claimed) + 1):
-        run = said[at : at + len(claimed)]
+    for at in range(len(words) - len(wanted) + 1):
+        run = words[at : at + len(wanted)]
         if run[0].start < inside.start or run[-1].end > inside.end:
             continue
-        if _matches_at(claimed, said, at) and _is_whole_clause(said, at, at + len(claimed)):
-            quoted = [word for word in said if inside.start <= word.start and word.end <= inside.end]
+        if _matches_at(wanted, words, at) and _is_whole_clause(words, at, at + len(wanted)):
+            quoted = [word for word in words if inside.start <= word.start and word.end <= inside.end]
             if within is None or count_denials(quoted) == count_denials(run):
                 return TextSpan(max(run[0].lead, inside.start), run[-1].end)
     return None
 
 
-def count_denials(said: Sequence[ClaimWord]) -> int:
+def count_denials(words: Sequence[ClaimWord]) -> int:
     """Return how many words deny."""
-    return sum(word.text in NEGATIONS for word in said)
+    return sum(word.text in NEGATIONS for word in words)
 
 
-def number_words(said: Sequence[ClaimWord]) -> set[str]:
+def number_words(words: Sequence[ClaimWord]) -> set[str]:
     """Return the words that hold a digit."""
-    return {word.text for word in said if any(character.isdigit() for character in word.text)}
+    return {word.text for word in words if any(character.isdigit() for character in word.text)}
 
 
-def _matches_at(claimed: Sequence[str], said: Sequence[ClaimWord], at: int) -> bool:
+def _matches_at(claim: Sequence[str], words: Sequence[ClaimWord], at: int) -> bool:
     return all(
-        word == said[at + number].text or is_reworded(word, said, at + number)
-        for number, word in enumerate(claimed)
+        word == words[at + number].text or is_reworded(word, words, at + number)
+        for number, word in enumerate(claim)
     )
 
 
-def _is_whole_clause(said: Sequence[ClaimWord], first: int, last: int) -> bool:
-    """Tell whether words are clauses of their own, which nothing else in their sentence takes back."""
-    begin = next((at for at in range(first, 0, -1) if said[at].begins), 0)
-    end = next((at for at in range(last, len(said)) if said[at].begins), len(said))
+def _is_whole_clause(words: Sequence[ClaimWord], first: int, last: int) -> bool:
+    """Return whether words are clauses of their own, which nothing else in their sentence takes back."""
+    begin = next((at for at in range(first, 0, -1) if words[at].begins), 0)
+    end = next((at for at in range(last, len(words)) if words[at].begins), len(words))
     return (
-        _starts_clause(said, begin, first)
-        and _ends_clause(said, last, end)
-        and not any(word.asks for word in said[begin:end])
-        and _is_unbounded(said[begin:first], said[last:end], said[first])
+        _starts_clause(words, begin, first)
+        and _ends_clause(words, last, end)
+        and not any(word.asks for word in words[begin:end])
+        and _is_unbounded(words[begin:first], words[last:end], words[first])
     )
 
 
-def _starts_clause(said: Sequence[ClaimWord], begin: int, first: int) -> bool:
-    """Tell whether a clause begins here, whose subject is not that of another."""
+def _starts_clause(words: Sequence[ClaimWord], begin: int, first: int) -> bool:
+    """Return whether a clause begins here, whose subject is not that of another."""
     if first == begin:
         return True
-    before = said[first - 1]
-    called = before.text == "that" and first - 2 >= begin and said[first - 2].text in _REMINDERS
-    return (before.breaks or before.text in _CONJUNCTIONS or called) and said[first].text in (ME, MINE)
+    before = words[first - 1]
+    called = before.text == "that" and first - 2 >= begin and words[first - 2].text in _REMINDERS
+    return (before.breaks or before.text in _CONJUNCTIONS or called) and words[first].text in (ME, MINE)
 
 
-def _ends_clause(said: Sequence[ClaimWord], last: int, end: int) -> bool:
-    """Tell whether a clause ends before the word `last`."""
-    if last == end or said[last - 1].breaks or said[last].text in _CLAUSE_ENDS:
+def _ends_clause(words: Sequence[ClaimWord], last: int, end: int) -> bool:
+    """Return whether a clause ends before the word `last`."""
+    if last == end or words[last - 1].breaks or words[last].text in _CLAUSE_ENDS:
         return True
-    return said[last].text in _CONJUNCTIONS and last + 1 < end and said[last + 1].text in _CLAUSE_SUBJECTS
+    return words[last].text in _CONJUNCTIONS and last + 1 < end and words[last + 1].text in _CLAUSE_SUBJECTS
 
 
 def _is_unbounded(before: Sequence[ClaimWord], after: Sequence[ClaimWord], head: ClaimWord) -> bool:
-    """Tell whether the rest of a sentence neither bounds nor denies what stands between."""
+    """Return whether the rest of a sentence neither bounds nor denies what stands between."""
     rest = {word.text for word in (*before, *after)}
     if rest & _LIMITING_WORDS or rest & _ALWAYS_DENY:
         return False

@@ -113,7 +113,7 @@ def find_highlights(
 
 
 def contains_phrase(content: str, phrase: str) -> bool:
-    """Tell whether the content holds the words of a quoted phrase one after another.
+    """Return whether the content holds the words of a quoted phrase one after another.
 
     Words are compared folded, not stemmed. Punctuation, white space and the marks inside an identifier do
     not count, as in any quoted search: "memory store" is found in ``memory_store``, and back. Unspaced
@@ -190,7 +190,7 @@ def _count_groups(indexes: Iterable[int], counts: list[int], by: int) -> None:
 
 
 def _is_spare(indexes: Iterable[int], counts: Sequence[int]) -> bool:
-    """Tell whether the window keeps all its groups without this match."""
+    """Return whether the window keeps all its groups without this match."""
     return all(counts[index] > 1 for index in indexes)
 
 
@@ -244,7 +244,7 @@ def _grapheme_start(content: str, place: int, last: int) -> int:
 
 
 def _inside_grapheme(content: str, place: int) -> bool:
-    """Tell whether a cut at ``place`` would part what is drawn as one character."""
+    """Return whether a cut at ``place`` would part what is drawn as one character."""
     if not 0 < place < len(content):
         return False
     before, after = content[place - 1], content[place]

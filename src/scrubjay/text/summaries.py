@@ -101,7 +101,7 @@ def text_units(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_code(text: str) -> bool:
-    """Tell whether most of the first lines are code: a source file has no fence around it."""
+    """Return whether most of the first lines are code: a source file has no fence around it."""
     if "```" in text:
         return False
     lines = [line for line in text[:CODE_SAMPLE_LINES].split("\n") if line and not line.isspace()]
@@ -159,7 +159,7 @@ def _line(line: str, words: str, before: str) -> tuple[str, str]:
 
 
 def _included(line: str) -> bool:
-    """Tell whether a line is for a program: what stands in its place when it is shown, or how it looks."""
+    """Return whether a line is for a program: what stands in its place when it is shown, or how it looks."""
     return line.startswith("#+") or (line.startswith("{{") and line.endswith("}}"))
 
 

@@ -23,10 +23,12 @@ _SMALLEST: Final = 50
 
 
 def word_rank(word: str) -> int:
-    """Return the rank of a folded word, or of its plural or singular where that is commoner."""
+    """Return the rank of a folded word of letters, or of its plural or singular where that is commoner."""
+    if not word.isalpha():
+        return UNKNOWN_RANK
+    ranks = word_ranks()
     other = word[:-1] if word.endswith("s") else word + "s"
-    table = _table()
-    return max(_SMALLEST, min(table.get(word, UNKNOWN_RANK), table.get(other, UNKNOWN_RANK)))
+    return max(_SMALLEST, min(ranks.get(word, UNKNOWN_RANK), ranks.get(other, UNKNOWN_RANK)))
 
 
 def keyness(word: str, times: int, words: int) -> float:
@@ -35,19 +37,8 @@ def keyness(word: str, times: int, words: int) -> float:
 
 
 @cache
-def _table() -> dict[str, int]:
-    listed = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
-    lines = listed.read_text(encoding="utf-8").splitlines()[_FIRST:]
-    return {word: place for place, word in enumerate(lines) if word.isalpha()}
-
-
-_FIRST_LISTED: Final = 1_990
-"""Lines of the vocabulary before its first whole word."""
-
-
-@cache
 def word_ranks() -> dict[str, int]:
-    """Return the words of the vocabulary that comes with MiniLM, by their frequency in books and Wikipedia."""
-    listed = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
-    lines = listed.read_text(encoding="utf-8").splitlines()[_FIRST_LISTED:]
+    """Return the vocabulary's words by rank; those with other characters than letters are among them."""
+    vocabulary = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
+    lines = vocabulary.read_text(encoding="utf-8").splitlines()[_FIRST:]
     return {word: place for place, word in enumerate(lines)}
