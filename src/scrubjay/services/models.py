@@ -129,11 +129,11 @@ class ModelRegistry:
         """
         if name is None:
             return self.base
-        held = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
-        for embedder, called in zip(held, ("", *self._catalog.default), strict=True):
-            if name in (embedder.model.name, called):
+        bundled = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
+        for embedder, alias in zip(bundled, ("", *self._catalog.default), strict=True):
+            if name in (embedder.model.name, alias):
                 return embedder
-        names = ", ".join(embedder.model.name for embedder in held)
+        names = ", ".join(embedder.model.name for embedder in bundled)
         raise NotFoundError(f"No model {name!r:.80} comes with scrubjay; there are: {names}.")
 
     def writer(self) -> Embedder:
@@ -218,11 +218,11 @@ class ModelRegistry:
                 fingerprint=state.model.fingerprint,
                 dimensions=state.model.dimensions,
                 state=state.state,
-                covered=held.covered,
-                waiting=held.waiting,
+                covered=coverage.covered,
+                waiting=coverage.waiting,
                 problem=self._catalog.find(state.model)[1],
             )
-            for state, held in reach
+            for state, coverage in reach
         ]
 
     def add(self, name: str) -> ModelStatus:
@@ -278,16 +278,16 @@ class ModelRegistry:
         return chosen
 
     def _find(self, name: str) -> ModelStatus:
-        held = self.status()
+        registered = self.status()
         fingerprint = ""
         if name in self._catalog.names:
             fingerprint = self._catalog.open(name).model.fingerprint
         # Two revisions of a model share its name: the one that the settings describe now is meant.
         for known in ([fingerprint], [name]):
-            for status in held:
+            for status in registered:
                 if status.fingerprint in known or status.name in known:
                     return status
-        names = ", ".join(status.name for status in held) or "none"
+        names = ", ".join(status.name for status in registered) or "none"
         raise NotFoundError(
             f"No model {name} is registered in this store; there are: {names}.",
             hint=f"`scrubjay models add {name}`",

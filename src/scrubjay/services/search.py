@@ -39,21 +39,21 @@ STALE_BUSY = "Files changed, but another process is writing: the answer is from 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """What a look at the files found.
+    """Result of a check for changed files.
 
     Attributes:
-        changed: Sources with a few changed files, to be taken in.
-        partial: What was not looked at.
-        stamped: What made the store.
+        changed: Sources with a few changed files.
+        partial: What was not checked, a sentence each.
+        versions: Versions of the stages that made the store.
     """
 
     changed: tuple[Source, ...] = ()
     partial: tuple[str, ...] = ()
-    stamped: StageVersions | None = None
+    versions: StageVersions | None = None
 
 
 def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
-    """Look for the few files that changed since the last sync."""
+    """Return the few files that changed since the last sync."""
     sources = reader.sources() if workspace.checks_files else []
     if not sources:
         return ChangedFiles()
@@ -69,28 +69,31 @@ def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
     return ChangedFiles(changed, found.partial, reader.versions() if changed else None)
 
 
-def ingest_changed_files(workspace: Workspace, seen: ChangedFiles) -> tuple[str, ...]:
-    """Take in what changed, while no view of the store is open; say what was not looked at, or not taken in."""
+def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str, ...]:
+    """Ingest changed files while no view of the store is open; return what was not checked or not ingested."""
     if any(limit.used >= limit.allowed for limit in used_allowances(workspace.store, workspace.scope)):
-        return (*seen.partial, STALE_QUOTA)
+        return (*files.partial, STALE_QUOTA)
     try:
         if workspace.store.busy(workspace.scope):
-            return (*seen.partial, STALE_BUSY)
+            return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
-        return (*seen.partial, STALE_READ_ONLY)
+        return (*files.partial, STALE_READ_ONLY)
     from scrubjay.ingest.reader import stage_versions
     from scrubjay.ingest.scanner import MAX_INLINE_BYTES
     from scrubjay.services.sync import chunk_settings, sync_each
 
-    if seen.stamped is not None and seen.stamped != stage_versions(chunk_settings(workspace)):
-        return (*seen.partial, "The store was made by another version: `scrubjay sync` brings it up to date.")
+    if files.versions is not None and files.versions != stage_versions(chunk_settings(workspace)):
+        return (
+            *files.partial,
+            "The store was made by another version: `scrubjay sync` brings it up to date.",
+        )
     try:
-        sync_each(workspace, list(seen.changed), time.monotonic(), None, most=0, inline=MAX_INLINE_BYTES)
+        sync_each(workspace, list(files.changed), time.monotonic(), None, most=0, inline=MAX_INLINE_BYTES)
     except StoreBusyError:
-        return (*seen.partial, STALE_BUSY)
+        return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
-        return (*seen.partial, STALE_READ_ONLY)
-    return seen.partial
+        return (*files.partial, STALE_READ_ONLY)
+    return files.partial
 
 
 MAX_LOGGED_QUERY: Final = 2_000
@@ -98,7 +101,7 @@ MAX_LOGGED_QUERY: Final = 2_000
 
 
 class StageTimer:
-    """The times of one question, each part under its name.
+    """Times of one query, by part.
 
     Attributes:
         parts: Name to milliseconds.
@@ -123,7 +126,7 @@ class StageTimer:
 def log_slow_query(
     workspace: Workspace, kind: str, query: str | None, laps: StageTimer, results: int, models: list[str]
 ) -> None:
-    """Tell of a question that took longer than ``[log] slow_ms``: where the time went, and over how much.
+    """Log a query that took longer than ``[log] slow_ms``, with its times and the size of the store.
 
     Args:
         workspace: Where it was asked.
