@@ -157,21 +157,21 @@ if TYPE_CHECKING:
 def _folder_below(variable: str, default: str, *below: str) -> Roots:
     """Folder that a variable names, or the default in the home folder, and what is below it."""
 
-    def roots(environ: Mapping[str, str]) -> tuple[str, ...]:
-        folder = environ.get(variable, "").strip() if variable else ""
+    def roots(env: Mapping[str, str]) -> tuple[str, ...]:
+        folder = env.get(variable, "").strip() if variable else ""
         if folder.startswith("~/"):
-            folder = folder.replace("~", home_folder(environ), 1)
-        folder = folder or os.path.join(home_folder(environ), default)
+            folder = folder.replace("~", home_folder(env), 1)
+        folder = folder or os.path.join(home_folder(env), default)
         return (os.path.join(os.path.abspath(folder), *below),)
 
     return roots
 
 
-def _openclaw_folders(environ: Mapping[str, str]) -> tuple[str, ...]:
+def _openclaw_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """The log that the plugin writes, and where OpenClaw kept its own before it had a database."""
     return (
-        os.path.join(data_folder(environ), "agents", "openclaw", "agents"),
-        *_folder_below("OPENCLAW_STATE_DIR", ".openclaw", "agents")(environ),
+        os.path.join(data_folder(env), "agents", "openclaw", "agents"),
+        *_folder_below("OPENCLAW_STATE_DIR", ".openclaw", "agents")(env),
     )
 
 
@@ -226,13 +226,13 @@ class HookContext:
     """
 
     def __init__(
-        self, environ: Mapping[str, str], deadline: Callable[[], float], extend: Callable[[float], None]
+        self, env: Mapping[str, str], deadline: Callable[[], float], extend: Callable[[float], None]
     ):
         """Args: the environment; returns the deadline; sets it, in milliseconds from the start."""
-        self.environ = environ
-        self.data = data_folder(environ)
-        self.fingerprint = settings_fingerprint(environ)
-        self.socket = socket_path(runtime_folder(environ), self.fingerprint)
+        self.env = env
+        self.data = data_folder(env)
+        self.fingerprint = settings_fingerprint(env)
+        self.socket = socket_path(runtime_folder(env), self.fingerprint)
         self.jobs = JobQueue(self.data, self.fingerprint)
         self.log = Log(self.data)
         self.deadline = deadline
@@ -267,7 +267,7 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
     from scrubjay.config.loader import load_settings
     from scrubjay.memory import Memory
 
-    settings = load_settings(environ=context.environ)
+    settings = load_settings(environ=context.env)
     context.extend(settings.hooks.budget_ms)
     context.wants_daemon = settings.resident.auto
     context.log = settings.log.open(context.data)
@@ -296,8 +296,8 @@ def queue_jobs(event: HookEvent, context: HookContext) -> None:
     """
     jobs = context.jobs
     if context.wants_daemon and context.socket is not None:
-        client.spawn_detached(["resident", "serve", "--if-wanted"], context.environ)
-    roots = HOOK_FORMATS[event.agent].roots(context.environ)
+        client.spawn_detached(["resident", "serve", "--if-wanted"], context.env)
+    roots = HOOK_FORMATS[event.agent].roots(context.env)
     transcript = find_transcript(event.transcript, roots) if event.name in CAPTURE_EVENTS else None
     if transcript:
         jobs.enqueue("capture", event=event.name, root=transcript[0], path=transcript[1])
@@ -310,7 +310,7 @@ def queue_jobs(event: HookEvent, context: HookContext) -> None:
     if event.name in CAPTURE_EVENTS and context.ask("errands", {}) is not None:
         return
     if not jobs.busy():
-        client.spawn_detached(["hook", "--errands"], context.environ)
+        client.spawn_detached(["hook", "--errands"], context.env)
 
 
 def find_transcript(transcript: str, roots: tuple[str, ...]) -> tuple[str, str] | None:
