@@ -20,7 +20,7 @@ from bench.data import DataSet, find_sets, load
 from bench.harness import Options, Run, embedders, run_set, score, scratch
 from bench.metrics import NAMES, SEED, Figure, difference, figure, short
 from bench.report import percentiles, table
-from scrubjay.config.settings import CONNECT_STAGES
+from scrubjay.config.settings import LINKING_STAGES
 from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import STAGES
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         with scratch() as place:
             done = run_set(
                 data, data.asked(args.limit_queries), place / "memory.db", state=args.state, configurations=wanted,
-                models=models, connect=CONNECT_STAGES if args.connect else (),
+                models=models, connect=LINKING_STAGES if args.connect else (),
             )  # fmt: skip
         failed = [why for why in done.partial if "rerank" in why]
         if failed:

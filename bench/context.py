@@ -24,7 +24,7 @@ from scrubjay.models.dates import now_micros
 from scrubjay.search.context import MAX_FOUND
 from scrubjay.search.pipeline import retrieve, select_answers
 from scrubjay.search.relevance import confident_only
-from scrubjay.services.search import default_request
+from scrubjay.services.search import search_request
 
 SETS = "til_simonw,cookbook_docs,cosqa,musique_hippo100,scifact,locomo,source117,xquad_de,xquad_zh,xquad_ar,jsquad_ja"
 MOST_SPACES = 4
@@ -95,8 +95,8 @@ def _passed(memory: Memory, query: Query) -> list[str]:
     """Return what has to do with a question, as `Memory.context` asks it."""
     desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
-        request = replace(default_request(desk, query.text, now_micros()), limit=MAX_FOUND)
-        found = select_answers(reader, retrieve(reader, desk.lineup.ranking()[0], request), request)
+        request = replace(search_request(desk, query.text), now=now_micros(), limit=MAX_FOUND)
+        found = select_answers(reader, retrieve(reader, desk.models.rankers()[0], request), request)
     leads = [group.lead for group in found.groups]
     return [one.id for one in confident_only(leads, found.features)]
 

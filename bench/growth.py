@@ -25,7 +25,7 @@ from bench.processes import memory_of
 from bench.report import load, percentiles
 from bench.texts import BATCH, USER, arrivals, asked, batches, vocabulary
 from scrubjay import Memory
-from scrubjay.config.settings import CONNECT_STAGES, LEARN_STAGES
+from scrubjay.config.settings import FACT_STAGES, LINKING_STAGES
 
 NAMED = ("concepts", "links", "categories")
 """Stages that connect memories without comparing each with all."""
@@ -64,7 +64,7 @@ def grown(folder: Path, sizes: Sequence[int], args: argparse.Namespace) -> Itera
     stored = 0
     for size in sizes:
         begun, before = time.perf_counter(), stored
-        stages = (CONNECT_STAGES, LEARN_STAGES) if size <= args.whole else (NAMED, ())
+        stages = (LINKING_STAGES, FACT_STAGES) if size <= args.whole else (NAMED, ())
         with open_memory(store, embedders()[:1], USER, (), *stages) as memory:
             while stored < size - MEASURED:
                 (batch,) = next(arriving).values()

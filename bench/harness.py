@@ -27,7 +27,7 @@ from bench.command import HollowError
 from bench.data import DataSet, Doc, Query, Space, spaces
 from bench.metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
-from scrubjay.config.settings import CONNECT_STAGES, LEARN_STAGES, Settings
+from scrubjay.config.settings import FACT_STAGES, LINKING_STAGES, Settings
 from scrubjay.embeddings.base import Embedder
 from scrubjay.embeddings.onnx import MiniLmEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
@@ -112,15 +112,15 @@ def open_memory(
     models: Sequence[Embedder],
     user: str = "reader",
     groups: Sequence[str] = (),
-    connect: Sequence[str] = CONNECT_STAGES,
-    learn: Sequence[str] = LEARN_STAGES,
+    connect: Sequence[str] = LINKING_STAGES,
+    learn: Sequence[str] = FACT_STAGES,
 ) -> Memory:
     """Open a store with the product's default settings, whatever this machine's own are."""
     defaults = Settings()
     settings = replace(
         defaults,
-        connect=replace(defaults.connect, stages=tuple(connect)),
-        learn=replace(defaults.learn, stages=tuple(learn)),
+        linking=replace(defaults.linking, stages=tuple(connect)),
+        facts=replace(defaults.facts, stages=tuple(learn)),
         # A busy machine must not change what is measured.
         rerank=replace(defaults.rerank, deadline=600.0),
     )

@@ -154,7 +154,7 @@ def _rows(
     """Ask one question, as a store answers it without and with its second model."""
     desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
-        lineup = desk.lineup.ranking()[0]
+        lineup = desk.models.rankers()[0]
         for state, models in (("sync", lineup[:1]), ("embed", lineup)):
             if state == "embed" and len(lineup) < 2:
                 continue

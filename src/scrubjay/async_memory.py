@@ -186,6 +186,8 @@ class AsyncMemory:
     copy = _in_thread(Memory.copy)
     embed = _in_thread(Memory.embed)
     rebuild = _in_thread(Memory.rebuild)
+    build_index = _in_thread(Memory.build_index)
+    drop_index = _in_thread(Memory.drop_index)
     enlarge = _in_thread(Memory.enlarge)
     reduce = _in_thread(Memory.reduce)
     models = _in_thread(Memory.models)

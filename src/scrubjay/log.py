@@ -13,6 +13,7 @@ LEVELS = ("debug", "info", "warning", "error")
 MAX_BYTES = 1_000_000
 """Of the file before it is put aside as ``log.1``: both together are the most that a log takes."""
 FILE_NAME = "log"
+OLD_FILE_NAME = "log.1"
 
 
 class Log:
@@ -55,7 +56,7 @@ class Log:
             if os.fstat(descriptor).st_size + len(data) > self._most:
                 os.close(descriptor)
                 descriptor = -1
-                self._put_aside()
+                self._rotate()
                 descriptor = self._open()
             os.write(descriptor, data)  # one write: lines of two processes do not mix
         finally:
@@ -65,7 +66,7 @@ class Log:
     def _open(self) -> int:
         return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def _put_aside(self) -> None:
+    def _rotate(self) -> None:
         """Rename the file, unless another process has just done so."""
         if os.stat(self.path).st_size * 2 > self._most:
-            os.replace(self.path, self.path + ".1")
+            os.replace(self.path, os.path.join(os.path.dirname(self.path), OLD_FILE_NAME))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -16,9 +17,14 @@ from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.models.lifecycle import UNCHANGED, Unchanged
 from scrubjay.models.records import Scope
 from scrubjay.services.arguments import check_arguments, check_calls
-from scrubjay.services.models import ModelRegistry, RerankerRegistry, caller_catalog, settings_catalog
-from scrubjay.services.search import QueryRewriter
-from scrubjay.services.workspace import Workspace, log_unexpected_end
+from scrubjay.services.models import (
+    ModelRegistry,
+    QueryRewriter,
+    RerankerRegistry,
+    caller_catalog,
+    settings_catalog,
+)
+from scrubjay.services.workspace import Workspace, ignore_announcement, log_unexpected_end
 from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 
@@ -64,8 +70,12 @@ if TYPE_CHECKING:
     from scrubjay.services.dictionary import Categories, Concepts
 
 
-def _ignore(message: str) -> None:
-    """Nobody listens to announcements of remote providers."""
+def _warn_former_name(old: str, new: str) -> None:
+    warnings.warn(
+        f"Memory.{old} is called {new} now. The old name works for this release only.",
+        FutureWarning,
+        stacklevel=4,  # this function, the method, its argument check
+    )
 
 
 @check_calls
@@ -97,7 +107,7 @@ class Memory:
         embedders: Sequence[Embedder] | None = None,
         reranker: Reranker | None = None,
         cold: bool = False,
-        announce: Callable[[str], None] = _ignore,
+        announce: Callable[[str], None] = ignore_announcement,
         log: Log | None = None,
     ) -> Self:
         """Open a store, made if it is not there.
@@ -119,21 +129,27 @@ class Memory:
             ScrubjayError: The store cannot be opened, or a setting is wrong.
         """
         check_arguments(cls.open, url, user=user, groups=groups, tenant=tenant, cold=cold)
-        found = settings if settings is not None else load_settings()
-        limits = Quota(found.quota.memories_per_tenant, found.quota.memories_per_user)
-        store = open_store(str(url) if url is not None else found.store, quota=limits)
+        settings = settings if settings is not None else load_settings()
+        quota = Quota(settings.quota.memories_per_tenant, settings.quota.memories_per_user)
+        store = open_store(str(url) if url is not None else settings.store, quota=quota)
         scope = Scope(
-            tenant or found.tenant, user or found.user, tuple(found.groups if groups is None else groups)
+            tenant or settings.tenant,
+            user or settings.user,
+            tuple(settings.groups if groups is None else groups),
         )
-        models = settings_catalog(found, announce) if embedders is None else caller_catalog(embedders)
-        lineup = ModelRegistry(store, scope, models, cold=cold, overlap=found.chunk.overlap)
-        rewriter, rerankers = QueryRewriter(found.llm, announce), RerankerRegistry(reranker)
+        catalog = settings_catalog(settings, announce) if embedders is None else caller_catalog(embedders)
         return cls(
             Workspace(
-                store, scope, lineup, found,
-                announce=announce, log=log, rewriter=rewriter, rerankers=rerankers,
+                store,
+                scope,
+                ModelRegistry(store, scope, catalog, cold=cold, overlap=settings.chunk.overlap),
+                settings,
+                announce=announce,
+                log=log,
+                rewriter=QueryRewriter(settings.llm, announce),
+                rerankers=RerankerRegistry(reranker),
             )
-        )  # fmt: skip
+        )
 
     def seen_by(
         self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
@@ -148,10 +164,8 @@ class Memory:
             tenant: The walled garden; None for the same.
             curate: Whether they may change, archive, forget and judge what others shared; else only what is theirs.
         """
-        from scrubjay.services.workspace import workspace_for
-
         scope = Scope(tenant or self._workspace.scope.tenant, user, tuple(groups))
-        return type(self)(workspace_for(self._workspace, scope, curates=curate))
+        return type(self)(self._workspace.for_principal(scope, may_curate=curate))
 
     def sync(
         self,
@@ -419,19 +433,19 @@ class Memory:
 
         return rebuild_store(self._workspace, progress)
 
-    def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
-        """Make what a large tenant on PostgreSQL is searched by: blocks of its words and, with pgvector, an index.
+    def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
+        """Build the index of a large tenant on PostgreSQL: blocks of its words and, with pgvector, a vector index.
 
-        For who owns the tables (docs/postgres.md, "A large tenant"); others read and write meanwhile.
+        Needs the rights of the tables' owner (docs/postgres.md, "A large tenant"); others read and write meanwhile.
 
         Raises:
             InputError: The store is of another kind, which needs none.
-            StoreError: The database's user may not make it.
+            StoreError: The database's user may not build it.
         """
         return self._workspace.store.enlarge(self._workspace.scope, progress or (lambda _: None))
 
-    def reduce(self) -> None:
-        """Take away what `enlarge` has made; the answers stay right, a search of a large tenant takes longer.
+    def drop_index(self) -> None:
+        """Drop what `build_index` built; answers stay the same, a search of a large tenant takes longer.
 
         Raises:
             InputError: The store is of another kind, which has none.
@@ -439,21 +453,31 @@ class Memory:
         """
         self._workspace.store.reduce(self._workspace.scope)
 
+    def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
+        """Former name of `build_index`; calling it warns."""
+        _warn_former_name("enlarge", "build_index")
+        return self.build_index(progress=progress)
+
+    def reduce(self) -> None:
+        """Former name of `drop_index`; calling it warns."""
+        _warn_former_name("reduce", "drop_index")
+        self.drop_index()
+
     def models(self) -> list[ModelStatus]:
         """Return the embedding models and how far each reaches, the base model first."""
-        return self._workspace.lineup.status()
+        return self._workspace.models.status()
 
     def add_model(self, name: str) -> ModelStatus:
         """Register a model of the settings, to be backfilled beside those in use."""
-        return self._workspace.lineup.add(name)
+        return self._workspace.models.add(name)
 
     def use_model(self, name: str) -> ModelStatus:
         """Rank with a model, beside the base model, from now on."""
-        return self._workspace.lineup.use(name)
+        return self._workspace.models.use(name)
 
     def drop_model(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""
-        return self._workspace.lineup.drop(name)
+        return self._workspace.models.drop(name)
 
     def status(self) -> StoreStatus:
         """Return facts: what is stored, which models and sources there are, how large it is."""
@@ -576,74 +600,63 @@ class Memory:
         """
         from scrubjay.models.results import Answer
         from scrubjay.search.pipeline import run_search
-        from scrubjay.search.request import (
-            Clock,
-            ExpansionOptions,
-            Filters,
-            ResultCaps,
-            build_request,
+        from scrubjay.search.request import Clock, Filters
+        from scrubjay.services.search import (
+            StageTimer,
+            log_slow_query,
+            open_view,
+            search_request,
+            uses_default_fusion,
         )
-        from scrubjay.services.search import StageTimer, log_slow_query, open_view, rewrite_query, tier_pool
-        from scrubjay.services.workspace import resolve_projects
 
-        laps = StageTimer()
-        recall = self._workspace.settings.recall
-        # A preset is fusion and weights at once; what the settings say of either does not join it.
-        usual = ("auto", None) if preset is not None else (recall.fusion, None if fusion else recall.weights)
-        filters = Filters(
-            tiers, tags, path, sources, since, until, statuses,
-            resolve_projects(self._workspace, projects), agents, sessions, categories,
-        )  # fmt: skip
-        fusion, weights = fusion or usual[0], weights or usual[1]
-        usually = fusion == "auto" and weights is None and preset is None
-        reach = ExpansionOptions(
-            links=(recall.links if usually else 0) if links is None else links,
-            hierarchy=(usually and recall.hierarchy) if hierarchy is None else hierarchy,
-            depth=depth,
-            alpha=alpha,
-            threshold=threshold,
-        )
-        wanted = build_request(
+        workspace, timer = self._workspace, StageTimer()
+        request = search_request(
+            workspace,
             query,
-            filters=filters,
+            Filters(
+                tiers, tags, path, sources, since, until, statuses, projects, agents, sessions, categories
+            ),
+            Clock(now, tz, as_of),
             fusion=fusion,
             weights=weights,
             preset=preset,
             channels=channels,
             models=models,
             stages=stages,
-            limit=recall.limit if limit is None else limit,
-            multiplier=recall.candidates,
-            snippet=recall.snippet if snippet is None else snippet,
+            limit=limit,
+            snippet=snippet,
             explain=explain,
-            clock=Clock(now, tz or recall.tz, as_of),
-            min_relevance=recall.min_relevance if min_relevance is None else min_relevance,
-            pool=tier_pool(self._workspace, here, confidence_floor),
-            reach=reach,
+            min_relevance=min_relevance,
+            here=here,
+            confidence_floor=confidence_floor,
+            links=links,
+            hierarchy=hierarchy,
+            depth=depth,
+            alpha=alpha,
+            threshold=threshold,
             by=by,
             neighbours=neighbours,
-            caps=ResultCaps(recall.session_cap, recall.document_cap),
-            variety=recall.variety,
         )
-        again, not_again = self._workspace.rerankers.wanted(
-            self._workspace.settings,
-            rerank,
-            self._workspace.lineup,
-            self._workspace.announce,
-            plain=not usually,
+        reranker, no_reranker = workspace.rerankers.choose(
+            workspace, rerank, plain=not uses_default_fusion(request)
         )
-        laps.lap("models")
-        meant = rewrite_query(self._workspace, query, history)
-        laps.lap("rewriting")
-        with open_view(self._workspace, laps) as seen:
-            wanted = replace(wanted, meant=meant.text, now=wanted.now if now is not None else seen.at)
-            found = run_search(seen.reader, seen.embedders, wanted, again)
-        laps.lap("rank")
-        log_slow_query(self._workspace, "search", query, laps, len(found.results), seen.names)
-        lacking = (*seen.stale, *meant.partial, *seen.without, *not_again, *found.partial)
-        notes = (*meant.notes, *seen.left_out, *found.notes)
-        silence, as_of = found.silence, found.as_of
-        return Answer(found.results, lacking, laps.ms, notes, found.hidden, silence, as_of)
+        timer.lap("models")
+        rewriting = workspace.rewriter.rewrite(query, history)
+        timer.lap("rewriting")
+        with open_view(workspace, timer) as view:
+            request = replace(request, meant=rewriting.text, now=view.now if now is None else request.now)
+            found = run_search(view.reader, view.embedders, request, reranker)
+        timer.lap("rank")
+        log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
+        return Answer(
+            found.results,
+            (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial),
+            timer.ms,
+            (*rewriting.notes, *view.skipped, *found.notes),
+            found.hidden,
+            found.silence,
+            found.as_of,
+        )
 
     def thread(
         self,
@@ -698,36 +711,33 @@ class Memory:
         Raises:
             InputError: An option has a value it cannot have.
         """
-        from scrubjay.search.request import Clock, Filters, build_request
+        from scrubjay.search.request import STAGES, Clock, Filters, ResultCaps
         from scrubjay.search.thread import ThreadOptions, build_thread
-        from scrubjay.services.search import StageTimer, log_slow_query, open_view, tier_pool
-        from scrubjay.services.workspace import resolve_projects
+        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
 
-        laps = StageTimer()
-        workspace = self._workspace
-        recall = workspace.settings.recall
+        workspace, timer = self._workspace, StageTimer()
         bounds = ThreadOptions(hops, fan_out).checked(limit)
-        filters = Filters(
-            tiers, tags, path, sources, since, until, statuses,
-            resolve_projects(workspace, projects), agents, sessions, categories,
-        )  # fmt: skip
-        wanted = build_request(
+        request = search_request(
+            workspace,
             query,
-            filters=filters,
+            Filters(
+                tiers, tags, path, sources, since, until, statuses, projects, agents, sessions, categories
+            ),
+            Clock(now, tz, as_of),
+            fusion="auto",
             limit=limit,
-            multiplier=recall.candidates,
-            snippet=recall.snippet if snippet is None else snippet,
+            snippet=snippet,
             explain=True,
-            clock=Clock(now, tz or recall.tz, as_of),
-            min_relevance=recall.min_relevance,
-            pool=tier_pool(workspace),
+            links=0,
+            hierarchy=False,
         )
-        with open_view(workspace, laps) as seen:
-            wanted = wanted if now is not None else replace(wanted, now=seen.at)
-            found = build_thread(seen.reader, seen.embedders, wanted, bounds)
-        laps.lap("rank")
-        log_slow_query(workspace, "thread", query, laps, len(found.knots), seen.names)
-        return replace(found, partial=(*seen.stale, *seen.without, *found.partial), took_ms=laps.ms)
+        request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
+        with open_view(workspace, timer) as view:
+            request = request if now is not None else replace(request, now=view.now)
+            found = build_thread(view.reader, view.embedders, request, bounds)
+        timer.lap("rank")
+        log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
+        return replace(found, partial=(*view.stale, *view.failed, *found.partial), took_ms=timer.ms)
 
     def page(
         self,
@@ -831,46 +841,42 @@ class Memory:
         Raises:
             InputError: An option has a value it cannot have.
         """
-        from scrubjay.errors import InputError
         from scrubjay.models.dates import load_zone, now_micros, parse_when
         from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS
         from scrubjay.search.context import ContextRequest, ContextScope, build_context
-        from scrubjay.services.search import (
-            RewriteOutcome,
-            StageTimer,
-            default_request,
-            log_slow_query,
-            open_view,
-            rewrite_query,
-        )
+        from scrubjay.services.models import RewriteOutcome
+        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
         from scrubjay.services.workspace import resolve_projects
 
         if query is not None and not isinstance(query, str):
             raise InputError(f"The query is a {type(query).__name__}, not a text.")
-        laps = StageTimer()
-        workspace, at = self._workspace, parse_when(now, load_zone(self._workspace.settings.recall.tz))
+        workspace, timer = self._workspace, StageTimer()
         settings = workspace.settings.context
-        (named,) = resolve_projects(workspace, [project]) if project is not None else (None,)
-        moment = at.start if at is not None else now_micros()
-        wanted = ContextRequest(
-            default_request(workspace, query, moment, project) if query is not None else None,
+        asked_at = parse_when(now, load_zone(workspace.settings.recall.tz))
+        (name,) = resolve_projects(workspace, [project]) if project is not None else (None,)
+        moment = asked_at.start if asked_at is not None else now_micros()
+        asking = None
+        if query is not None:
+            asking = replace(search_request(workspace, query, here=project), now=moment)
+        request = ContextRequest(
+            asking,
             settings.budget if budget is None else budget,
-            ContextScope(named, agent, session, moment),
+            ContextScope(name, agent, session, moment),
             settings.loaded if exclude_paths is None else exclude_paths,
             (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
             settings.sessions,
         ).checked()
-        meant = RewriteOutcome()
-        if wanted.asking is not None and query is not None:
-            meant = rewrite_query(workspace, query, history)
-            laps.lap("rewriting")
-            wanted = replace(wanted, asking=replace(wanted.asking, meant=meant.text))
-        with open_view(workspace, laps) as seen:
-            found = build_context(seen.reader, seen.embedders, wanted)
-        laps.lap("rank")
-        log_slow_query(workspace, "context", query, laps, len(found.memories), seen.names)
-        lacking = (*seen.stale, *meant.partial, *seen.without, *found.partial)
-        return replace(found, partial=lacking, took_ms=laps.ms)
+        rewriting = RewriteOutcome()
+        if asking is not None and query is not None:
+            rewriting = workspace.rewriter.rewrite(query, history)
+            timer.lap("rewriting")
+            request = replace(request, asking=replace(asking, meant=rewriting.text))
+        with open_view(workspace, timer) as view:
+            found = build_context(view.reader, view.embedders, request)
+        timer.lap("rank")
+        log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
+        partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
+        return replace(found, partial=partial, took_ms=timer.ms)
 
     def look(self, memory: str, *, neighbours: int = 2) -> MemoryView:
         """Return a memory with its neighbours, links, concepts, categories and history. It does not count as used.
@@ -1291,7 +1297,7 @@ class Memory:
 
 def without_file_check(memory: Memory) -> Memory:
     """Return the same memory, answering from what is stored: files are not compared with it first."""
-    return Memory(replace(memory._workspace, looks=False))
+    return Memory(replace(memory._workspace, checks_files=False))
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:

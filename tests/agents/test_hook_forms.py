@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay import Memory
-from scrubjay.agents.hooks import EVENT_NAMES, HOOK_FORMATS, citation_summary, parse_standard, reply_standard
+from scrubjay.agents.hooks import HOOK_FORMATS, citation_summary, parse_standard, reply_standard
 from scrubjay.api.queries import event_context
+from scrubjay.config.paths import HOOK_EVENTS
 from scrubjay.config.settings import HookSettings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
@@ -61,7 +62,7 @@ def test_the_line_that_a_person_sees_is_one_short_line_that_steers_nothing(names
 
 
 @pytest.mark.parametrize("agent", HOOK_FORMATS)
-@given(st.dictionaries(st.text(max_size=9), JSON, max_size=4), st.sampled_from(EVENT_NAMES), JSON)
+@given(st.dictionaries(st.text(max_size=9), JSON, max_size=4), st.sampled_from(HOOK_EVENTS), JSON)
 def test_whatever_an_agent_says_is_an_event(agent: str, said: dict[str, Any], name: str, odd: Any) -> None:
     keys = (
         "session_id",
@@ -87,4 +88,4 @@ def test_every_agent_that_is_installed_has_a_form() -> None:
 def test_every_hook_that_is_installed_is_an_event() -> None:
     from scrubjay.agents import claude_code, codex
 
-    assert {hook.ours for hook in (*claude_code.HOOKS, *codex.HOOKS)} <= set(EVENT_NAMES)
+    assert {hook.ours for hook in (*claude_code.HOOKS, *codex.HOOKS)} <= set(HOOK_EVENTS)

@@ -105,7 +105,7 @@ def test_what_a_killed_process_left_is_done_by_the_next(here: Machine) -> None:
     path = here.transcript(("user", HERON))
     errands = JobQueue(str(here.data), here.mark)
     root = str(path.parent.parent)
-    errands.put("capture", event="stop", root=root, path=str(path))
+    errands.enqueue("capture", event="stop", root=root, path=str(path))
     (waiting,) = [one for one in Path(errands.folder).iterdir() if one.name != "lock"]
     waiting.rename(waiting.with_name(waiting.name + RUNNING_SUFFIX))
     assert here.run("hook", "--errands").code == 0
@@ -118,9 +118,9 @@ def test_an_errand_that_fails_keeps_no_other_from_being_done(here: Machine) -> N
 
     path = here.transcript(("user", HERON))
     errands = JobQueue(str(here.data), here.mark)
-    errands.put("no such kind", event="stop")
+    errands.enqueue("no such kind", event="stop")
     (Path(errands.folder) / ("0" * 24)).write_text("torn {")
-    errands.put("capture", event="stop", root=str(path.parent.parent), path=str(path))
+    errands.enqueue("capture", event="stop", root=str(path.parent.parent), path=str(path))
     here.run("hook", "--errands")
     assert HERON in here.found(ASKED)
     assert sorted(line["level"] for line in here.log()) == ["error", "error", "info"]
@@ -130,7 +130,7 @@ def test_errands_of_settings_that_nobody_has_any_more_are_removed_after_a_month(
     from scrubjay.api.jobs import STALE_SECONDS, JobQueue
 
     for name in ("a" * 64, "b" * 64):
-        JobQueue(str(here.data), name).put("consolidate", event="heartbeat")
+        JobQueue(str(here.data), name).enqueue("consolidate", event="heartbeat")
     above = here.data / "errands"
     old = time.time() - STALE_SECONDS - 60
     os.utime(above / ("a" * 16), (old, old))
@@ -145,7 +145,7 @@ def test_two_at_once_do_an_errand_once(here: Machine) -> None:
     from scrubjay.api.jobs import JobQueue
 
     path = here.transcript(("user", HERON))
-    JobQueue(str(here.data), here.mark).put(
+    JobQueue(str(here.data), here.mark).enqueue(
         "capture", event="stop", root=str(path.parent.parent), path=str(path)
     )
     command = [sys.executable, "-P", "-m", "scrubjay", "hook", "--errands"]
@@ -290,7 +290,7 @@ def test_errands_hold_no_word_of_a_session(here: Machine) -> None:
     from scrubjay.api.jobs import JobQueue
 
     errands = JobQueue(str(here.data), here.mark)
-    errands.put("capture", event="stop", root="/r", path="/r/p")
+    errands.enqueue("capture", event="stop", root="/r", path="/r/p")
     (waiting,) = [one for one in Path(errands.folder).iterdir() if one.name != "lock"]
     assert set(json.loads(waiting.read_bytes())) == {"kind", "event", "root", "path"}
     assert waiting.stat().st_mode & 0o777 == 0o600

@@ -84,13 +84,13 @@ def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Ins
 
 def test_what_hooks_left_to_be_done_is_told_when_nobody_does_it(case: Installation) -> None:
     errands = JobQueue(str(case.home.data), settings_fingerprint(case.home.env))
-    errands.put("capture", root="/r", path="/r/a.jsonl", event="stop")
+    errands.enqueue("capture", root="/r", path="/r/a.jsonl", event="stop")
     assert "errands" not in found(case)
     (waiting,) = [path for path in Path(errands.folder).iterdir() if path.name != "lock"]
     long_ago = time.time() - 3600
     os.utime(waiting, (long_ago, long_ago))
     assert found(case)["errands"].state == WARNING
-    with errands.alone():
+    with errands.exclusive():
         assert "errands" not in found(case)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.redaction import redactor as scrubber
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -39,13 +39,13 @@ def settings(tmp_path: Path) -> Settings:
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"  # what is answered must not hang on how busy the machine is
     found = load_settings(environ=environ)
     # Most tests write memories that differ by a word, and nothing is to become of those meanwhile.
-    quiet = replace(found, learn=LearnSettings(stages=()))
+    quiet = replace(found, facts=FactSettings(stages=()))
     return replace(quiet, store=str(tmp_path / "memory.db"), cache_dir=tmp_path / "cache")
 
 
 @pytest.fixture
 def learning(settings: Settings) -> Settings:
-    return replace(settings, learn=LearnSettings())
+    return replace(settings, facts=FactSettings())
 
 
 @pytest.fixture

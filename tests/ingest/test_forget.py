@@ -11,7 +11,7 @@ from notes_folder import Notes
 from web import categories, edges, everything, named, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.models.lifecycle import NewMemory
 
 Open = Callable[..., Memory]
@@ -109,7 +109,7 @@ def test_with_categories_switched_off_meanwhile_those_that_told_go_all_the_same(
     settings: Settings, opened: Open
 ) -> None:
     opened().add_many(NewMemory(day(n, *[SECRET] * 2)) for n in range(24))
-    memory = opened(settings=replace(settings, connect=replace(ConnectSettings(), stages=())))
+    memory = opened(settings=replace(settings, linking=replace(LinkingSettings(), stages=())))
     assert SECRET.casefold() in said(memory).casefold()
     memory.forget(telling(memory))
     assert SECRET.casefold() not in said(memory).casefold()

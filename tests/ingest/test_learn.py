@@ -11,7 +11,7 @@ from notes_folder import Notes
 from web import everything, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.models.lifecycle import LifecycleChange, NewMemory
 from scrubjay.models.records import Record
 from scrubjay.storage.changes import PutLifecycle
@@ -197,7 +197,7 @@ def test_a_synced_conversation_is_learned_from_once(memory: Memory, notes: Notes
 def test_each_part_can_be_switched_off(
     learning: Settings, opened: Open, stages: tuple[str, ...], facts: int, changed: bool
 ) -> None:
-    memory = opened(settings=replace(learning, learn=LearnSettings(stages=stages)))
+    memory = opened(settings=replace(learning, facts=FactSettings(stages=stages)))
     memory.add_many([turn(SAID)])
     old = memory.add("The timeout of the gateway is 30 seconds.").id
     assert memory.add("The timeout of the gateway is now 90 seconds.").supersedes == (

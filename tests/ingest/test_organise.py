@@ -17,7 +17,7 @@ from web import categories, edges, everything, scope_of, store_of
 
 from scrubjay import Memory
 from scrubjay.categories.topics import count_memories, organise_topics
-from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import NewMemory
@@ -219,7 +219,7 @@ def test_topics_of_another_model_are_found_anew(settings: Settings, opened: Open
 
 
 def test_without_categories_in_the_settings_there_are_none(settings: Settings, opened: Open) -> None:
-    memory = opened(settings=replace(settings, connect=replace(ConnectSettings(), stages=("similar",))))
+    memory = opened(settings=replace(settings, linking=replace(LinkingSettings(), stages=("similar",))))
     add(memory, texts(0, 40))
     assert categories(memory, "topic") == []
 

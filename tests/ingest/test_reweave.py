@@ -13,7 +13,7 @@ from notes_folder import Notes
 from web import categories, edges, everything, joined, named, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config.settings import CONNECT_STAGES, ConnectSettings, Settings
+from scrubjay.config.settings import LINKING_STAGES, LinkingSettings, Settings
 from scrubjay.errors import StoreBusyError
 from scrubjay.ingest import rebuild
 from scrubjay.ingest.reader import stage_versions
@@ -39,8 +39,8 @@ def tree(notes: Notes) -> None:
 
 def wish(desk: Workspace, stages: tuple[str, ...]) -> Memory:
     """The same store with other stages."""
-    found = replace(desk.settings, connect=replace(ConnectSettings(), stages=stages))
-    return Memory(replace(desk, settings=found, lexicons={}))
+    found = replace(desk.settings, linking=replace(LinkingSettings(), stages=stages))
+    return Memory(replace(desk, settings=found, dictionaries={}))
 
 
 def told(found: list[Edge]) -> set[tuple[str, str, frozenset[str], float]]:
@@ -63,7 +63,7 @@ def test_what_was_written_with_nothing_connected_is_connected_by_a_rebuild(
     tree(notes)
     desk = opened()._workspace
     wish(desk, ()).sync(notes.root)
-    memory = wish(desk, CONNECT_STAGES)
+    memory = wish(desk, LINKING_STAGES)
     assert edges(memory) == []
     memory.rebuild()
     found = edges(memory)
@@ -148,7 +148,7 @@ def test_a_store_of_another_version_is_connected_by_its_next_sync(opened: Open, 
     wish(desk, ()).sync(notes.root)
     old = replace(stage_versions(chunk_settings(desk)), labeller="0")
     desk.store.write(desk.scope, [PutVersions(old)])
-    memory = wish(desk, CONNECT_STAGES)
+    memory = wish(desk, LINKING_STAGES)
     memory.sync()
     assert {edge.kind for edge in edges(memory)} == {"belongs", "links", "references", "similar"}
 

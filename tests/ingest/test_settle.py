@@ -32,7 +32,7 @@ def desk(opened: Open) -> Workspace:
 
 def failing(desk: Workspace, when: Callable[[Change], bool]) -> tuple[Failing, Memory]:
     store = Failing(desk.store, when)
-    return store, Memory(Workspace(store, desk.scope, desk.lineup, desk.settings))
+    return store, Memory(Workspace(store, desk.scope, desk.models, desk.settings))
 
 
 def tree(notes: Notes) -> None:

@@ -16,7 +16,7 @@ from notes_folder import Notes
 from web import edges, joined, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import NewMemory
@@ -36,7 +36,7 @@ def memory(opened: Open) -> Memory:
 
 
 def wishing(settings: Settings, **connect: object) -> Settings:
-    return replace(settings, connect=replace(ConnectSettings(), **connect))
+    return replace(settings, linking=replace(LinkingSettings(), **connect))
 
 
 def ids(memory: Memory, texts: Sequence[str], **fields: object) -> list[str]:

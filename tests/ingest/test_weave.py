@@ -12,7 +12,7 @@ from notes_folder import Notes
 from web import edges, everything, named, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.errors import StoreBusyError
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import Scope
@@ -135,7 +135,7 @@ def test_what_a_failed_write_would_have_taught_is_taught_by_the_next(
 ) -> None:
     desk = opened()._workspace
     store = Failing(desk.store, lambda change: isinstance(change, PutConcept))
-    memory = Memory(Workspace(store, desk.scope, desk.lineup, settings))
+    memory = Memory(Workspace(store, desk.scope, desk.models, settings))
     notes.write("plan.md", PLAN)
     store.left = 2
 
@@ -190,7 +190,7 @@ def test_a_call_of_several_transactions_links_each_memory_once(opened: Open) -> 
 
 
 def test_with_every_stage_off_nothing_is_connected(settings: Settings, opened: Open, notes: Notes) -> None:
-    memory = opened(settings=replace(settings, connect=replace(ConnectSettings(), stages=())))
+    memory = opened(settings=replace(settings, linking=replace(LinkingSettings(), stages=())))
     tree(notes)
     memory.sync(notes.root)
     memory.add(PLAN)

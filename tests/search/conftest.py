@@ -12,7 +12,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -24,7 +24,7 @@ def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"  # what is answered must not hang on how busy the machine is
     # What ranks is asked of memories that differ by a word; nothing is to become of them meanwhile.
-    return replace(load_settings(environ=environ), learn=LearnSettings(stages=()))
+    return replace(load_settings(environ=environ), facts=FactSettings(stages=()))
 
 
 @pytest.fixture

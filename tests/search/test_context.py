@@ -44,7 +44,7 @@ HOSTILE = st.lists(st.one_of(NASTY, st.text(max_size=30)), min_size=1, max_size=
 def opened() -> Memory:
     """Open a store in which no statement supersedes another by itself."""
     usual = load_settings(environ={})
-    plain = replace(usual, learn=replace(usual.learn, stages=()))
+    plain = replace(usual, facts=replace(usual.facts, stages=()))
     return Memory.open("memory://", user="ann", settings=plain, embedders=[HashEmbedder(64)])
 
 

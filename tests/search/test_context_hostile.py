@@ -49,7 +49,7 @@ NOTHING = {
 def memory() -> Iterator[Memory]:
     """Open a store that is only read from here on."""
     usual = load_settings(environ={})
-    plain = replace(usual, learn=replace(usual.learn, stages=()))
+    plain = replace(usual, facts=replace(usual.facts, stages=()))
     with Memory.open("memory://", user="ann", settings=plain, embedders=[StaticEmbedder()]) as opened:
         for number, text in enumerate(HOSTILE):
             opened.add(text, tier=TIERS[number % len(TIERS)], pinned=number % 3 == 0, title=text[:40])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reference_store.store import ReferenceStore
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import ConnectSettings, RecallSettings, Settings
+from scrubjay.config.settings import LinkingSettings, RecallSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
@@ -26,7 +26,7 @@ from scrubjay.search.context import MAX_FOUND, ContextScope
 from scrubjay.search.pipeline import run_search
 from scrubjay.services.models import ModelRegistry
 from scrubjay.services.models import caller_catalog as embedders_of
-from scrubjay.services.search import default_request
+from scrubjay.services.search import search_request
 from scrubjay.services.workspace import Workspace
 
 NOW = "2026-06-01T12:00:00"
@@ -90,9 +90,9 @@ USUAL = RecallSettings()
 
 def opened(recall: RecallSettings = USUAL, store: Any = None, embedder: Any = STATIC) -> Memory:
     usually: Settings = replace(
-        load_settings(environ={}), recall=recall, connect=ConnectSettings(stages=("concepts",))
+        load_settings(environ={}), recall=recall, linking=LinkingSettings(stages=("concepts",))
     )
-    usually = replace(usually, learn=replace(usually.learn, stages=()))
+    usually = replace(usually, facts=replace(usually.facts, stages=()))
     kept = store or ReferenceStore(SECRET)
     return Memory(
         Workspace(kept, ANN, ModelRegistry(kept, ANN, embedders_of([embedder]), cold=False), usually)
@@ -126,7 +126,9 @@ def test_a_context_is_silent_exactly_where_a_search_is(
         memory.add(text, session="s1" if number < 3 else "s2", turn=number, role="user", project=of)
     desk, now = memory._workspace, 1_780_315_200_000_000
     request = replace(
-        default_request(desk, query, now, project), where=ContextScope(project, None, session, now).where()
+        search_request(desk, query, here=project),
+        now=now,
+        where=ContextScope(project, None, session, now).where(),
     )
     with desk.store.reader(desk.scope) as reader:
         found = run_search(reader, [STATIC], replace(request, limit=MAX_FOUND))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.results import Candidate, Contribution
 from scrubjay.search.dedup import collapse_facts
@@ -28,7 +28,7 @@ def candidate(memory: str, score: float) -> Candidate:
 
 @pytest.fixture
 def memory(settings: Settings, opened: Callable[..., Memory]) -> Memory:
-    return opened(settings=replace(settings, learn=LearnSettings()))
+    return opened(settings=replace(settings, facts=FactSettings()))
 
 
 def test_a_turn_takes_the_better_rank_of_the_statement_it_stands_for() -> None:

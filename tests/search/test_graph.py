@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.search.graph import GRAPH_WEIGHT, HUB_SIZE, GraphScores
@@ -23,7 +23,7 @@ NOISE = [f"Who was born where the mayor of town {number} is a painter?" for numb
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return replace(settings, connect=ConnectSettings(stages=("concepts",)))
+    return replace(settings, linking=LinkingSettings(stages=("concepts",)))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recall_values import candidate
 
 from scrubjay import Memory
-from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution, Result
@@ -103,7 +103,7 @@ QUESTION = "Who is the mayor of the town where the painter Ottilie Brandt was bo
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return replace(settings, connect=ConnectSettings(stages=("concepts",)))
+    return replace(settings, linking=LinkingSettings(stages=("concepts",)))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ LEFT = "why did we leave MongoDB?"
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    settings = load_settings(environ={"SCRUBJAY_CONNECT_STAGES": "concepts,links"})
+    settings = load_settings(environ={"SCRUBJAY_LINKING_STAGES": "concepts,links"})
     with Memory.open("memory://", user="ann", settings=settings, embedders=[HashEmbedder(64)]) as made:
         yield made
 

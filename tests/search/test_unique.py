@@ -20,7 +20,7 @@ SAID = "The invoices of the harbour lie in the blue folder."
 def memory() -> Iterator[Memory]:
     """Open a store in which no statement supersedes another by itself."""
     usual = load_settings(environ={})
-    plain = replace(usual, learn=replace(usual.learn, stages=()))
+    plain = replace(usual, facts=replace(usual.facts, stages=()))
     with Memory.open("memory://", user="ann", settings=plain, embedders=[HashEmbedder(64)]) as made:
         yield made
 

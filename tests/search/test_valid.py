@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.errors import InputError
 
 from recall_values import candidate, record  # isort: skip
@@ -21,7 +21,7 @@ NOW = "2026-11-22T12:00:00Z"
 @pytest.fixture
 def limits(opened: Callable[..., Any], settings: Settings) -> Any:
     """Three limits, each of which takes the place of the one before, the last in a year."""
-    memory = opened(settings=replace(settings, learn=LearnSettings()), embedders=None)
+    memory = opened(settings=replace(settings, facts=FactSettings()), embedders=None)
     memory.add("The deploy limit is 30 seconds", tier="semantic", valid_from="2026-01-01")
     memory.add("The deploy limit is 90 seconds", tier="semantic", valid_from="2026-06-01")
     memory.add("The deploy limit is 120 seconds", tier="semantic", valid_from="2027-06-01")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory, NewMemory
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.dates import parse_when
 from scrubjay.models.records import Record
@@ -224,7 +224,7 @@ def turns(number: int) -> list[NewMemory]:
 
 
 def test_a_digest_in_other_words_is_the_owners_for_nights_and_undo(opened: Open, settings: Settings) -> None:
-    memory = opened(settings=replace(settings, learn=LearnSettings(stages=())))
+    memory = opened(settings=replace(settings, facts=FactSettings(stages=())))
     told = [one.id for one in memory.add_many(turns(1))]
     done = memory.consolidate(now="2026-03-01", archive="transcripts")
     (made,) = done.made
@@ -241,7 +241,7 @@ def test_a_digest_in_other_words_is_the_owners_for_nights_and_undo(opened: Open,
 
 
 def test_what_quotes_a_forgotten_source_goes_whoever_worded_it(opened: Open, settings: Settings) -> None:
-    memory = opened(settings=replace(settings, learn=LearnSettings(stages=())))
+    memory = opened(settings=replace(settings, facts=FactSettings(stages=())))
     told = [one.id for one in memory.add_many(turns(1))]
     (made,) = memory.consolidate(now="2026-03-01").made
     memory.update(made.id, "Ask Ines: the mooring 1 costs 20 euros in Lisbon.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory, NewMemory
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.reports import AuditReport, FaultRate
 
@@ -20,7 +20,7 @@ BERTH = "the harbour master in Lisbon wants forty euros a night for a berth and 
 @pytest.fixture
 def memory(opened: Open, settings: Settings) -> Memory:
     """One that learns nothing as it is written to, so that repetitions come to stand in it."""
-    return opened(settings=replace(settings, learn=LearnSettings(stages=())))
+    return opened(settings=replace(settings, facts=FactSettings(stages=())))
 
 
 def rate(found: AuditReport, kind: str) -> FaultRate:
@@ -110,7 +110,7 @@ def test_statements_that_are_only_alike_are_never_put_away_as_duplicates(memory:
 
 
 def test_what_two_projects_or_two_keys_say_is_said_twice(opened: Open, settings: Settings) -> None:
-    plain = replace(settings, learn=LearnSettings(stages=()))
+    plain = replace(settings, facts=FactSettings(stages=()))
     ann = opened(settings=plain, groups=("dev",))
     text = "Lint with ruff before every commit to main."
     ann.add(text, project="boats")
@@ -166,7 +166,7 @@ def test_what_was_superseded_and_is_active_is_superseded_again(memory: Memory) -
 
 
 def test_private_words_do_not_supersede_shared_ones(opened: Open, settings: Settings) -> None:
-    ann = opened(settings=replace(settings, learn=LearnSettings(stages=())), groups=("dev",))
+    ann = opened(settings=replace(settings, facts=FactSettings(stages=())), groups=("dev",))
     shared = ann.add("Deployments on Fridays are fine.", visibility="group", group="dev").id
     ann.link(ann.add("Never deploy on a Friday.").id, shared, "supersedes")
     assert rate(ann.audit(["stale"]), "stale").count == 0
@@ -213,7 +213,7 @@ def test_a_dry_run_says_what_would_be_put_away(memory: Memory) -> None:
 
 
 def test_nobody_is_told_of_what_they_do_not_see(opened: Open, settings: Settings) -> None:
-    plain = replace(settings, learn=LearnSettings(stages=()))
+    plain = replace(settings, facts=FactSettings(stages=()))
     ann, bob = opened(settings=plain, user="ann"), opened(settings=plain, user="bob")
     one = ann.add("ok").id
     ann.add(BERTH)

@@ -277,7 +277,7 @@ def test_an_edit_is_noticed_whatever_the_clock_did(memory: Memory) -> None:
 
 
 def test_a_digest_is_joined_with_its_sources_as_evidence_alone(opened: Open, settings: Settings) -> None:
-    near = replace(settings, connect=replace(settings.connect, similarity=0.1))
+    near = replace(settings, linking=replace(settings.linking, similarity=0.1))
     memory = opened(settings=near)
     memory.add_many([*talk("heron", "2026-01-05"), *talk("falcon", "2026-01-07", pinned=True)])
     (made,) = memory.consolidate(now=NOW).made

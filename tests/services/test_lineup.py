@@ -162,10 +162,10 @@ def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
         raise ProviderError("Model file big.onnx is not there.")
 
     store = open_store("memory://")
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False).writing()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False).writer()
     some = EmbedderCatalog(BASE, {"big": broken, "second": lambda: SECOND}, ())
     lineup = ModelRegistry(store, SCOPE, some, cold=False)
-    embedders, partial = lineup.ranking()
+    embedders, partial = lineup.rankers()
     assert [e.model.name for e in embedders] == ["hash", "second"]
     assert partial == ("third was not asked: Model file big.onnx is not there.",)
     assert [e.model.name for e in lineup.backfilled()] == ["second"]
@@ -175,7 +175,7 @@ def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
 
 def test_models_in_use_are_backfilled_before_those_being_added(opened: Callable[..., Memory]) -> None:
     store = open_store("memory://")
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, THIRD]), cold=False).writing()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, THIRD]), cold=False).writer()
     lineup = ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False)
     lineup.add("second")
     assert [e.model.name for e in lineup.backfilled()] == ["third", "second"]
@@ -183,10 +183,10 @@ def test_models_in_use_are_backfilled_before_those_being_added(opened: Callable[
 
 def test_no_model_is_opened_to_write_to_a_store_that_has_its_models() -> None:
     store = open_store("memory://")
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writing()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writer()
     opened_names: list[str] = []
     catalog = EmbedderCatalog(BASE, {"second": lambda: opened_names.append("second") or SECOND}, ("second",))
     lineup = ModelRegistry(store, SCOPE, catalog, cold=True)
-    assert lineup.writing() is BASE
-    assert lineup.ranking() == ([BASE], ())
+    assert lineup.writer() is BASE
+    assert lineup.rankers() == ([BASE], ())
     assert opened_names == []

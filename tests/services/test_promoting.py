@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.models.lifecycle import LifecycleChange, NewMemory
 from scrubjay.models.reports import ConsolidationReport
 from scrubjay.storage.changes import PutLifecycle
@@ -49,7 +49,7 @@ def talk(number: int, *texts: str, **fields: object) -> list[NewMemory]:
 @pytest.fixture
 def memory(opened: Callable[..., Memory], settings: Settings) -> Memory:
     """A memory that learns no statements by itself, so that the night has something to draw."""
-    return opened(settings=replace(settings, learn=LearnSettings(stages=("changes",))))
+    return opened(settings=replace(settings, facts=FactSettings(stages=("changes",))))
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_what_somebody_put_in_other_words_is_not_replaced(memory: Memory, told: 
 def test_what_is_drawn_from_a_groups_memories_stays_in_the_group(
     opened: Callable[..., Memory], settings: Settings
 ) -> None:
-    quiet = replace(settings, learn=LearnSettings(stages=("changes",)))
+    quiet = replace(settings, facts=FactSettings(stages=("changes",)))
     ann = opened(user="ann", groups=("crew",), settings=quiet)
     for number in (0, 1):
         fields = {"visibility": "group", "group": "crew"} if number else {}

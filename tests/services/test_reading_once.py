@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import LearnSettings
+from scrubjay.config.settings import FactSettings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.lifecycle import CachedExtraction, NewMemory
 from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
@@ -60,7 +60,7 @@ def opened() -> Iterator[Memory]:
             store.secret(Scope("default", "ann"))
         environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(Path(place) / "none")}
         settings = replace(
-            load_settings(environ=environ), cache_dir=Path(place) / "cache", learn=LearnSettings(("changes",))
+            load_settings(environ=environ), cache_dir=Path(place) / "cache", facts=FactSettings(("changes",))
         )
         embedders = [HashEmbedder(64)]
         with Memory.open(Path(place) / "m.db", user="ann", settings=settings, embedders=embedders) as memory:

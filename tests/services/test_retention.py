@@ -10,7 +10,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import LearnSettings, RetentionSettings, Settings
+from scrubjay.config.settings import FactSettings, RetentionSettings, Settings
 from scrubjay.errors import ConfigError
 
 Open = Callable[..., Memory]
@@ -23,7 +23,7 @@ def keeping(opened: Open, settings: Settings) -> Callable[..., Memory]:
 
     def open_(*, user: str = "ann", groups: tuple[str, ...] = (), **retention: object) -> Memory:
         wish = RetentionSettings(**retention)  # type: ignore[arg-type]
-        plain = replace(settings, learn=LearnSettings(stages=()), retention=wish)
+        plain = replace(settings, facts=FactSettings(stages=()), retention=wish)
         return opened(settings=plain, user=user, groups=groups)
 
     return open_

@@ -15,7 +15,7 @@ from scrubjay import Memory
 from scrubjay.config.settings import LlmSettings, Settings
 from scrubjay.errors import InputError
 from scrubjay.models.results import Answer
-from scrubjay.services.search import COOLDOWN_SECONDS, MAX_FAILURES, QueryRewriter
+from scrubjay.services.models import COOLDOWN_SECONDS, MAX_FAILURES, QueryRewriter
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -146,10 +146,10 @@ def test_a_service_that_is_not_there_is_left_alone_for_a_while(settings: Setting
     llm = LlmSettings(base_url="http://127.0.0.1:9/v1", model="qwen", rewrite=True, rewrite_deadline=0.2)
     rewriter = QueryRewriter(llm, lambda _: None, lambda: now[0])
     for _ in range(MAX_FAILURES):
-        assert "did not rewrite it" in rewriter.rewritten(QUESTION, HISTORY).partial[0]
-    assert "left alone" in rewriter.rewritten(QUESTION, HISTORY).partial[0]
+        assert "did not rewrite it" in rewriter.rewrite(QUESTION, HISTORY).partial[0]
+    assert "left alone" in rewriter.rewrite(QUESTION, HISTORY).partial[0]
     now[0] = COOLDOWN_SECONDS
-    assert "did not rewrite it" in rewriter.rewritten(QUESTION, HISTORY).partial[0]
+    assert "did not rewrite it" in rewriter.rewrite(QUESTION, HISTORY).partial[0]
 
 
 def test_a_model_that_answers_again_is_not_left_alone(asking: Open, chat: Chat) -> None:

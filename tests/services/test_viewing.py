@@ -89,12 +89,12 @@ def test_what_changed_is_taken_in_while_no_view_is_open_and_is_true_by_the_time_
     with open_view(at, StageTimer()) as seen:
         (passage,) = seen.reader.page("", 9)
         assert (passage.content, store.open) == ("The kettle is red!!", 1)
-        assert passage.recorded_at <= seen.at
+        assert passage.recorded_at <= seen.now
     assert store.open == 0
 
 
 def test_a_model_is_opened_while_no_view_is_open(store: Watched, settings: Settings) -> None:
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writing()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writer()
     open_then: list[int] = []
 
     def opener() -> HashEmbedder:

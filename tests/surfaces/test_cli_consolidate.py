@@ -10,7 +10,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import LearnSettings
+from scrubjay.config.settings import FactSettings
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.storage.changes import PutRun
 
@@ -69,7 +69,7 @@ def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
 def test_a_dry_run_shows_how_much_of_each_tier_would_be_promoted_and_the_first_few(cli) -> None:
     facts = [f"Our {name} server's port is {8440 + n}." for n, name in enumerate(NAMES)]
     with Memory.open(
-        settings=replace(load_settings(), learn=LearnSettings(stages=("changes",))), cold=True
+        settings=replace(load_settings(), facts=FactSettings(stages=("changes",))), cold=True
     ) as memory:
         memory.add_many(
             NewMemory(f"{FILLER} {fact}", session=f"s{day}", role="user", turn=turn, date=f"2026-01-0{day}")

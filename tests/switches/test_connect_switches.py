@@ -11,7 +11,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
-from scrubjay.config.settings import CONNECT_STAGES, Settings
+from scrubjay.config.settings import LINKING_STAGES, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
 from scrubjay.models.lifecycle import NewMemory
@@ -48,7 +48,7 @@ def tree(tmp_path: Path) -> Path:
 def start(tmp_path: Path) -> Path:
     """A store with its secret, so that ids are equal in every copy of it."""
     path = tmp_path / "start.db"
-    with opened(path, CONNECT_STAGES) as memory:
+    with opened(path, LINKING_STAGES) as memory:
         memory.add("The first memory makes the tenant and its secret.")
     return path
 
@@ -56,7 +56,7 @@ def start(tmp_path: Path) -> Path:
 def opened(path: Path, stages: tuple[str, ...]) -> Memory:
     found = load_settings(environ={"XDG_CONFIG_HOME": str(path.parent), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
     settings: Settings = replace(
-        found, store=str(path), user="ann", connect=replace(found.connect, stages=stages)
+        found, store=str(path), user="ann", linking=replace(found.linking, stages=stages)
     )
     return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
 
@@ -92,17 +92,17 @@ def _without_time(edge: Edge) -> tuple[object, ...]:
 
 
 def test_the_switches_are_these() -> None:
-    assert set(CONNECT_STAGES) == set(KINDS)
+    assert set(LINKING_STAGES) == set(KINDS)
 
 
-@pytest.mark.parametrize("off", CONNECT_STAGES)
+@pytest.mark.parametrize("off", LINKING_STAGES)
 def test_without_a_stage_its_edges_are_absent_and_all_else_is_equal(
     start: Path, tree: Path, off: str
 ) -> None:
-    with filled(start, tree, CONNECT_STAGES) as memory:
+    with filled(start, tree, LINKING_STAGES) as memory:
         whole = web(memory)
     assert all(whole[kind] for kind in KINDS.values())
-    with filled(start, tree, tuple(stage for stage in CONNECT_STAGES if stage != off)) as memory:
+    with filled(start, tree, tuple(stage for stage in LINKING_STAGES if stage != off)) as memory:
         found = web(memory)
     gone = {KINDS[off], off}
     assert all(found[part] == set() for part in gone & found.keys())
@@ -113,7 +113,7 @@ def test_without_a_stage_its_edges_are_absent_and_all_else_is_equal(
 
 def test_but_for_the_graph_search_answers_the_same_with_connecting_on_or_off(start: Path, tree: Path) -> None:
     answers = []
-    for stages in (CONNECT_STAGES, ()):
+    for stages in (LINKING_STAGES, ()):
         with filled(start, tree, stages) as memory:
             answers.append(
                 [
@@ -132,7 +132,7 @@ def test_but_for_the_graph_search_answers_the_same_with_connecting_on_or_off(sta
 def test_with_a_stage_off_a_rebuild_makes_none_of_its_edges(start: Path, tree: Path) -> None:
     path = start.with_name("whole.db")
     shutil.copy(start, path)
-    with opened(path, CONNECT_STAGES) as memory:
+    with opened(path, LINKING_STAGES) as memory:
         memory.sync(tree)
     with opened(path, ("links",)) as memory:
         memory.rebuild()

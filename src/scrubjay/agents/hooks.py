@@ -5,10 +5,10 @@ On standard input an object with ``session_id``, ``transcript_path``, ``cwd``, `
 and ``systemMessage``, which the person reads. (code.claude.com/docs/en/hooks, developers.openai.com/codex/hooks,
 geminicli.com/docs/hooks)
 
-``conversation_id`` names the session and ``workspace_roots`` the folders; a session that begins takes
-``additional_context``. What is answered before a prompt cannot carry context, so nothing is.
+Cursor: ``conversation_id`` names the session and ``workspace_roots`` the folders; a session that begins takes
+``additional_context``, and a prompt takes no context.
 
-To add an agent: a line here, and a module beside this one with ``parse`` and ``reply`` where none of those fits.
+To add an agent: a line in ``HOOK_FORMATS``, with a parser and a reply of its own where none of these fits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ import time
 from collections.abc import Callable, Mapping
 
 from scrubjay.api.jobs import JobQueue
-from scrubjay.config.paths import data_folder, home_folder, runtime_folder, settings_fingerprint
+from scrubjay.config.paths import (
+    ANSWERED_EVENTS,
+    CAPTURE_EVENTS,
+    data_folder,
+    home_folder,
+    runtime_folder,
+    settings_fingerprint,
+)
 from scrubjay.daemon import client
 from scrubjay.daemon.client import ask_daemon, socket_path
 from scrubjay.log import Log
@@ -30,120 +37,117 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-ANSWERED_EVENTS = ("session-start", "prompt")
-"""Events that are answered with memories."""
-CAPTURE_EVENTS = ("stop", "pre-compact", "session-end")
-"""Events after which the transcript is taken in."""
-EVENT_NAMES = (*ANSWERED_EVENTS, *CAPTURE_EVENTS, "heartbeat")
 MAX_FIELD = 4_096
-"""Characters of a path or a name; longer ones are none."""
-
-
-class HookEvent:
-    """One moment in an agent's session.
-
-    Attributes:
-        agent: Which agent, ``claude-code``.
-        name: One of ``EVENT_NAMES``.
-        theirs: The agent's own name of it, ``UserPromptSubmit``; empty where it says none.
-        session: The conversation; empty where it is not said.
-        afresh: Whether the model no longer has what was said in it before.
-        transcript: Absolute path of its transcript; empty where there is none.
-        folder: Absolute path of the folder that the agent works in; empty where it is not said.
-        prompt: What the person asks.
-    """
-
-    __slots__ = ("afresh", "agent", "folder", "name", "prompt", "session", "theirs", "transcript")
-
-    def __init__(self, agent: str, name: str, said: Mapping[str, str], *, afresh: bool = False) -> None:
-        """Args: the agent, the event, its fields, of which any may be missing, and whether it begins afresh."""
-        self.afresh = afresh
-        self.agent = agent
-        self.name = name
-        self.theirs = said.get("theirs", "")
-        self.session = said.get("session", "")
-        self.transcript = said.get("transcript", "")
-        self.folder = said.get("folder", "")
-        self.prompt = said.get("prompt", "")
-
-
-def text_field(said: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> str:
-    """Return a field that holds text of at most so many characters; empty for anything else."""
-    value = said.get(name)
-    return value if isinstance(value, str) and len(value) <= most and "\0" not in value else ""
-
-
+"""Characters of a path or a name; longer ones are ignored."""
 MAX_PROMPT = 1_000_000
 RESET_SOURCES = ("compact", "clear")
 """Starts after which the model no longer has what was said before, so that nothing of it is left out."""
 HOOK_EVENT_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 
 
-def parse_standard(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
-    """Return the event."""
-    folder, transcript = text_field(said, "cwd"), text_field(said, "transcript_path")
-    theirs = text_field(said, "hook_event_name", 60)
+class HookEvent:
+    """One moment in an agent's session; a field that the agent does not say is empty.
+
+    Attributes:
+        agent: Which agent, ``claude-code``.
+        name: One of ``HOOK_EVENTS``.
+        agent_event: The agent's own name of the event, ``UserPromptSubmit``.
+        session: The conversation.
+        fresh: Whether the model no longer has what was said in it before.
+        transcript: Absolute path of its transcript.
+        folder: Absolute path of the folder that the agent works in.
+        prompt: What the person asks.
+    """
+
+    __slots__ = ("agent", "agent_event", "folder", "fresh", "name", "prompt", "session", "transcript")
+
+    def __init__(
+        self,
+        agent: str,
+        name: str,
+        *,
+        agent_event: str = "",
+        session: str = "",
+        transcript: str = "",
+        folder: str = "",
+        prompt: str = "",
+        fresh: bool = False,
+    ) -> None:
+        self.agent = agent
+        self.name = name
+        self.agent_event = agent_event
+        self.session = session
+        self.transcript = transcript if os.path.isabs(transcript) else ""
+        self.folder = folder if os.path.isabs(folder) else ""
+        self.prompt = prompt
+        self.fresh = fresh
+
+
+def text_field(message: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> str:
+    """Return a field that holds text of at most so many characters; empty for anything else."""
+    value = message.get(name)
+    return value if isinstance(value, str) and len(value) <= most and "\0" not in value else ""
+
+
+def parse_standard(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
+    """Parse an event of Claude Code, Codex or Gemini CLI."""
+    agent_event = text_field(message, "hook_event_name", 60)
     return HookEvent(
         agent,
         name,
-        {
-            "theirs": theirs if theirs.isidentifier() else HOOK_EVENT_NAMES.get(name, ""),
-            "session": text_field(said, "session_id", 200),
-            "transcript": transcript if os.path.isabs(transcript) else "",
-            "folder": folder if os.path.isabs(folder) else "",
-            "prompt": text_field(said, "prompt", MAX_PROMPT),
-        },
-        afresh=said.get("source") in RESET_SOURCES,
+        agent_event=agent_event if agent_event.isidentifier() else HOOK_EVENT_NAMES.get(name, ""),
+        session=text_field(message, "session_id", 200),
+        transcript=text_field(message, "transcript_path"),
+        folder=text_field(message, "cwd"),
+        prompt=text_field(message, "prompt", MAX_PROMPT),
+        fresh=message.get("source") in RESET_SOURCES,
     )
 
 
-def reply_standard(event: HookEvent, told: str, shown: str) -> dict[str, Any]:
-    """Return what the agent is answered."""
-    inner = {"hookEventName": event.theirs or HOOK_EVENT_NAMES.get(event.name, ""), "additionalContext": told}
-    return {"hookSpecificOutput": inner, "systemMessage": shown}
-
-
-CURSOR_MAX_PROMPT = 1_000_000
-
-
-def parse_cursor(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
-    """Return the event."""
-    roots = said.get("workspace_roots")
-    folder = text_field({"folder": roots[0]}, "folder") if isinstance(roots, list) and roots else ""
-    transcript = text_field(said, "transcript_path")
-    fields = {
-        "session": text_field(said, "conversation_id", 200),
-        "transcript": transcript if os.path.isabs(transcript) else "",
-        "folder": folder if os.path.isabs(folder) else "",
-        "prompt": text_field(said, "prompt", CURSOR_MAX_PROMPT),
+def reply_standard(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
+    """Return the answer to Claude Code, Codex or Gemini CLI."""
+    name = event.agent_event or HOOK_EVENT_NAMES.get(event.name, "")
+    return {
+        "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
+        "systemMessage": summary,
     }
-    return HookEvent(agent, name, fields)
 
 
-def reply_cursor(event: HookEvent, told: str, shown: str) -> dict[str, Any]:
-    """Return what Cursor is answered; an empty object is nothing."""
-    del shown
-    return {"additional_context": told} if event.name == "session-start" else {}
+def parse_cursor(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
+    """Parse an event of Cursor."""
+    roots = message.get("workspace_roots")
+    return HookEvent(
+        agent,
+        name,
+        session=text_field(message, "conversation_id", 200),
+        transcript=text_field(message, "transcript_path"),
+        folder=text_field({"folder": roots[0]}, "folder") if isinstance(roots, list) and roots else "",
+        prompt=text_field(message, "prompt", MAX_PROMPT),
+    )
 
 
-PLUGIN_MAX_PROMPT = 1_000_000
+def reply_cursor(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
+    """Return the answer to Cursor, which takes context only when a session begins and shows no summary."""
+    del summary
+    return {"additional_context": text} if event.name == "session-start" else {}
 
 
-def parse_plugin(agent: str, name: str, said: Mapping[str, Any]) -> HookEvent:
-    """Return the event."""
-    folder, transcript = text_field(said, "folder"), text_field(said, "transcript")
-    fields = {
-        "session": text_field(said, "session", 200),
-        "transcript": transcript if os.path.isabs(transcript) else "",
-        "folder": folder if os.path.isabs(folder) else "",
-        "prompt": text_field(said, "prompt", PLUGIN_MAX_PROMPT),
-    }
-    return HookEvent(agent, name, fields, afresh=said.get("afresh") is True)
+def parse_plugin(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
+    """Parse an event that our own plugin of OpenClaw or OpenCode forwards."""
+    return HookEvent(
+        agent,
+        name,
+        session=text_field(message, "session", 200),
+        transcript=text_field(message, "transcript"),
+        folder=text_field(message, "folder"),
+        prompt=text_field(message, "prompt", MAX_PROMPT),
+        fresh=message.get("afresh") is True,
+    )
 
 
-def reply_plugin(event: HookEvent, told: str, shown: str) -> dict[str, Any]:
-    """Return what the agent is answered."""
-    return {"event": event.name, "context": told, "message": shown}
+def reply_plugin(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
+    """Return the answer to our own plugin."""
+    return {"event": event.name, "context": text, "message": summary}
 
 
 if TYPE_CHECKING:
@@ -153,20 +157,21 @@ if TYPE_CHECKING:
 def _folder_below(variable: str, default: str, *below: str) -> Roots:
     """Folder that a variable names, or the default in the home folder, and what is below it."""
 
-    def roots(around: Mapping[str, str]) -> tuple[str, ...]:
-        named = around.get(variable, "").strip() if variable else ""
-        folder = named.replace("~", home_folder(around), 1) if named.startswith("~/") else named
-        folder = folder or os.path.join(home_folder(around), default)
+    def roots(env: Mapping[str, str]) -> tuple[str, ...]:
+        folder = env.get(variable, "").strip() if variable else ""
+        if folder.startswith("~/"):
+            folder = folder.replace("~", home_folder(env), 1)
+        folder = folder or os.path.join(home_folder(env), default)
         return (os.path.join(os.path.abspath(folder), *below),)
 
     return roots
 
 
-def _openclaw_folders(around: Mapping[str, str]) -> tuple[str, ...]:
+def _openclaw_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """The log that the plugin writes, and where OpenClaw kept its own before it had a database."""
     return (
-        os.path.join(data_folder(around), "agents", "openclaw", "agents"),
-        *_folder_below("OPENCLAW_STATE_DIR", ".openclaw", "agents")(around),
+        os.path.join(data_folder(env), "agents", "openclaw", "agents"),
+        *_folder_below("OPENCLAW_STATE_DIR", ".openclaw", "agents")(env),
     )
 
 
@@ -204,73 +209,75 @@ HOOK_FORMATS = {
 
 
 CONSOLIDATION_EVENTS = ("heartbeat", "session-end")
-"""Events after which old memories are told in short, where it is time."""
+"""Events after which memories are consolidated, if that is due."""
 MAX_CITED = 3
 """Memories that are named to the person."""
 MAX_MESSAGE = 200
 """Characters of the line that the person sees."""
 RESERVED_SECONDS = 0.04
-"""Seconds of the budget that are not spent on waiting for a resident."""
+"""Seconds of the budget that are not spent on waiting for the daemon."""
 
 
 class HookContext:
-    """What a hook has around it: the environment, the folders, the resident's socket, and its time.
+    """The environment, folders, daemon socket and time of one hook.
 
     Attributes:
-        alone: Whether there was no resident to ask, and the settings, where they are known, wish for one.
+        wants_daemon: Whether no daemon answered and the settings, as far as they are known, want one.
     """
 
-    def __init__(self, around: Mapping[str, str], end: Callable[[], float], until: Callable[[float], None]):
-        """Args: the environment; tells when the time is up; sets that, in milliseconds from the start."""
-        self.around = around
-        self.data = data_folder(around)
-        self.mark = settings_fingerprint(around)
-        self.socket = socket_path(runtime_folder(around), self.mark)
-        self.errands = JobQueue(self.data, self.mark)
+    def __init__(
+        self, env: Mapping[str, str], deadline: Callable[[], float], extend: Callable[[float], None]
+    ):
+        """Args: the environment; returns the deadline; sets it, in milliseconds from the start."""
+        self.env = env
+        self.data = data_folder(env)
+        self.fingerprint = settings_fingerprint(env)
+        self.socket = socket_path(runtime_folder(env), self.fingerprint)
+        self.jobs = JobQueue(self.data, self.fingerprint)
         self.log = Log(self.data)
-        self.end = end
-        self.until = until
-        self.alone = False
+        self.deadline = deadline
+        self.extend = extend
+        self.wants_daemon = False
 
     def ask(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Ask the resident, as long as there is time."""
-        left = self.end() - time.monotonic() - RESERVED_SECONDS
-        return ask_daemon(self.socket, self.mark, verb, arguments, left) if left > 0 else None
+        """Ask the daemon; None where it does not answer in time."""
+        seconds = self.deadline() - time.monotonic() - RESERVED_SECONDS
+        return ask_daemon(self.socket, self.fingerprint, verb, arguments, seconds) if seconds > 0 else None
 
 
-def answer_event(event: HookEvent, near: HookContext) -> tuple[dict[str, Any] | None, int]:
-    """Return what the agent is answered, None for nothing, and how many memories that tells."""
+def answer_event(event: HookEvent, context: HookContext) -> tuple[dict[str, Any] | None, int]:
+    """Return the answer to the agent, None for nothing, and how many memories are in it."""
     if event.name not in ANSWERED_EVENTS:
         return None, 0
-    session = "" if event.afresh else event.session
-    asked = {"name": event.name, "folder": event.folder, "session": session, "prompt": event.prompt}
-    found = near.ask("remind", asked)
-    if found is None:
-        found = _answer_without_daemon(asked, near)
-    if not found.get("text"):
+    session = "" if event.fresh else event.session
+    question = {"name": event.name, "folder": event.folder, "session": session, "prompt": event.prompt}
+    memories = context.ask("remind", question)
+    if memories is None:
+        memories = _answer_without_daemon(question, context)
+    if not memories.get("text"):
         return None, 0
-    cited = [str(one) for one in found["cited"]]
-    told = HOOK_FORMATS[event.agent].reply(event, found["text"], citation_summary(cited))
-    return (told, len(cited)) if told else (None, 0)
+    cited = [str(one) for one in memories["cited"]]
+    reply = HOOK_FORMATS[event.agent].reply(event, memories["text"], citation_summary(cited))
+    return (reply, len(cited)) if reply else (None, 0)
 
 
-def _answer_without_daemon(asked: Mapping[str, Any], near: HookContext) -> dict[str, Any]:
-    near.alone = True  # as far as is known before the settings are read: they may take all the time there is
+def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) -> dict[str, Any]:
+    context.wants_daemon = True  # until the settings are read, which may take all the time there is
     from scrubjay.api.queries import event_context
     from scrubjay.config.loader import load_settings
     from scrubjay.memory import Memory
 
-    settings = load_settings(environ=near.around)
-    near.until(settings.hooks.budget_ms)
-    near.alone = settings.resident.auto
-    near.log = settings.log.open(near.data)
+    settings = load_settings(environ=context.env)
+    context.extend(settings.hooks.budget_ms)
+    context.wants_daemon = settings.resident.auto
+    context.log = settings.log.open(context.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.
     memory = Memory.open(settings=settings, cold=True)
-    return event_context(memory, settings.hooks, asked)
+    return event_context(memory, settings.hooks, question)
 
 
 def citation_summary(cited: list[str]) -> str:
-    r"""Return the line that the person sees: how many memories, and where the first of them stand.
+    r"""Return the line that the person sees: how many memories, and where the first of them are.
 
     >>> citation_summary(["a.md:1-3", "notes/\x1b[31mb.md:4-4"])
     'scrubjay: 2 memories (a.md:1-3, b.md:4-4)'
@@ -281,32 +288,33 @@ def citation_summary(cited: list[str]) -> str:
     return f"scrubjay: {len(cited)} {noun} ({', '.join(names)}{more})"[:MAX_MESSAGE]
 
 
-def queue_jobs(event: HookEvent, near: HookContext) -> None:
-    """Leave to others what takes longer than a hook may.
+def queue_jobs(event: HookEvent, context: HookContext) -> None:
+    """Queue what takes longer than a hook may, and start a process that does it.
 
     Raises:
-        OSError: It cannot be written down, or nobody can be started who does it.
+        OSError: The queue cannot be written, or no process can be started.
     """
-    if near.alone and near.socket is not None:
-        client.spawn_detached(["resident", "serve", "--if-wanted"], near.around)
-    roots = HOOK_FORMATS[event.agent].roots(near.around)
-    found = find_transcript(event.transcript, roots) if event.name in CAPTURE_EVENTS else None
-    if found:
-        near.errands.put("capture", event=event.name, root=found[0], path=found[1])
+    jobs = context.jobs
+    if context.wants_daemon and context.socket is not None:
+        client.spawn_detached(["resident", "serve", "--if-wanted"], context.env)
+    roots = HOOK_FORMATS[event.agent].roots(context.env)
+    transcript = find_transcript(event.transcript, roots) if event.name in CAPTURE_EVENTS else None
+    if transcript:
+        jobs.enqueue("capture", event=event.name, root=transcript[0], path=transcript[1])
     if event.name == "session-start":
-        near.errands.put("catch-up", event=event.name, root=roots[0] if roots else "")
+        jobs.enqueue("catch-up", event=event.name, root=roots[0] if roots else "")
     if event.name in CONSOLIDATION_EVENTS:
-        near.errands.put("consolidate", event=event.name)
-    if not (found or event.name in ("session-start", *CONSOLIDATION_EVENTS)):
+        jobs.enqueue("consolidate", event=event.name)
+    if not (transcript or event.name in ("session-start", *CONSOLIDATION_EVENTS)):
         return
-    if event.name in CAPTURE_EVENTS and near.ask("errands", {}) is not None:
+    if event.name in CAPTURE_EVENTS and context.ask("errands", {}) is not None:
         return
-    if not near.errands.busy():
-        client.spawn_detached(["hook", "--errands"], near.around)
+    if not jobs.busy():
+        client.spawn_detached(["hook", "--errands"], context.env)
 
 
 def find_transcript(transcript: str, roots: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the folder and the transcript in it that are to be taken in; None for one that lies elsewhere.
+    """Return the folder and the transcript in it that are to be synced; None for one that lies elsewhere.
 
     An agent that names no transcript has them where only a look at all of them tells which is new.
     """

@@ -1,7 +1,7 @@
 """Job queue: work that hooks leave for later, run by one process at a time.
 
-A hook must not wait, so it writes down what is to be done and goes. One file is one errand: asked for twice, it is
-done once; asked for while it is done, it is done again. What a killed process left is done by the next one.
+A hook must not wait, so it queues a job and ends. One file is one job: queued twice, it is run once; queued while it
+runs, it is run again. Jobs of a killed process are run by the next one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ if TYPE_CHECKING:
 
 JOB_KINDS = ("capture", "catch-up", "consolidate")
 CONSOLIDATION_INTERVAL = "4h"
-"""Between two nights that a heartbeat or a session's end asks for."""
+"""Least time between two consolidations that hooks ask for."""
 RUNNING_SUFFIX = ".begun"
 STALE_SECONDS = 30 * 86_400
-"""Seconds."""
 
 
 class JobQueue:
-    """The errands of one data folder and one set of settings: nobody does them for somebody else."""
+    """The jobs of one data folder and one set of settings; they are run with no others."""
 
     def __init__(self, data: str, fingerprint: str) -> None:
-        """Args: the data folder, and the mark of the settings (`config_start.fingerprint`)."""
+        """Args: the data folder, and the settings' fingerprint."""
         self.folder = os.path.join(data, "errands", fingerprint[:16])
 
-    def put(self, kind: str, **facts: str) -> None:
-        """Write an errand down.
+    def enqueue(self, kind: str, **facts: str) -> None:
+        """Queue a job.
 
         Raises:
             OSError: It cannot be written.
@@ -53,17 +52,17 @@ class JobQueue:
         os.replace(f"{path}.new-{os.getpid()}", path)
 
     def waiting(self) -> bool:
-        """Return whether something is to be done."""
+        """Return whether a job is queued."""
         return any(True for _ in self._names(""))
 
     def busy(self) -> bool:
-        """Return whether a process is doing errands now; it looks again before it ends."""
-        with self.alone() as mine:
+        """Return whether a process runs jobs now; it looks again before it ends."""
+        with self.exclusive() as mine:
             return not mine
 
     @contextmanager
-    def alone(self) -> Iterator[bool]:
-        """Tell whether this process alone does errands until the block ends; never wait."""
+    def exclusive(self) -> Iterator[bool]:
+        """Yield whether this process alone runs jobs until the block ends; never wait."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -72,24 +71,24 @@ class JobQueue:
             os.close(descriptor)
 
     def run(self, memory: Memory, hooks: HookSettings, log: Log) -> int:
-        """Do what there is to do, unless another process does; return how many errands were done."""
+        """Run the queued jobs, unless another process does; return how many were run."""
         done = 0
         while True:
-            with self.alone() as mine:
+            with self.exclusive() as mine:
                 if not mine:
                     return done
                 for name in self._names(RUNNING_SUFFIX):
                     os.replace(self._path(name), self._path(name.removesuffix(RUNNING_SUFFIX)))
                 while names := list(self._names("")):
                     for name in names:
-                        self._one(name, memory, hooks, log)
+                        self._run_one(name, memory, hooks, log)
                         done += 1
-            # Somebody may have come while the lock was still held, and left it to this process.
+            # A job may have been queued while the lock was still held.
             if not self.waiting():
                 return done
 
     def tidy(self) -> None:
-        """Remove what was left under settings that nobody has had for a month: what it asked for was done since."""
+        """Remove queues of settings that nobody has used for a month: their jobs were done since."""
         import shutil
         import time
 
@@ -99,7 +98,7 @@ class JobQueue:
             if path != self.folder and time.time() - os.stat(path).st_mtime > STALE_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _one(self, name: str, memory: Memory, hooks: HookSettings, log: Log) -> None:
+    def _run_one(self, name: str, memory: Memory, hooks: HookSettings, log: Log) -> None:
         import json
         import time
 
@@ -109,11 +108,11 @@ class JobQueue:
         kind = "unreadable"
         try:
             with open(begun, "rb") as file:
-                told = json.loads(file.read())
-            kind = str(told.get("kind"))
-            facts = run_job(memory, told) if told["event"] in hooks.events else {"passed": True}
+                job = json.loads(file.read())
+            kind = str(job.get("kind"))
+            facts = run_job(memory, job) if job["event"] in hooks.events else {"passed": True}
             log.write("info", f"errand {kind}", (time.monotonic() - started) * 1000, **facts)
-        except Exception as error:  # noqa: BLE001 one errand that fails must not keep the others from being done
+        except Exception as error:  # noqa: BLE001 a job that fails must not keep the others from running
             took = (time.monotonic() - started) * 1000
             log.write("error", f"errand {kind}", took, error=type(error).__name__)
         finally:
@@ -151,26 +150,26 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def run_job(memory: Memory, told: Mapping[str, str]) -> dict[str, int]:
-    """Do one errand, and return what it came to.
+def run_job(memory: Memory, job: Mapping[str, str]) -> dict[str, int]:
+    """Run one job and return its counts.
 
     Raises:
         ScrubjayError: As the facade says.
-        KeyError: The errand lacks something.
+        KeyError: A field of the job is missing.
     """
-    kind = told["kind"]
+    kind = job["kind"]
     if kind == "capture":
-        if not os.path.exists(told["path"] or told["root"]):
+        if not os.path.exists(job["path"] or job["root"]):
             return {"added": 0, "problems": 0}  # a session in which nothing was said has no transcript
-        done = memory.sync(told["root"], only=told["path"] or None)
+        done = memory.sync(job["root"], only=job["path"] or None)
         return {"added": done.added, "problems": len(done.problems)}
     if kind == "catch-up":
-        root, begun = told.get("root", ""), 0
+        root, begun = job.get("root", ""), 0
         if root and os.path.isdir(root) and root not in [source.root for source in memory.sources()]:
             begun = memory.sync(root).added
         done = memory.sync()
         return {"files": done.files, "added": begun + done.added, "problems": len(done.problems)}
     if kind == "consolidate":
-        night = memory.consolidate(if_due=CONSOLIDATION_INTERVAL)
-        return {"digests": len(night.made), "archived": night.archived}
+        report = memory.consolidate(if_due=CONSOLIDATION_INTERVAL)
+        return {"digests": len(report.made), "archived": report.archived}
     raise KeyError(kind)

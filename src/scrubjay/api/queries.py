@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
+from scrubjay.config.paths import ANSWERED_EVENTS
 from scrubjay.errors import InputError
 from scrubjay.text.dialogue import is_small_talk
 
@@ -90,7 +91,6 @@ def run_query(memory: Memory, verb: str, arguments: Mapping[str, Any]) -> bytes:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-ANSWERED_EVENTS: Final = ("session-start", "prompt")
 EMPTY_CONTEXT: Final[dict[str, Any]] = {"text": "", "cited": []}
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
 from scrubjay.errors import InputError
+from scrubjay.models.lifecycle import VERDICTS
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory
@@ -156,7 +157,6 @@ INTEGER: Final = {"type": "integer"}
 STRINGS: Final = {"type": "array", "items": STRING}
 BOOLEAN: Final = {"type": "boolean"}
 ANONYMOUS: Final = Caller()
-VERDICTS: Final = ("used", "useful", "wrong")
 
 
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -91,27 +91,27 @@ def run_hook(args: Sequence[str], store: str | None = None, user: str | None = N
 
 
 def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: str | None) -> None:
-    from scrubjay.agents.hooks import EVENT_NAMES, HOOK_FORMATS, HookContext, answer_event, queue_jobs
-    from scrubjay.config.paths import environment, hook_budget_ms, hooks_disabled
+    from scrubjay.agents.hooks import HOOK_FORMATS, HookContext, answer_event, queue_jobs
+    from scrubjay.config.paths import HOOK_EVENTS, environment, hook_budget_ms, hooks_disabled
     from scrubjay.config.pauses import Pauses
 
     agent, name = args
-    if agent not in HOOK_FORMATS or name not in EVENT_NAMES:
+    if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
     around = environment(store, user)
     guard.until(hook_budget_ms(around, BUDGET_MS))
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
-    near = HookContext(around, lambda: guard.end, guard.until)
-    pauses = Pauses(near.data)
-    if hooks_disabled(near.around):
+    context = HookContext(around, lambda: guard.end, guard.until)
+    pauses = Pauses(context.data)
+    if hooks_disabled(around):
         pauses.leave(event.session)
         return
     if pauses.until(agent) is not None:
         return
     told, count, failed = None, 0, ""
-    guard.late = lambda: queue_jobs(event, near)
+    guard.late = lambda: queue_jobs(event, context)
     try:
-        told, count = answer_event(event, near)
+        told, count = answer_event(event, context)
     except Exception as error:  # noqa: BLE001 what is to be done later can be done though nothing could be told
         failed = type(error).__name__
     if not guard.answered():
@@ -125,9 +125,9 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
 
         os.write(1, json.dumps(told).encode("ascii") + b"\n")
     took = (time.monotonic() - guard.started) * 1000
-    queue_jobs(event, near)
+    queue_jobs(event, context)
     level = "error" if failed else "info"
-    near.log.write(level, f"hook {name}", took, agent=agent, memories=count, error=failed)
+    context.log.write(level, f"hook {name}", took, agent=agent, memories=count, error=failed)
 
 
 def _read_input(descriptor: int) -> dict[str, object]:

@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,7 +34,7 @@ MAX_SUMMARY = 1000
 """Characters of a summary in a list of commands: more than any has, so that none is cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """What every command is told.
 
@@ -53,7 +54,11 @@ class Call:
         return Call(store or self.store, user or self.user, json or self.json)
 
     def settings(self) -> Settings:
-        """Return the settings, with the flags on top."""
+        """Return the settings, with the flags on top; a command loads them once."""
+        return self._settings
+
+    @cached_property
+    def _settings(self) -> Settings:
         from scrubjay.cli.output import write_error
         from scrubjay.config.loader import load_settings
 

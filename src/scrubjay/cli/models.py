@@ -156,11 +156,11 @@ def rebuild(call: Call, large: bool | None) -> None:
 def _change_large_index(call: Call, *, make: bool) -> None:
     if not make:
         with call.open() as memory:
-            memory.reduce()
+            memory.drop_index()
         write_json({"reduced": True}) if call.json else write("taken away; searches read all again")
         return
     with call.open() as memory, show_progress(quiet=call.json) as (report, _):
-        done = memory.enlarge(progress=report)
+        done = memory.build_index(progress=report)
     if call.json:
         write_json(serializers.to_plain(done))
         return

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.config.paths import OFF_VARIABLE
+from scrubjay.config.paths import CONFIG_VARIABLE, OFF_VARIABLE, PREFIX, config_file
 from scrubjay.config.schema import SettingRule
 from scrubjay.config.settings import (
     EMBEDDING_PROVIDERS,
@@ -226,19 +226,6 @@ class _SettingsFile(NamedTuple):
         return str(self.path)
 
 
-PREFIX: Final = "SCRUBJAY_"
-
-CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
-"""Names the settings file; with ``SCRUBJAY_OFF`` one of the two variables that are no setting."""
-
-
-def default_config_path() -> Path:
-    """Return where the settings file is looked for: ``config.toml`` in the user's configuration folder."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("scrubjay", appauthor=False)) / "config.toml"
-
-
 def known_settings() -> KnownSettings:
     """Return which settings there are."""
     found = setting_rules(Settings)
@@ -274,8 +261,9 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     known = known_settings()
-    file = Path(path).expanduser() if path is not None else _named_file(environ)
-    read = from_file(file or default_config_path(), known, required=bool(file), renamed=RENAMED_SECTIONS)
+    file = config_path(environ) if path is None else Path(path).expanduser()
+    required = path is not None or bool(environ.get(CONFIG_VARIABLE))
+    read = from_file(file, known, required=required, renamed=RENAMED_SECTIONS)
     given = {item.name: item for item in read}
     values = {name: item.read(text=False) for name, item in given.items()}
     variables = {variable_name(name): (name, rule) for name, rule in known.settings.items()}
@@ -305,7 +293,7 @@ def load_settings(
 
 def config_path(environ: Mapping[str, str] | None = None) -> Path:
     """Return the settings file that ``load_settings`` reads; it need not exist."""
-    return _named_file(os.environ if environ is None else environ) or default_config_path()
+    return Path(config_file(environ))
 
 
 KEY_VARIABLES: Final[Mapping[str, str]] = {
@@ -368,11 +356,6 @@ def plain_output(environ: Mapping[str, str] | None = None) -> bool:
     """Return whether the environment asks for output without colours (https://no-color.org)."""
     environ = os.environ if environ is None else environ
     return bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-
-
-def _named_file(environ: Mapping[str, str]) -> Path | None:
-    value = environ.get(CONFIG_VARIABLE, "")
-    return Path(value).expanduser() if value else None
 
 
 def _model_tables(given: Iterable[str]) -> list[str]:

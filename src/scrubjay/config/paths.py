@@ -9,10 +9,22 @@ import os
 import sys
 from collections.abc import Mapping
 
+ANSWERED_EVENTS = ("session-start", "prompt")
+"""Hook events that are answered with memories."""
+CAPTURE_EVENTS = ("stop", "pre-compact", "session-end")
+"""Hook events after which the transcript is synced."""
+HOOK_EVENTS = (*ANSWERED_EVENTS, *CAPTURE_EVENTS, "heartbeat")
 OFF_VARIABLE = "SCRUBJAY_OFF"
 """With any value but 0, hooks do nothing."""
+CONFIG_VARIABLE = "SCRUBJAY_CONFIG"
+"""Names the settings file; with ``SCRUBJAY_OFF`` one of the two variables that are no setting."""
 PREFIX = "SCRUBJAY_"
 IS_LINUX: bool = sys.platform.startswith("linux")
+_XDG_FOLDERS = {
+    "data": ("XDG_DATA_HOME", os.path.join(".local", "share")),
+    "config": ("XDG_CONFIG_HOME", ".config"),
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+}
 PATH_SUFFIXES = ("_STORE", "_DIR", "_PATH", "_CONFIG")
 """How variables end whose values are paths, which may be relative to the current folder."""
 
@@ -40,29 +52,35 @@ def home_folder(environ: Mapping[str, str]) -> str:
     return environ.get("HOME") or os.path.expanduser("~")
 
 
-def data_folder(environ: Mapping[str, str]) -> str:
-    """Return the folder in which scrubjay keeps what belongs to the user, as ``config.data_dir`` does."""
+def _user_folder(kind: str, environ: Mapping[str, str] | None) -> str:
+    """Return the folder of a kind (``data``, ``config``, ``cache``); of this process, where no environment is given."""
+    environ = os.environ if environ is None else environ
     if IS_LINUX:
-        named = environ.get("XDG_DATA_HOME", "").strip()
-        return os.path.join(named or os.path.join(home_folder(environ), ".local", "share"), "scrubjay")
+        variable, default = _XDG_FOLDERS[kind]
+        folder = environ.get(variable, "").strip() or os.path.join(home_folder(environ), default)
+        return os.path.join(folder, "scrubjay")
     import platformdirs
 
-    return platformdirs.user_data_dir("scrubjay", appauthor=False)
+    folder = getattr(platformdirs, f"user_{kind}_dir")("scrubjay", appauthor=False)
+    return str(folder)
 
 
-def config_file(environ: Mapping[str, str]) -> str:
-    """Return the settings file, as ``config.config_path`` does; it need not be there."""
-    named = environ.get("SCRUBJAY_CONFIG", "")
-    if named:
-        return os.path.expanduser(named)
-    if IS_LINUX:
-        folder = environ.get("XDG_CONFIG_HOME", "").strip()
-        return os.path.join(
-            folder or os.path.join(home_folder(environ), ".config"), "scrubjay", "config.toml"
-        )
-    import platformdirs
+def data_folder(environ: Mapping[str, str] | None = None) -> str:
+    """Return the folder in which scrubjay keeps what belongs to the user."""
+    return _user_folder("data", environ)
 
-    return os.path.join(platformdirs.user_config_dir("scrubjay", appauthor=False), "config.toml")
+
+def cache_folder(environ: Mapping[str, str] | None = None) -> str:
+    """Return the folder of files that can be made again."""
+    return _user_folder("cache", environ)
+
+
+def config_file(environ: Mapping[str, str] | None = None) -> str:
+    """Return the settings file; it need not exist."""
+    named = (os.environ if environ is None else environ).get(CONFIG_VARIABLE, "")
+    return (
+        os.path.expanduser(named) if named else os.path.join(_user_folder("config", environ), "config.toml")
+    )
 
 
 def runtime_folder(environ: Mapping[str, str]) -> str:
@@ -103,15 +121,15 @@ def settings_fingerprint(environ: Mapping[str, str]) -> str:
     file = config_file(environ)
     try:
         with open(file, "rb") as opened:
-            told = opened.read()
+            content = opened.read()
     except OSError:
-        told = b""
+        content = b""
     own = sorted(
         (name, value) for name, value in environ.items() if name.startswith(PREFIX) and name != OFF_VARIABLE
     )
     uid = os.getuid() if sys.platform != "win32" else 0
     version = sys.modules["scrubjay"].__version__  # imported as every module of it is
-    caches = environ.get("XDG_CACHE_HOME", "").strip() or os.path.join(home_folder(environ), ".cache")
-    parts = (version, str(uid), home_folder(environ), data_folder(environ), caches, file, repr(own))
-    whole = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + told
+    folders = (home_folder(environ), data_folder(environ), cache_folder(environ))
+    parts = (version, str(uid), *folders, file, repr(own))
+    whole = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + content
     return hashlib.sha256(whole).hexdigest()

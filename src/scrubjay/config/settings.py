@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
+from scrubjay.config.paths import HOOK_EVENTS, cache_folder, data_folder
 from scrubjay.config.schema import SettingRule, integer, number, option
 from scrubjay.errors import ConfigError
 from scrubjay.log import LEVELS, Log
@@ -244,9 +245,6 @@ class QuotaSettings:
     )
 
 
-HOOK_EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
-
-
 @dataclass(frozen=True, slots=True)
 class HookSettings:
     """[hooks]: what happens while an agent works."""
@@ -428,18 +426,16 @@ class ProxySettings:
 MAX_DAYS: Final = 36_500
 """Days of a hundred years."""
 
-LEARN_STAGES = ("statements", "changes")
+FACT_STAGES = ("statements", "changes")
 RETENTION_ACTIONS = ("archive", "forget")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
-CONNECT_STAGES = ("concepts", "links", "similar", "categories")
+LINKING_STAGES = ("concepts", "links", "similar", "categories")
 EMBEDDING_PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
 
 
 def data_dir() -> Path:
     """Return the folder in which scrubjay keeps what belongs to the user."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("scrubjay", appauthor=False))
+    return Path(data_folder())
 
 
 def _default_store() -> str:
@@ -447,9 +443,7 @@ def _default_store() -> str:
 
 
 def _default_cache_dir() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("scrubjay", appauthor=False))
+    return Path(cache_folder())
 
 
 def _login_name() -> str:
@@ -625,15 +619,15 @@ class RetentionSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectSettings:
-    """[connect]: what joins memories as they are written."""
+class LinkingSettings:
+    """[linking]: how memories are linked as they are written."""
 
     stages: tuple[str, ...] = field(
-        default=CONNECT_STAGES,
+        default=LINKING_STAGES,
         metadata=option(
             "What is done: concepts found and linked, links by name, automatic links, categories.",
             kind="list",
-            choices=CONNECT_STAGES,
+            choices=LINKING_STAGES,
         ),
     )
     similarity: float = field(default=0.8, metadata=number("Least cosine of an automatic link.", 0.0, 1.0))
@@ -641,15 +635,15 @@ class ConnectSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LearnSettings:
-    """[learn]: what is learned from what is written."""
+class FactSettings:
+    """[facts]: which facts are extracted from what is written."""
 
     stages: tuple[str, ...] = field(
-        default=LEARN_STAGES,
+        default=FACT_STAGES,
         metadata=option(
             "What is done: a person's turns read for statements; statements compared with known ones.",
             kind="list",
-            choices=LEARN_STAGES,
+            choices=FACT_STAGES,
         ),
     )
 
@@ -710,8 +704,8 @@ class Settings:
     notes: NotesSettings = field(default_factory=NotesSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     quota: QuotaSettings = field(default_factory=QuotaSettings)
-    connect: ConnectSettings = field(default_factory=ConnectSettings)
-    learn: LearnSettings = field(default_factory=LearnSettings)
+    linking: LinkingSettings = field(default_factory=LinkingSettings)
+    facts: FactSettings = field(default_factory=FactSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     hooks: HookSettings = field(default_factory=HookSettings)
@@ -733,8 +727,8 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "notes": NotesSettings,
     "retention": RetentionSettings,
     "quota": QuotaSettings,
-    "connect": ConnectSettings,
-    "learn": LearnSettings,
+    "linking": LinkingSettings,
+    "facts": FactSettings,
     "llm": LlmSettings,
     "consolidation": ConsolidationSettings,
     "hooks": HookSettings,
@@ -745,8 +739,12 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
 }
 
 
-RENAMED_SECTIONS: Final[Mapping[str, str]] = {"night": "consolidation"}
-"""Sections by the name that they had in the last release, which is still read, with a warning."""
+RENAMED_SECTIONS: Final[Mapping[str, str]] = {
+    "connect": "linking",
+    "learn": "facts",
+    "night": "consolidation",
+}
+"""Former name of a section, read for this release with a warning, to its name."""
 
 
 def setting_rules(section: type[Any]) -> dict[str, SettingRule]:

@@ -40,20 +40,20 @@ if TYPE_CHECKING:
 MAX_REQUEST_BYTES: Final = 1_000_000
 """Bytes of a request."""
 PEER_TIMEOUT: Final = 10.0
-"""Seconds that a peer has to say what it wants, and to read the answer."""
+"""Seconds that a peer has to send its request and to read the answer."""
 MAX_CONCURRENT: Final = 32
-"""Requests that are answered at the same time; who comes then goes on without an answer."""
+"""Requests that are answered at the same time; further ones are dropped."""
 POLL_SECONDS: Final = 1.0
-"""Seconds between two looks at whether it should end."""
+"""Seconds between two checks whether to stop."""
 
 RequestHandler = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 
 
 class DaemonServer:
-    """One process's end of a socket."""
+    """The socket of one process, and the threads that answer on it."""
 
     def __init__(self, path: str, fingerprint: str, answer: RequestHandler, log: Log, *, host: str) -> None:
-        """Args: the socket, the mark of the settings, who answers, the log, and which command lives here."""
+        """Args: the socket's path, the settings' fingerprint, the handler, the log, and the hosting command."""
         self._path = path
         self._fingerprint = fingerprint
         self._answer = answer
@@ -68,7 +68,7 @@ class DaemonServer:
         self._lock = -1
 
     def take(self) -> bool:
-        """Take the place without answering yet; False where another process has it, or it cannot be had."""
+        """Lock the socket's path without answering yet; False where another process has it, or it cannot be locked."""
         if self._lock >= 0:
             return True
         try:
@@ -83,33 +83,33 @@ class DaemonServer:
         return True
 
     def open(self) -> bool:
-        """Take the place and answer from now on; False as `take`."""
+        """Lock the path and answer from now on; False as `take`."""
         if not self.take():
             return False
         try:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path)  # of an owner that died: the lock was free
-            self._socket = self._bound()
+            self._socket = self._listen()
         except OSError:
             self._release()
             return False
         threading.Thread(target=self._accept, args=(self._socket,), name="resident", daemon=True).start()
         return True
 
-    def _bound(self) -> socket.socket:
-        found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    def _listen(self) -> socket.socket:
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             # Between bind and chmod the folder, which nobody else can enter, keeps it.
-            found.bind(self._path)
+            listening.bind(self._path)
             os.chmod(self._path, 0o600)
-            found.listen(64)
+            listening.listen(64)
         except OSError:
-            found.close()
+            listening.close()
             raise
-        return found
+        return listening
 
     def close(self) -> None:
-        """Give the place up; requests that are being answered are answered."""
+        """Stop listening, and wait for the requests that are being answered."""
         self._ended.set()
         if self._socket is None:
             self._release()
@@ -148,29 +148,28 @@ class DaemonServer:
     def _accept(self, listening: socket.socket) -> None:
         while not self._ended.is_set():
             try:
-                line, _ = listening.accept()
+                connection, _ = listening.accept()
             except OSError:
                 return
             if not self._slots.acquire(blocking=False):
-                line.close()
+                connection.close()
                 continue
-            threading.Thread(target=self._served, args=(line,), name="request", daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), name="request", daemon=True).start()
 
-    def _served(self, line: socket.socket) -> None:
+    def _serve(self, connection: socket.socket) -> None:
         try:
-            with line:
-                line.settimeout(PEER_TIMEOUT)
-                told = json.dumps(self._reply(line)).encode("ascii") + b"\n"
-                line.sendall(told)
+            with connection:
+                connection.settimeout(PEER_TIMEOUT)
+                connection.sendall(json.dumps(self._reply(connection)).encode("ascii") + b"\n")
         except OSError:
             return  # the peer has gone: it went on without an answer
         finally:
             self._slots.release()
 
-    def _reply(self, line: socket.socket) -> dict[str, Any]:
-        if not is_same_user(line):
+    def _reply(self, connection: socket.socket) -> dict[str, Any]:
+        if not is_same_user(connection):
             return {"refused": "another user"}
-        request = _read_request(line)
+        request = _read_request(connection)
         if request is None:
             return {"refused": "no request"}
         if request.get("settings") != self._fingerprint:
@@ -194,7 +193,7 @@ class DaemonServer:
             self._asked = time.monotonic()
 
     def state(self) -> dict[str, Any]:
-        """Return what is told of it."""
+        """Return the process, its host command, and how much it was asked."""
         idle = time.monotonic() - self._asked
         return {
             "pid": os.getpid(),
@@ -205,13 +204,13 @@ class DaemonServer:
         }
 
 
-def _read_request(line: socket.socket) -> dict[str, Any] | None:
-    """Return the one request of a line; None for what is none."""
+def _read_request(connection: socket.socket) -> dict[str, Any] | None:
+    """Return the request that a connection sends; None for anything else."""
     end = time.monotonic() + PEER_TIMEOUT
     parts: list[bytes] = []
     size = 0
     while not parts or not parts[-1].endswith(b"\n"):
-        part = line.recv(65_536)
+        part = connection.recv(65_536)
         size += len(part)
         if not part or size > MAX_REQUEST_BYTES or time.monotonic() > end:
             return None
@@ -223,31 +222,31 @@ def _read_request(line: socket.socket) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def is_same_user(line: socket.socket) -> bool:
+def is_same_user(connection: socket.socket) -> bool:
     """Return whether the process at the other end runs as the same user, as the kernel tells."""
     platform: str = sys.platform
     if platform == "linux":
-        told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return int(struct.unpack("3i", told)[1]) == os.getuid()
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", credentials)[1]) == os.getuid()
     if platform == "darwin" or "bsd" in platform:
         # struct xucred: version, uid, and groups; SOL_LOCAL is 0 and LOCAL_PEERCRED 1.
-        told = line.getsockopt(0, 1, 76)
-        return int(struct.unpack_from("II", told)[1]) == os.getuid()
+        credentials = connection.getsockopt(0, 1, 76)
+        return int(struct.unpack_from("II", credentials)[1]) == os.getuid()
     return False
 
 
 SHUTDOWN_TIMEOUT: Final = 30.0
-"""Seconds that a process waits at its end for an errand that it is doing; the next one does it again otherwise."""
+"""Seconds that a process waits at its end for a job; the next process runs it again otherwise."""
 
 
 class DaemonHandler:
-    """What a resident can be asked. Threads may ask at once."""
+    """Answers requests with a memory; safe to call from several threads."""
 
-    def __init__(self, memory: Callable[[], Memory], settings: Settings, errands: JobQueue, log: Log) -> None:
-        """Args: opens the memory when it is first needed, its settings, what hooks leave to be done, the log."""
+    def __init__(self, memory: Callable[[], Memory], settings: Settings, jobs: JobQueue, log: Log) -> None:
+        """Args: opens the memory on first use, its settings, the job queue, the log."""
         self._memory = memory
         self._settings = settings
-        self._errands = errands
+        self._jobs = jobs
         self._log = log
         self._writing = threading.Lock()
         self._warming = threading.Lock()
@@ -262,7 +261,7 @@ class DaemonHandler:
             ScrubjayError: As the facade says.
         """
         if verb == "errands":
-            threading.Thread(target=self._run_errands, name="errands").start()
+            threading.Thread(target=self._run_jobs, name="errands").start()
             return {"begun": True}
         if not self._warm:
             # Who asks is faster alone than a process that opens its store for the first time.
@@ -293,7 +292,7 @@ class DaemonHandler:
             self._warming.release()
 
     def close(self) -> None:
-        """Wait for what is being written: whoever opened the memory will close it."""
+        """Wait for a write in progress; the memory is closed by its opener."""
         if self._writing.acquire(timeout=SHUTDOWN_TIMEOUT):
             self._writing.release()
 
@@ -311,17 +310,15 @@ class DaemonHandler:
         found: dict[str, Any] = serializers.to_plain(memory.search(**arguments))
         return found
 
-    def _run_errands(self) -> None:
+    def _run_jobs(self) -> None:
         with self._writing:
-            self._errands.run(self._memory(), self._settings.hooks, self._log)
+            self._jobs.run(self._memory(), self._settings.hooks, self._log)
 
 
 def prepare_daemon(
     settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
 ) -> tuple[DaemonServer, DaemonHandler] | None:
-    """Return a resident that is not open yet, and who answers in it; None where there can be none.
-
-    There can be none on Windows, nor for a store that is in memory.
+    """Return a server that is not open yet and its handler; None on Windows and for a store in memory.
 
     Args:
         settings: Made of this environment.
@@ -329,30 +326,30 @@ def prepare_daemon(
         around: The environment.
         host: Which command it lives in.
     """
-    mark = settings_fingerprint(around)
-    path = socket_path(runtime_folder(around), mark)
+    fingerprint = settings_fingerprint(around)
+    path = socket_path(runtime_folder(around), fingerprint)
     if path is None or settings.store.startswith("memory:"):
         return None
 
     data = data_folder(around)
     log = settings.log.open(data)
-    answering = DaemonHandler(memory, settings, JobQueue(data, mark), log)
-    return DaemonServer(path, mark, answering, log, host=host), answering
+    handler = DaemonHandler(memory, settings, JobQueue(data, fingerprint), log)
+    return DaemonServer(path, fingerprint, handler, log, host=host), handler
 
 
 @contextmanager
 def host_daemon(
     settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
 ) -> Iterator[None]:
-    """Answer on the place of these settings until the block ends, unless another process does or it cannot be had."""
+    """Answer requests for these settings until the block ends, unless another process does."""
     found = prepare_daemon(settings, memory, around, host)
     if found is None:
         yield
         return
-    resident, answering = found
+    server, handler = found
     try:
-        resident.open()
+        server.open()
         yield
     finally:
-        resident.close()
-        answering.close()
+        server.close()
+        handler.close()

@@ -17,12 +17,11 @@ from typing import Any, Final
 from scrubjay import __version__
 from scrubjay.agents import json_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options
+from scrubjay.config.paths import HOOK_EVENTS
 from scrubjay.doctor.checks import Installation
 from scrubjay.errors import InputError
 from scrubjay.models.reports import Check, check_ok, check_problem, check_warning
 
-PLUGIN_EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
-"""At which a plugin calls."""
 COMMAND_LINE: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
 
 
@@ -107,7 +106,7 @@ def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[st
         words = json.loads(found[1])
     except ValueError:
         return {}
-    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in PLUGIN_EVENTS}
+    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
 
 
 def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
@@ -117,7 +116,7 @@ def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, s
         return {}
     words = _as_list(plugin.get("command"))
     return (
-        {event: shlex.join([*map(str, words), "hook", agent, event]) for event in PLUGIN_EVENTS}
+        {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
         if words
         else {}
     )
@@ -127,13 +126,13 @@ def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def check_programs(case: Installation) -> Iterator[Check]:
+def check_programs(installation: Installation) -> Iterator[Check]:
     """Yield what is found on the PATH."""
     found: dict[Path, Path] = {}
-    for path in programs_on_path(case.home.env):
+    for path in programs_on_path(installation.home.env):
         found.setdefault(path.resolve(), path)
     if len(found) > 1:
-        told = ", ".join(f"{path} ({program_version([str(path)], case)})" for path in found.values())
+        told = ", ".join(f"{path} ({program_version([str(path)], installation)})" for path in found.values())
         yield check_warning(
             "program",
             f"several are installed: {told}",
@@ -154,48 +153,48 @@ def programs_on_path(env: Mapping[str, str]) -> list[Path]:
     return [Path(path) for path in there if path]
 
 
-def check_agent_programs(agent: Agent, wires: AgentCommands, case: Installation) -> Check:
+def check_agent_programs(agent: Agent, commands: AgentCommands, installation: Installation) -> Check:
     """Return whether the programs that an agent's configuration names are there, and of this version."""
     about = f"{agent.name} program"
     again = f"scrubjay install {agent.name}"
-    for words in sorted(set(_program_words(wires))):
+    for words in sorted(set(_program_words(commands))):
         path = Path(words[0])
         if not (os.access(path, os.X_OK) if path.is_absolute() else shutil.which(words[0])):
             return check_problem(about, f"{words[0]}, which it starts, is not there", again)
-        other = program_version(words, case)
+        other = program_version(words, installation)
         if other != __version__:
             return check_problem(
                 about, f"it starts {words[0]}, which is {other}; this is {__version__}", again
             )
-    return check_ok(about, f"it starts {next(_program_words(wires))[0]}, which is this version")
+    return check_ok(about, f"it starts {next(_program_words(commands))[0]}, which is this version")
 
 
-def _program_words(wires: AgentCommands) -> Iterator[tuple[str, ...]]:
+def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:
     """The words before a command's name, of each command in the configuration."""
-    if wires.server:
-        at = wires.server.index("mcp") if "mcp" in wires.server else 1
-        yield wires.server[:at]
-    for command in wires.hooks.values():
+    if commands.server:
+        at = commands.server.index("mcp") if "mcp" in commands.server else 1
+        yield commands.server[:at]
+    for command in commands.hooks.values():
         words = shlex.split(command)
         yield tuple(words[: words.index("hook")])
 
 
-def program_version(words: Iterable[str], case: Installation) -> str:
+def program_version(words: Iterable[str], installation: Installation) -> str:
     """Return the version that a program says it is, or why it says none."""
     command = [*words, "--version"]
-    env = {**case.home.env}
+    env = {**installation.home.env}
     try:
         done = subprocess.run(
             command,
             capture_output=True,
             text=True,
-            timeout=case.seconds,
+            timeout=installation.seconds,
             env=env,
             check=False,
             errors="replace",
         )
     except subprocess.TimeoutExpired:
-        return f"silent for {case.seconds:g} seconds"
+        return f"silent for {installation.seconds:g} seconds"
     except OSError as error:
         return f"unable to start ({error.strerror})"
     name, _, said = done.stdout.strip().partition(" ")

@@ -43,48 +43,50 @@ SESSION_PATTERN: Final = re.compile(rf"{RESERVED_NAME}-([0-9a-f]{{12}})")
 STATUSES: Final = ("active", "superseded", "archived")
 
 
-def marker_folder(case: Installation) -> Path:
+def marker_folder(installation: Installation) -> Path:
     """Return the folder in which markers lie, each in one of its own; also the project that they are said in."""
-    return case.home.data / RESERVED_NAME
+    return installation.home.data / RESERVED_NAME
 
 
 @contextmanager
-def exclusive_markers(case: Installation) -> Iterator[bool]:
+def exclusive_markers(installation: Installation) -> Iterator[bool]:
     """Tell whether no other doctor puts markers until the block ends.
 
     Raises:
         StoreError: The lock cannot be opened.
     """
-    marker_folder(case).mkdir(mode=0o700, parents=True, exist_ok=True)
-    with locked(marker_folder(case) / "one", "", "doctor") as mine:
+    marker_folder(installation).mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(marker_folder(installation) / "one", "", "doctor") as mine:
         yield mine
 
 
-def create_marker(case: Installation) -> Marker:
+def create_marker(installation: Installation) -> Marker:
     """Make a marker's folder and return the marker.
 
     Raises:
         OSError: It cannot be made.
     """
-    found = _marker(case, secrets.token_hex(6))
+    found = _marker(installation, secrets.token_hex(6))
     while redact_text(found.text).text != found.text:  # what is taken for a secret would not be found again
-        found = _marker(case, secrets.token_hex(6))
+        found = _marker(installation, secrets.token_hex(6))
     found.folder.mkdir(mode=0o700)
     return found
 
 
-def _marker(case: Installation, digits: str) -> Marker:
+def _marker(installation: Installation, digits: str) -> Marker:
     session = f"{RESERVED_NAME}-{digits}"
     at = to_datetime(now_micros()).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return Marker(f"kestrel{digits}", session, marker_folder(case) / session, marker_folder(case), at)
+    return Marker(
+        f"kestrel{digits}", session, marker_folder(installation) / session, marker_folder(installation), at
+    )
 
 
-def leftover_markers(case: Installation) -> list[Marker]:
+def leftover_markers(installation: Installation) -> list[Marker]:
     """Return the markers that are still there."""
-    if not marker_folder(case).is_dir():
+    if not marker_folder(installation).is_dir():
         return []
-    names = [SESSION_PATTERN.fullmatch(path.name) for path in sorted(marker_folder(case).iterdir())]
-    return [_marker(case, name[1]) for name in names if name]
+    names = [SESSION_PATTERN.fullmatch(path.name) for path in sorted(marker_folder(installation).iterdir())]
+    return [_marker(installation, name[1]) for name in names if name]
 
 
 def remove_marker(memory: Memory, marker: Marker) -> None:
@@ -114,20 +116,20 @@ def marker_memories(memory: Memory, marker: Marker) -> list[str]:
     return [result.id for result in answer.results if marker.word in result.snippet]
 
 
-def check_leftover_markers(case: Installation) -> Iterator[Check]:
+def check_leftover_markers(installation: Installation) -> Iterator[Check]:
     """Yield what an earlier doctor left, and take it away when that is asked for."""
-    if not leftover_markers(case):
+    if not leftover_markers(installation):
         return
-    with exclusive_markers(case) as mine:
+    with exclusive_markers(installation) as mine:
         if not mine:
             return
-        found = leftover_markers(case)
-        if not case.mend:
+        found = leftover_markers(installation)
+        if not installation.mend:
             told = f"{len(found)} of an earlier doctor, which was ended before its time"
             yield check_warning("markers", told, "scrubjay doctor --fix")
             return
         try:
-            with case.memory() as memory:
+            with installation.memory() as memory:
                 for marker in found:
                     remove_marker(memory, marker)
         except (ScrubjayError, OSError) as error:
@@ -271,27 +273,29 @@ PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
 """For a last try, that tells a hook that is late from one that finds nothing."""
 
 
-def prove_agent(agent: Agent, wires: AgentCommands, case: Installation) -> list[Check]:
+def prove_agent(agent: Agent, commands: AgentCommands, installation: Installation) -> list[Check]:
     """Return what became of a marker, step by step; steps after one that failed are left out."""
     try:
-        with exclusive_markers(case) as mine:
+        with exclusive_markers(installation) as mine:
             if not mine:
                 return [
                     check_warning(
                         f"{agent.name} proof", "another doctor is at it now", f"scrubjay doctor {agent.name}"
                     )
                 ]
-            with case.memory() as memory:
-                marker = create_marker(case)
+            with installation.memory() as memory:
+                marker = create_marker(installation)
                 try:
-                    return list(_Proof(agent, wires, case, memory, marker).steps())
+                    return list(_Proof(agent, commands, installation, memory, marker).steps())
                 finally:
                     remove_marker(memory, marker)
     except ScrubjayError as error:
         return [check_problem(f"{agent.name} proof", str(error), error.hint)]
     except OSError as error:
         return [
-            check_problem(f"{agent.name} proof", f"{marker_folder(case)} cannot be used ({error.strerror})")
+            check_problem(
+                f"{agent.name} proof", f"{marker_folder(installation)} cannot be used ({error.strerror})"
+            )
         ]
 
 
@@ -299,20 +303,25 @@ class _Proof:
     """One agent's proof, as far as it has come."""
 
     def __init__(
-        self, agent: Agent, wires: AgentCommands, case: Installation, memory: Memory, marker: Marker
+        self,
+        agent: Agent,
+        commands: AgentCommands,
+        installation: Installation,
+        memory: Memory,
+        marker: Marker,
     ) -> None:
         self._agent = agent
-        self._wires = wires
-        self._case = case
+        self._commands = commands
+        self._installation = installation
         self._memory = memory
         self._marker = marker
         self._sample: SampleSession | None = SAMPLES.get(agent.name)
-        self._wanted = case.settings.hooks.events
+        self._wanted = installation.settings.hooks.events
         self._event = next(
-            (name for name in CAPTURE_EVENTS if name in wires.hooks and name in self._wanted), ""
+            (name for name in CAPTURE_EVENTS if name in commands.hooks and name in self._wanted), ""
         )
         self._began = marker.at
-        self._env = dict(case.home.env)
+        self._env = dict(installation.home.env)
 
     def steps(self) -> Iterator[Check]:
         for step in (self._capture, self._recall, self._search, self._forget):
@@ -334,15 +343,15 @@ class _Proof:
         if env.get("XDG_DATA_HOME") != self._env.get(
             "XDG_DATA_HOME"
         ):  # scrubjay's own folder is below it too
-            env["SCRUBJAY_STORE"] = self._case.settings.store
+            env["SCRUBJAY_STORE"] = self._installation.settings.store
         started = time.monotonic()
         try:
-            command = self._wires.hooks[self._event]
+            command = self._commands.hooks[self._event]
             run_hook(
                 command,
                 sample.said(self._event, marker, file),
                 env,
-                self._case.seconds,
+                self._installation.seconds,
                 str(marker.project),
             )
         except CommandError as error:
@@ -375,18 +384,18 @@ class _Proof:
             return self._failed("capture", "a conversation put there by hand was not taken in")
         why = "its hooks cannot be shown a conversation from outside"
         if not self._event:
-            there = any(name in self._wires.hooks for name in CAPTURE_EVENTS)
+            there = any(name in self._commands.hooks for name in CAPTURE_EVENTS)
             why = "[hooks] events leaves it out" if there else "it has no hook that takes anything in"
         return check_ok(self._about("capture"), f"not proven: {why}; the marker was put there by hand")
 
     def _recall(self) -> Check | None:
-        command = self._wires.hooks.get("prompt")
+        command = self._commands.hooks.get("prompt")
         if command is None or self._sample is None or "prompt" not in self._wanted:
             return None
         said = self._sample.said("prompt", self._marker, self._marker.folder)
         for env in (*[self._env] * MAX_TRIES, self._env | PATIENT_ENVIRONMENT):
             try:
-                heard = run_hook(command, said, env, self._case.seconds, str(self._marker.project))
+                heard = run_hook(command, said, env, self._installation.seconds, str(self._marker.project))
             except CommandError as error:
                 return self._failed("recall", f"its prompt hook: {error}")
             if self._marker.word in heard.text:
@@ -409,13 +418,17 @@ class _Proof:
         )
 
     def _search(self) -> Check | None:
-        if not self._wires.server:
+        if not self._commands.server:
             return None
         started = time.monotonic()
-        env = {**self._case.home.env, **self._wires.env}
+        env = {**self._installation.home.env, **self._commands.env}
         try:
             found = call_mcp_tool(
-                self._wires.server, "memory_search", {"query": self._marker.question}, env, BACKGROUND_TIMEOUT
+                self._commands.server,
+                "memory_search",
+                {"query": self._marker.question},
+                env,
+                BACKGROUND_TIMEOUT,
             )
         except CommandError as error:
             return self._failed("search", f"its MCP server: {error}")
@@ -445,13 +458,15 @@ class _Proof:
                 self._about("forget"),
                 "it is not found and does not come back; its bytes go with the next write, since somebody reads now",
             )
-        bytes_too = ", and no byte of it is in the store's file" if self._case.file is not None else ""
+        bytes_too = (
+            ", and no byte of it is in the store's file" if self._installation.file is not None else ""
+        )
         return check_ok(self._about("forget"), f"it is not found and does not come back{bytes_too}")
 
     def _lies_in_store(self) -> bool:
         import mmap
 
-        file = self._case.file
+        file = self._installation.file
         for path in (file, file.with_name(f"{file.name}-wal")) if file is not None else ():
             if path.exists() and path.stat().st_size:
                 with (
@@ -463,7 +478,7 @@ class _Proof:
         return False
 
     def _failed(self, step: str, why: str, fix: str = "") -> Check:
-        told = checks.last_log_entries(self._case.home.data, "warning", 1, self._began)
+        told = checks.last_log_entries(self._installation.home.data, "warning", 1, self._began)
         if told:
             why += f"; the log says: {told[0].get('event')} {told[0].get('error', '')}".rstrip()
         return check_problem(

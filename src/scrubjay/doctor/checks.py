@@ -25,6 +25,7 @@ from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
 from scrubjay.errors import ConfigError, ScrubjayError, StoreError
+from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
 from scrubjay.models.dates import now_micros, to_datetime
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
 from scrubjay.models.sources import source_location
@@ -88,33 +89,37 @@ MIN_FREE_BYTES: Final = 100_000_000
 LOW_FREE_BYTES: Final = 1_000_000_000
 
 
-def check_files(case: Installation) -> Iterator[Check]:
+def check_files(installation: Installation) -> Iterator[Check]:
     """Yield what is found of rights and room."""
     if sys.platform != "win32":
-        yield _check_permissions(case)
-    yield _check_disk_space(case)
+        yield _check_permissions(installation)
+    yield _check_disk_space(installation)
 
 
-def own_files(case: Installation) -> list[Path]:
+def own_files(installation: Installation) -> list[Path]:
     """Return the store's files and scrubjay's own in the data folder, as far as they are there."""
     found = []
-    if case.file is not None and case.file.parent.is_dir():
-        name = case.file.name
+    if installation.file is not None and installation.file.parent.is_dir():
+        name = installation.file.name
         found += [
             path
-            for path in case.file.parent.iterdir()
+            for path in installation.file.parent.iterdir()
             if path.name == name or path.name.startswith((f"{name}-", f"{name}.lock"))
         ]
-    if case.home.data.is_dir():
-        found += [case.home.data, *case.home.data.glob("log*"), *case.home.data.glob("agents/*")]
+    if installation.home.data.is_dir():
+        found += [
+            installation.home.data,
+            *installation.home.data.glob("log*"),
+            *installation.home.data.glob("agents/*"),
+        ]
     return sorted(set(found))
 
 
-def _check_permissions(case: Installation) -> Check:
-    open_to = [path for path in own_files(case) if _file_mode(path) & 0o077]
+def _check_permissions(installation: Installation) -> Check:
+    open_to = [path for path in own_files(installation) if _file_mode(path) & 0o077]
     if not open_to:
         return check_ok("files", "only you can read the store and what lies beside it")
-    if not case.mend:
+    if not installation.mend:
         names = ", ".join(path.name for path in open_to[:3]) + (", …" if len(open_to) > 3 else "")
         return check_warning(
             "files", f"others may read {names} in {open_to[0].parent}", "scrubjay doctor --fix"
@@ -144,8 +149,8 @@ def _restrict_mode(path: Path) -> bool:
     return True
 
 
-def _check_disk_space(case: Installation) -> Check:
-    folder = (case.file or case.home.data).absolute()
+def _check_disk_space(installation: Installation) -> Check:
+    folder = (installation.file or installation.home.data).absolute()
     while not folder.is_dir():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
@@ -167,19 +172,19 @@ CLOCK_TOLERANCE: Final = 120.0
 """Seconds that a clock may be set back before what was written then is ordered wrongly enough to be told."""
 
 
-def check_store(case: Installation) -> Iterator[Check]:
+def check_store(installation: Installation) -> Iterator[Check]:
     """Yield what is found of the store; what needs it open is left out where it does not open."""
-    whole = _check_integrity(case)
+    whole = _check_integrity(installation)
     yield whole
-    if whole.state == PROBLEM or (case.file is not None and not case.file.exists()):
+    if whole.state == PROBLEM or (installation.file is not None and not installation.file.exists()):
         return
     try:
-        with case.memory() as memory:
+        with installation.memory() as memory:
             found = memory.status()
     except ScrubjayError as error:
         yield check_problem("memories", str(error), error.hint)
         return
-    kept = f"{found.memories:,} in {found.store}, of {case.settings.user}"
+    kept = f"{found.memories:,} in {found.store}, of {installation.settings.user}"
     yield (
         check_ok("memories", kept)
         if found.memories
@@ -189,16 +194,16 @@ def check_store(case: Installation) -> Iterator[Check]:
             "scrubjay sync DIR, or install an agent: scrubjay install --list",
         )
     )
-    yield _check_texts(case)
-    yield from _check_server(case, found)
+    yield _check_texts(installation)
+    yield from _check_server(installation, found)
     yield from _check_archived(found)
     yield _check_backlog(found)
     yield from _check_sources(found)
-    yield _check_clock(case, found)
+    yield _check_clock(installation, found)
 
 
-def _check_integrity(case: Installation) -> Check:
-    path = case.file
+def _check_integrity(installation: Installation) -> Check:
+    path = installation.file
     if path is None:
         return check_ok("store", "it is kept by a server, whose files are its own to check")
     if not path.exists():
@@ -206,7 +211,7 @@ def _check_integrity(case: Installation) -> Check:
     from scrubjay.storage.sqlite.maintenance import check_integrity
 
     try:
-        found = check_integrity(path, case.seconds, case.key)
+        found = check_integrity(path, installation.seconds, installation.key)
     except ScrubjayError as error:
         return check_problem("store", str(error), error.hint)
     if found.faults:
@@ -214,17 +219,19 @@ def _check_integrity(case: Installation) -> Check:
         return check_problem("store", f"{path} is damaged: {found.faults[0]}", again)
     seen = f"schema {found.schema}, {found.pages:,} pages"
     if not found.finished:
-        return check_ok("store", f"{seen}; no fault in what {case.seconds:g} seconds allowed to look at")
+        return check_ok(
+            "store", f"{seen}; no fault in what {installation.seconds:g} seconds allowed to look at"
+        )
     return check_ok("store", f"{seen}, all whole")
 
 
-def _check_server(case: Installation, found: StoreStatus) -> Iterator[Check]:
+def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Check]:
     """What only a server's store can lack: its second fence, and what a large tenant is searched by."""
     from scrubjay.storage.urls import open_store
 
     if not found.warnings:
         return
-    with closing(open_store(case.settings.store)) as store:
+    with closing(open_store(installation.settings.store)) as store:
         unfenced = store.unguarded()
     for text in found.warnings:
         if text == unfenced:
@@ -237,22 +244,22 @@ def _check_server(case: Installation, found: StoreStatus) -> Iterator[Check]:
             )
 
 
-def _check_texts(case: Installation) -> Check:
+def _check_texts(installation: Installation) -> Check:
     """Compare each text with the hash that was kept when it was written, a few hundred at a time."""
     from scrubjay.storage.urls import open_store
 
-    end = time.monotonic() + case.seconds
+    end = time.monotonic() + installation.seconds
     bad: list[tuple[AlteredMemory, str]] = []
     looked, late = 0, ""
     try:
-        with closing(open_store(case.settings.store)) as store:
-            for count, altered in _altered_texts(store, case.settings.tenant):
+        with closing(open_store(installation.settings.store)) as store:
+            for count, altered in _altered_texts(store, installation.settings.tenant):
                 if late:
                     break
                 looked += count
                 bad += altered
                 if time.monotonic() > end:  # whether that was the last of them, the next one tells
-                    late = f", in what {case.seconds:g} seconds allowed to look at"
+                    late = f", in what {installation.seconds:g} seconds allowed to look at"
             else:
                 late = ""
     except ScrubjayError as error:
@@ -338,15 +345,15 @@ def _source_problem(source: SourceStatus) -> str:
     return ""
 
 
-def _check_clock(case: Installation, found: StoreStatus) -> Check:
+def _check_clock(installation: Installation, found: StoreStatus) -> Check:
     """A clock that was set back gives new memories older times than old ones have."""
     from scrubjay.models.dates import now_micros, to_datetime
 
     now = now_micros()
     latest = max((source.synced for source in found.sources if source.synced), default="")
     ahead = latest > to_datetime(now + round(CLOCK_TOLERANCE * 1e6)).isoformat(timespec="seconds")
-    if case.file is not None and case.file.exists():
-        ahead = ahead or case.file.stat().st_mtime > time.time() + CLOCK_TOLERANCE
+    if installation.file is not None and installation.file.exists():
+        ahead = ahead or installation.file.stat().st_mtime > time.time() + CLOCK_TOLERANCE
     if ahead:
         when = to_datetime(now).isoformat(timespec="seconds")
         return check_warning(
@@ -360,14 +367,14 @@ def _check_clock(case: Installation, found: StoreStatus) -> Check:
 SAMPLE_SENTENCE: Final = "Where is the key?"
 
 
-def check_models(case: Installation) -> Iterator[Check]:
+def check_models(installation: Installation) -> Iterator[Check]:
     """Yield what is found of the models; nothing is sent anywhere."""
-    yield _check_runs("model static", lambda: _open_static(case))
-    yield _check_runs("model minilm", lambda: _open_minilm(case))
-    for name, model in case.settings.models.extra.items():
+    yield _check_runs("model static", lambda: _open_static(installation))
+    yield _check_runs("model minilm", lambda: _open_minilm(installation))
+    for name, model in installation.settings.models.extra.items():
         yield _check_extra_model(name, model)
-    if case.settings.llm.model:
-        yield _check_api_key("model of [llm]", "llm", case)
+    if installation.settings.llm.model:
+        yield _check_api_key("model of [llm]", "llm", installation)
 
 
 def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
@@ -382,16 +389,16 @@ def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
     return check_ok(about, f"its files are as they should be, and it embeds ({embedder.model.revision})")
 
 
-def _open_static(case: Installation) -> Embedder:
+def _open_static(installation: Installation) -> Embedder:
     from scrubjay.embeddings.static import StaticEmbedder
 
-    return StaticEmbedder(case.settings.models.static_path)
+    return StaticEmbedder(installation.settings.models.static_path)
 
 
-def _open_minilm(case: Installation) -> Embedder:
+def _open_minilm(installation: Installation) -> Embedder:
     from scrubjay.embeddings.onnx import MiniLmEmbedder
 
-    settings = case.settings.models
+    settings = installation.settings.models
     return MiniLmEmbedder(settings.minilm_path, runtime=settings.runtime)
 
 
@@ -408,9 +415,9 @@ def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:
     return check_ok(about, f"described ({model.provider}); nothing was sent to see whether it answers")
 
 
-def _check_api_key(about: str, section: str, case: Installation) -> Check:
+def _check_api_key(about: str, section: str, installation: Installation) -> Check:
     try:
-        api_key(section, case.settings.llm)
+        api_key(section, installation.settings.llm)
     except ConfigError as error:
         return check_warning(about, str(error), error.hint)
     return check_ok(about, "described; nothing was sent to see whether it answers")
@@ -423,34 +430,38 @@ DAEMON_TIMEOUT: Final = 20.0
 """Seconds that a resident has to answer, since it loads its models first, or to be gone."""
 
 
-def check_background(case: Installation) -> Iterator[Check]:
+def check_background(installation: Installation) -> Iterator[Check]:
     """Yield what is found of pauses, of the resident, of dead ones' sockets and of what hooks left to be done."""
-    yield _check_pauses(case)
-    yield _check_daemon(case)
-    yield from _check_stale_sockets(case)
-    yield from _check_jobs(case)
+    yield _check_pauses(installation)
+    yield _check_daemon(installation)
+    yield from _check_stale_sockets(installation)
+    yield from _check_jobs(installation)
 
 
-def hooks_off_reason(case: Installation, agent: str) -> str:
+def hooks_off_reason(installation: Installation, agent: str) -> str:
     """Return why the hooks of an agent do nothing now, an empty string where they work."""
-    if hooks_disabled(case.home.env):
+    if hooks_disabled(installation.home.env):
         return "SCRUBJAY_OFF is set here"
-    until = Pauses(str(case.home.data)).until(agent)
+    until = Pauses(str(installation.home.data)).until(agent)
     return "" if until is None else f"paused {_pause_text(until)}"
 
 
 @contextmanager
-def daemon_running(case: Installation) -> Iterator[None]:
+def daemon_running(installation: Installation) -> Iterator[None]:
     """Have a resident, as a session of an agent has one, which starts it; one that was started here is stopped."""
-    mark = settings_fingerprint(case.home.env)
-    path = socket_path(runtime_folder(case.home.env), mark)
-    if path is None or not case.settings.resident.auto or case.settings.store.startswith("memory:"):
+    mark = settings_fingerprint(installation.home.env)
+    path = socket_path(runtime_folder(installation.home.env), mark)
+    if (
+        path is None
+        or not installation.settings.resident.auto
+        or installation.settings.store.startswith("memory:")
+    ):
         yield
         return
     ours = client.daemon_state(path, mark) is None
     try:
         if ours:
-            _start_daemon(path, mark, case)
+            _start_daemon(path, mark, installation)
         yield
     finally:
         if ours:
@@ -458,10 +469,10 @@ def daemon_running(case: Installation) -> Iterator[None]:
             _wait_for_daemon(path, mark, there=False)
 
 
-def _start_daemon(path: str, mark: str, case: Installation) -> None:
+def _start_daemon(path: str, mark: str, installation: Installation) -> None:
     """Start one and wait until it answers; where it does not, what is looked at next says how it goes without."""
     with contextlib.suppress(OSError):
-        client.spawn_detached(["resident", "serve"], case.home.env)
+        client.spawn_detached(["resident", "serve"], installation.home.env)
         _wait_for_daemon(path, mark, there=True)
 
 
@@ -471,10 +482,10 @@ def _wait_for_daemon(path: str, mark: str, *, there: bool) -> None:
         time.sleep(0.1)
 
 
-def _check_pauses(case: Installation) -> Check:
-    if hooks_disabled(case.home.env):
+def _check_pauses(installation: Installation) -> Check:
+    if hooks_disabled(installation.home.env):
         return check_warning("pause", "SCRUBJAY_OFF is set here: hooks do nothing", "unset SCRUBJAY_OFF")
-    running = Pauses(str(case.home.data)).running()
+    running = Pauses(str(installation.home.data)).running()
     if not running:
         return check_ok("pause", "none: hooks work")
     told = ", ".join(
@@ -489,9 +500,9 @@ def _pause_text(until: float) -> str:
     return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"
 
 
-def _check_daemon(case: Installation) -> Check:
-    mark = settings_fingerprint(case.home.env)
-    path = socket_path(runtime_folder(case.home.env), mark)
+def _check_daemon(installation: Installation) -> Check:
+    mark = settings_fingerprint(installation.home.env)
+    path = socket_path(runtime_folder(installation.home.env), mark)
     if path is None:
         return check_ok("resident", "there can be none here; everything works without")
     folder = Path(path).parent
@@ -508,13 +519,13 @@ def _check_daemon(case: Installation) -> Check:
     return check_ok("resident", f"runs{host}, process {state['pid']}, {state['requests']:,} requests")
 
 
-def _check_stale_sockets(case: Installation) -> Iterator[Check]:
+def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
     """Sockets whose owner died: the lock beside each is free."""
-    folder = Path(runtime_folder(case.home.env))
+    folder = Path(runtime_folder(installation.home.env))
     if not is_private_folder(str(folder / "any")):
         return
-    found = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=case.mend)]
-    if found and case.mend:
+    found = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.mend)]
+    if found and installation.mend:
         yield check_ok("sockets", f"{len(found)} of dead processes taken away", mended=True)
     elif found:
         yield check_warning("sockets", f"{len(found)} of dead processes in {folder}", "scrubjay doctor --fix")
@@ -537,8 +548,8 @@ def _is_unowned(path: Path, *, remove: bool) -> bool:
         os.close(descriptor)
 
 
-def _check_jobs(case: Installation) -> Iterator[Check]:
-    errands = JobQueue(str(case.home.data), settings_fingerprint(case.home.env))
+def _check_jobs(installation: Installation) -> Iterator[Check]:
+    errands = JobQueue(str(installation.home.data), settings_fingerprint(installation.home.env))
     folder = Path(errands.folder)
     if not folder.is_dir() or not errands.waiting() or errands.busy():
         return
@@ -552,9 +563,6 @@ def _check_jobs(case: Installation) -> Iterator[Check]:
         )
 
 
-LOG_FILES: Final = ("log", "log.1")
-"""The file, and what was put aside when it had grown."""
-LEVELS: Final = ("debug", "info", "warning", "error")
 MAX_READ_BYTES: Final = 1_000_000
 """Bytes read from the end of a file."""
 
@@ -572,7 +580,7 @@ def last_log_entries(
     """
     least = LEVELS.index(level)
     found: list[dict[str, Any]] = []
-    for name in LOG_FILES:
+    for name in (FILE_NAME, OLD_FILE_NAME):
         for entry in _read_backwards(folder / name):
             if entry["time"] < since:
                 return found
@@ -607,10 +615,10 @@ MAX_COUNTED_ERRORS: Final = 100
 """Errors that are counted: more say no more."""
 
 
-def check_log(case: Installation) -> Iterator[Check]:
+def check_log(installation: Installation) -> Iterator[Check]:
     """Yield how many errors the log tells of, by what they were."""
     since = to_datetime(now_micros() - DAY).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    found = last_log_entries(case.home.data, "error", MAX_COUNTED_ERRORS, since)
+    found = last_log_entries(installation.home.data, "error", MAX_COUNTED_ERRORS, since)
     if not found:
         yield check_ok("log", "no error within a day")
         return

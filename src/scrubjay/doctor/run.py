@@ -24,11 +24,13 @@ INSTALLATION_CHECKS: Final[tuple[Callable[[Installation], Iterator[Check]], ...]
 )
 
 
-def run_checks(case: Installation, names: Sequence[str] = (), *, agents: bool = True) -> Iterator[Check]:
+def run_checks(
+    installation: Installation, names: Sequence[str] = (), *, agents: bool = True
+) -> Iterator[Check]:
     """Yield every check: of the installation, then of each agent that it is installed for.
 
     Args:
-        case: The installation.
+        installation: The installation.
         names: Agents to look at; none takes every agent that it is installed for.
         agents: Whether agents are looked at; they use the settings' own store.
 
@@ -37,25 +39,25 @@ def run_checks(case: Installation, names: Sequence[str] = (), *, agents: bool = 
     """
     chosen = [find_agent(name) for name in names] or [find_agent(name) for name in AGENTS]
     for check in INSTALLATION_CHECKS:
-        yield from check(case)
+        yield from check(installation)
     if not agents:
         return
     seen = False
     for agent in chosen:
-        for found in _check_agent(agent, case, asked=bool(names)):
+        for found in _check_agent(agent, installation, asked=bool(names)):
             seen = True
             yield found
     if not seen:
         yield check_warning("agents", "it is installed for none", "scrubjay install --list")
 
 
-def _check_agent(agent: Agent, case: Installation, *, asked: bool) -> Iterator[Check]:
+def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> Iterator[Check]:
     about, again = f"{agent.name} configuration", f"scrubjay install {agent.name}"
     try:
-        parts = agent.installed(case.home)
-        reached = read_agent_commands(agent, case.home)
+        parts = agent.installed(installation.home)
+        reached = read_agent_commands(agent, installation.home)
     except InputError as error:
-        if asked or agent.found(case.home):
+        if asked or agent.found(installation.home):
             yield check_problem(about, str(error), error.hint or "mend the file")
         return
     if not any(parts.values()):
@@ -69,15 +71,15 @@ def _check_agent(agent: Agent, case: Installation, *, asked: bool) -> Iterator[C
         yield check_ok(about, f"in place: {', '.join(parts)}")
     if not reached.server and not reached.hooks:
         return
-    start = agent_commands.check_agent_programs(agent, reached, case)
+    start = agent_commands.check_agent_programs(agent, reached, installation)
     yield start
     if start.state != OK:
         return
-    if why := checks.hooks_off_reason(case, agent.name):
+    if why := checks.hooks_off_reason(installation, agent.name):
         yield check_warning(
             f"{agent.name} proof", f"left out: {why}", "scrubjay resume, or unset SCRUBJAY_OFF"
         )
         return
-    with checks.daemon_running(case):
-        found = prove_agent(agent, reached, case)
+    with checks.daemon_running(installation):
+        found = prove_agent(agent, reached, installation)
     yield from found

@@ -113,6 +113,9 @@ class Amendment:
     origin: str | Unchanged = UNCHANGED
 
 
+VERDICTS: Final = ("used", "useful", "wrong")
+"""What a caller can say of a memory. ``used``: it was read and acted on; the others judge it."""
+
 EVENT_OPS: Final = (
     "added",
     "archived",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -187,6 +187,10 @@ class Progress:
         """Seconds that it takes to go on at the pace so far, judged by bytes where there are any; None before that."""
         done, total = (self.bytes, self.all_bytes) if self.all_bytes else (self.done, self.total)
         return self.seconds * (total - done) / done if done > 0 else None
+
+
+ProgressCallback = Callable[[Progress], None]
+"""Called now and then with how far a long call is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from typing import Final
 from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest import additions as store_path
 from scrubjay.ingest.alignment import NOTE_MARKER, with_note_marker
+from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.models.lifecycle import UNCHANGED, Amendment, NewMemory
 from scrubjay.models.records import Record
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.search.results import full_path
-from scrubjay.services.enrichment import edge_builder, fact_learner, recluster_due
+from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace, require_may_change, resolve_id, resolve_projects
 
 MAX_INLINE_RECLUSTER = 1_024
@@ -39,17 +40,20 @@ def add_one(workspace: Workspace, memory: NewMemory) -> AddReport:
 
 def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
-    wanted = [
+    new = [
         replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
         for item in memories
     ]
-    base = workspace.lineup.writing()
-    weaver = edge_builder(workspace, base)
-    allow = workspace.settings.redaction.allow
-    added = store_path.add_memories(
-        workspace.store, workspace.scope, base, wanted, weaver, fact_learner(workspace, base), allow
+    store, scope, settings, base = (
+        workspace.store,
+        workspace.scope,
+        workspace.settings,
+        workspace.models.writer(),
     )
-    recluster_due(workspace, base, weaver, MAX_INLINE_RECLUSTER)
+    edges = edge_builder(workspace, base)
+    facts = FactStage(store, scope, base, settings.facts.stages, curates=workspace.may_curate)
+    added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
+    recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
     folder = workspace.settings.notes.dir
     if folder is None:
         return added
@@ -98,24 +102,24 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
         NotFoundError: No memory's id begins so, or several do.
         InputError: Its words are a file's, or a field has a value it cannot have.
     """
-    wanted = store_path.amendment_fields(amendment)
+    fields = store_path.amendment_fields(amendment)
     with workspace.store.reader(workspace.scope) as reader:
-        one = resolve_id(reader, memory)
-        record = reader.get([one])[one]
+        memory = resolve_id(reader, memory)
+        record = reader.get([memory])[memory]
         require_may_change(workspace, [record], "change")
         path = full_path(record, {source.id: source for source in reader.sources()})
-    if record.place is not None and _FILE_FIELDS & wanted.keys():
+    if record.place is not None and _FILE_FIELDS & fields.keys():
         lines = f"{record.place.line_start}-{record.place.line_end}"
-        _refuse_file_field(one, f"{path or record.place.path}:{lines}")
-    if amendment.content is not UNCHANGED and (noted := _day_note_location(workspace, record)) is not None:
-        _refuse_file_field(one, noted)
-    base = workspace.lineup.writing()
-    weaver = edge_builder(workspace, base)
-    done = store_path.amend_memory(
-        workspace.store, workspace.scope, base, weaver, one, amendment, workspace.settings.redaction.allow
+        _refuse_file_field(memory, f"{path or record.place.path}:{lines}")
+    if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
+        _refuse_file_field(memory, note)
+    base = workspace.models.writer()
+    edges = edge_builder(workspace, base)
+    report = store_path.amend_memory(
+        workspace.store, workspace.scope, base, edges, memory, amendment, workspace.settings.redaction.allow
     )
-    recluster_due(workspace, base, weaver, MAX_INLINE_RECLUSTER)
-    return done
+    recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
+    return report
 
 
 def _refuse_file_field(memory: str, where: str) -> None:

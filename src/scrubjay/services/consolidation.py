@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,15 +18,13 @@ from scrubjay.consolidation.context import (
     ModelBudget,
     RunContext,
 )
-from scrubjay.consolidation.runner import consolidate_key as pipeline
-from scrubjay.consolidation.runner import restore_all
-from scrubjay.consolidation.runner import undo_run as take_back
+from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.llm.client import LlmSpec, open_llm
 from scrubjay.models.dates import now_micros
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
-from scrubjay.models.reports import ConsolidationReport, Progress, UndoReport
+from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
 from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace
@@ -34,7 +32,6 @@ from scrubjay.storage.changes import PutRun
 
 LOCK_NAME: Final = "consolidate"
 """What whoever consolidates holds."""
-ProgressCallback = Callable[[Progress], None]
 
 
 def run_consolidation(
@@ -68,18 +65,18 @@ def run_consolidation(
         if not keys:
             return ConsolidationReport(passed="not due", interrupted=interrupted, dry_run=dry_run)
         run = new_run_id()
-        base = workspace.lineup.writing()
-        weaver = edge_builder(workspace, base)
-        night = RunContext(
-            workspace.store, workspace.scope, "", base, weaver, run, now, after_days, dry_run=dry_run
+        base = workspace.models.writer()
+        edges = edge_builder(workspace, base)
+        context = RunContext(
+            workspace.store, workspace.scope, "", base, edges, run, now, after_days, dry_run=dry_run
         )
-        asked = (workspace.settings.consolidation.archive, archive)
-        wanted = frozenset(kind for kind in (TRANSCRIPTS, NOTES) if kind in asked)
-        night = replace(night, archive=wanted, progress=progress, began=started)
-        night, asking, trouble = with_language_model(workspace, night)
-        same = _unchanged_keys(workspace, rows) if due is not None else set()
+        kinds = {TRANSCRIPTS, NOTES} & {workspace.settings.consolidation.archive, archive}
+        context = replace(context, archive=frozenset(kinds), progress=progress, began=started)
+        context, model, problems = with_language_model(workspace, context)
+        unchanged = _unchanged_keys(workspace, rows) if due is not None else set()
         tallies = [
-            pipeline(replace(night, key=key, idle=key in same, foreseen=DryRunState())) for key in keys
+            consolidate_key(replace(context, key=key, idle=key in unchanged, foreseen=DryRunState()))
+            for key in keys
         ]
         if due is not None and not dry_run:
             _record_empty_run(
@@ -90,7 +87,7 @@ def run_consolidation(
                 now,
             )
         if not dry_run and any(one.wrote for one in tallies):
-            recluster_due(workspace, base, weaver)
+            recluster_due(workspace, base, edges)
         if not dry_run:
             workspace.store.vacuum()
     return ConsolidationReport(
@@ -108,7 +105,7 @@ def run_consolidation(
         found=tuple(made for one in tallies for made in one.found),
         rephrased=sum(one.rephrased for one in tallies),
         refused=sum(one.refused for one in tallies),
-        partial=(*trouble, *(asking.partial if asking is not None else ())),
+        partial=(*problems, *(model.partial if model is not None else ())),
         interrupted=interrupted,
         dry_run=dry_run,
         seconds=time.monotonic() - started,
@@ -128,7 +125,7 @@ def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
                 "Another process consolidates now. Nothing was undone.",
                 hint=f"scrubjay consolidate --undo {run}",
             )
-        return take_back(workspace.store, workspace.scope, run)
+        return undo_run(workspace.store, workspace.scope, run)
 
 
 def restore_consolidated(workspace: Workspace) -> ChangeReport:
@@ -186,38 +183,35 @@ def _record_empty_run(
     workspace: Workspace, rows: Sequence[ConsolidationRun], keys: Sequence[str], run: str, now: int
 ) -> None:
     """Write down that there was nothing to do, in the place of the last time that there was nothing."""
-    looked = []
+    runs = []
     with workspace.store.reader(workspace.scope) as reader:
         for key in keys:
             last = next((row for row in rows if row.key == key), None)
-            again = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
+            was_empty = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
             counts = {MEMORY_COUNT: reader.amount(key)}
-            looked.append(
+            runs.append(
                 PutRun(
                     ConsolidationRun(
-                        last.id if last and again else run, key, "done", RULES_VERSION, now, now, counts
+                        last.id if last and was_empty else run, key, "done", RULES_VERSION, now, now, counts
                     )
                 )
             )
-    if looked:
-        workspace.store.write(workspace.scope, looked)
+    if runs:
+        workspace.store.write(workspace.scope, runs)
 
 
 def with_language_model(
-    workspace: Workspace, night: RunContext
+    workspace: Workspace, context: RunContext
 ) -> tuple[RunContext, ModelBudget | None, tuple[str, ...]]:
-    """Return a night with what it may ask, that by itself, and why there is none though the settings name one.
-
-    A model that cannot be used keeps no night from being done.
-    """
-    wanted = workspace.settings.llm
-    if not wanted.model or not wanted.refine:
-        return night, None, ()
+    """Return the context with the settings' language model, its budget, and why it cannot be used."""
+    settings = workspace.settings.llm
+    if not settings.model or not settings.refine:
+        return context, None, ()
     try:
-        model = open_llm(LlmSpec(wanted.base_url, wanted.model, api_key("llm", wanted)))
-    except ConfigError as exc:
-        return night, None, (f"{wanted.model} was not asked: {exc}",)
-    asking = ModelBudget(model, wanted.deadline, wanted.requests, workspace.announce)
-    facts = asking if "facts" in wanted.refine else None
-    digests = asking if "digests" in wanted.refine else None
-    return replace(night, facts=facts, digests=digests), asking, ()
+        model = open_llm(LlmSpec(settings.base_url, settings.model, api_key("llm", settings)))
+    except ConfigError as error:
+        return context, None, (f"{settings.model} was not asked: {error}",)
+    budget = ModelBudget(model, settings.deadline, settings.requests, workspace.announce)
+    facts = budget if "facts" in settings.refine else None
+    digests = budget if "digests" in settings.refine else None
+    return replace(context, facts=facts, digests=digests), budget, ()

@@ -10,7 +10,7 @@ from scrubjay.ingest import deletion as store_path
 from scrubjay.ingest.deletion import status_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.lifecycle import Event, LifecycleChange
+from scrubjay.models.lifecycle import VERDICTS, Event, LifecycleChange
 from scrubjay.models.records import Record, Source
 from scrubjay.models.reports import ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryLink
@@ -21,8 +21,6 @@ from scrubjay.services.workspace import Workspace, require_may_change, resolve_i
 from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 
-VERDICTS: Final = ("used", "useful", "wrong")
-"""What a caller can say of a memory. ``used``: it was read and acted on; the others judge it."""
 MIN_STRENGTH: Final = 0.3
 """Strength that any number of "wrong" leaves: judged down, never out of reach of an exact question."""
 
@@ -165,7 +163,7 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     with workspace.store.reader(workspace.scope) as reader:
         require_may_change(workspace, reader.get(ids).values(), "forget")
     gone = store_path.forget_memories(workspace.store, workspace.scope, ids)
-    if "categories" in workspace.settings.connect.stages:
+    if "categories" in workspace.settings.linking.stages:
         for source, keys in gone.sources.items():
             _refile(workspace, source, keys)
         for key in gone.fewer:
@@ -183,6 +181,6 @@ def _recluster_after_removal(workspace: Workspace, key: str, *, told: bool) -> N
     """Find the topics of a key anew that lost one, or half of its memories: no later call of somebody else's does."""
     from scrubjay.categories.topics import are_topics_due, organise_topics
 
-    base = workspace.lineup.writing()
+    base = workspace.models.writer()
     if told or are_topics_due(workspace.store, workspace.scope, key, base, 0):
-        organise_topics(workspace.store, workspace.scope, key, base, workspace.lineup.backfilled())
+        organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())

@@ -165,7 +165,7 @@ class Concepts:
             workspace.scope,
             terms,
             workspace.scope.key(visibility, group),
-            workspace.lexicons,
+            workspace.dictionaries,
         )
 
     def merge(self, name: str, into: str) -> EntitySummary:
@@ -196,7 +196,7 @@ class Concepts:
         from scrubjay.entities.edits import rename_entity
 
         concept = self._id(name)
-        rename_entity(self._workspace.store, self._workspace.scope, concept, to, self._workspace.lexicons)
+        rename_entity(self._workspace.store, self._workspace.scope, concept, to, self._workspace.dictionaries)
         return self._known(concept)
 
     def remove(self, name: str) -> EntitySummary:

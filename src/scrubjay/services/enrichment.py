@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +17,12 @@ from scrubjay.categories.topics import (
 from scrubjay.errors import InputError
 from scrubjay.ingest.embedder import backfill_vectors
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
-from scrubjay.models.reports import EmbedReport, Progress, VectorReport
+from scrubjay.models.reports import EmbedReport, ProgressCallback, VectorReport
 from scrubjay.services.workspace import Workspace
 from scrubjay.text.display import estimate_tokens
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
-    from scrubjay.ingest.fact_stage import FactStage
 
 
 def recluster_due(workspace: Workspace, base: Embedder, weaver: EdgeBuilder, most: int | None = None) -> None:
@@ -44,7 +43,7 @@ def recluster_due(workspace: Workspace, base: Embedder, weaver: EdgeBuilder, mos
         if are_topics_due(
             workspace.store, workspace.scope, key, base, weaver.written[key], patient=most is None
         ):
-            organise_topics(workspace.store, workspace.scope, key, base, workspace.lineup.backfilled())
+            organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())
 
 
 def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, found: bool = False) -> None:
@@ -55,9 +54,9 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
         keys: Keys that a finer model covers.
         found: Leave keys alone that have no topics: there is nothing to find, as was seen before.
     """
-    if "categories" not in workspace.settings.connect.stages:
+    if "categories" not in workspace.settings.linking.stages:
         return
-    base, finer = workspace.lineup.writing(), workspace.lineup.backfilled()
+    base, finer = workspace.models.writer(), workspace.models.backfilled()
     for key in keys:
         if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES and lack_finer_model(
             workspace.store, workspace.scope, key, finer, none=not found
@@ -66,28 +65,16 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
 
 
 def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
-    """Return a weaver for one call.
-
-    Args:
-        workspace: Where, for whom, with which settings.
-        base: The base model, whose vectors tell what is alike.
-    """
-    wanted = workspace.settings.connect
-    wish = LinkingOptions(wanted.stages, SimilarityOptions(wanted.similarity, wanted.links))
-    return EdgeBuilder(workspace.store, workspace.scope, base.model.fingerprint, workspace.lexicons, wish)
-
-
-def fact_learner(workspace: Workspace, base: Embedder) -> FactStage:
-    """Return what learns from what one call writes."""
-    from scrubjay.ingest.fact_stage import FactStage
-
-    return FactStage(
-        workspace.store, workspace.scope, base, workspace.settings.learn.stages, curates=workspace.curates
+    """Return the edge builder of one call, as the settings want it."""
+    linking = workspace.settings.linking
+    options = LinkingOptions(linking.stages, SimilarityOptions(linking.similarity, linking.links))
+    return EdgeBuilder(
+        workspace.store, workspace.scope, base.model.fingerprint, workspace.dictionaries, options
     )
 
 
 def embed_pending(
-    workspace: Workspace, seconds: float | None, progress: Callable[[Progress], None] | None
+    workspace: Workspace, seconds: float | None, progress: ProgressCallback | None
 ) -> EmbedReport:
     """Embed what waits; where a model has come to cover a key, its topics are found anew with it.
 
@@ -104,7 +91,7 @@ def embed_pending(
     """
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
-    models = workspace.lineup.backfilled()
+    models = workspace.models.backfilled()
     done = backfill_vectors(
         workspace.store, workspace.scope, models, overlap=overlap, seconds=seconds, progress=progress
     )
@@ -126,7 +113,7 @@ def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -
     """
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError("texts must be a list of texts.")
-    embedder = workspace.lineup.bundled(model)
+    embedder = workspace.models.bundled(model)
     rows = []
     for windows in embedder.embed(texts):
         mean = windows.astype(np.float64).mean(axis=0)
@@ -137,4 +124,4 @@ def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -
 
 def _pending_count(workspace: Workspace, key: str) -> int:
     with workspace.store.reader(workspace.scope.seen_with(key)) as reader:
-        return sum(reader.coverage(each.model.fingerprint).waiting for each in workspace.lineup.backfilled())
+        return sum(reader.coverage(each.model.fingerprint).waiting for each in workspace.models.backfilled())

@@ -7,7 +7,7 @@ import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 
 from scrubjay import atomic_files
 from scrubjay.errors import InputError, NotFoundError, SourceError, StoreDamagedError
-from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Progress
+from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Progress, ProgressCallback
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Store
 from scrubjay.storage.urls import open_store, store_file
@@ -76,9 +76,6 @@ def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
             f"{place} is there already. Nothing was written.",
             hint="name another file, or say --overwrite",
         )
-
-
-ProgressCallback = Callable[[Progress], None]
 
 
 def export_memories(
@@ -197,7 +194,7 @@ def copy_tenants(
     source: Store,
     to: str,
     tenants: Sequence[str] | None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[CopyReport, ...]:
     """Copy tenants, one after the other; each is of the moment in which its copy began.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,7 @@ from scrubjay.models.graph import Edge
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import Source
-from scrubjay.models.reports import ImportReport, ImportSample, Progress, RejectedItem
+from scrubjay.models.reports import ImportReport, ImportSample, Progress, ProgressCallback, RejectedItem
 from scrubjay.models.sources import is_single_file, source_location
 from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.sync import current_versions, sync
@@ -53,8 +53,6 @@ from scrubjay.transfer.formats import (
     SyncedFolder,
 )
 from scrubjay.transfer.importer import MAX_SAMPLES, IdMap, ImportContext, import_lines, sample_memory
-
-ProgressCallback = Callable[[Progress], None]
 
 
 def import_path(
@@ -195,7 +193,7 @@ def restore_export(
     """
     started = time.monotonic()
     header = check_export(file)
-    base = workspace.lineup.writing()
+    base = workspace.models.writer()
     secret = workspace.store.secret(workspace.scope)
     own = header.store == principal_mark(secret, workspace.scope)
     overlap = workspace.settings.chunk.overlap
@@ -239,18 +237,17 @@ def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
 
 def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
     """Find the topics and places of what was written."""
-    if "categories" not in workspace.settings.connect.stages:
+    if "categories" not in workspace.settings.linking.stages:
         return
     for key in sorted(into.keys):
         if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES:
-            organise_topics(workspace.store, workspace.scope, key, into.base, workspace.lineup.backfilled())
+            organise_topics(workspace.store, workspace.scope, key, into.base, workspace.models.backfilled())
     with workspace.store.reader(workspace.scope) as view:
         sources = [source for source in view.sources() if source.id in into.sources]
     for source in sources if into.keys else ():
         update_folders(workspace.store, workspace.scope, source, now_micros())
 
 
-AdoptionProgress = Callable[[Progress], None]
 BATCH_ITEMS: Final = 1_000
 """Items of one batch: what an addition writes in one transaction."""
 BATCH_CHARACTERS: Final = 4_000_000
@@ -266,7 +263,7 @@ def adopt_memories(
     *,
     dry_run: bool,
     untrusted: bool,
-    progress: AdoptionProgress | None,
+    progress: ProgressCallback | None,
 ) -> ImportReport:
     """Take in what a reader finds.
 
@@ -318,7 +315,7 @@ class _BatchImporter:
 
     def __init__(self, workspace: Workspace, *, dry: bool) -> None:
         self._workspace, self._dry = workspace, dry
-        self._base = workspace.lineup.writing()
+        self._base = workspace.models.writer()
         self._weaver = edge_builder(workspace, self._base)
         self._learner = FactStage(workspace.store, workspace.scope, self._base, ())
         self._secret = workspace.store.secret(workspace.scope)
@@ -457,7 +454,7 @@ class _BatchImporter:
             [[one.name, *(a for a in one.aliases if name_refusal(a) is None)] for one in able]
         )
         self.counts["concepts"] += teach_names(
-            workspace.store, workspace.scope, terms, self._key, workspace.lexicons
+            workspace.store, workspace.scope, terms, self._key, workspace.dictionaries
         ).added
 
     def _concepts(self) -> dict[str, str]:

@@ -108,7 +108,7 @@ def store_status(workspace: Workspace) -> StoreStatus:
         statuses=counts.statuses,
         documents=counts.documents,
         sources=tuple(list_sources(workspace)),
-        models=tuple(workspace.lineup.status()),
+        models=tuple(workspace.models.status()),
         quota=used_allowances(workspace.store, workspace.scope),
         warnings=tuple(filter(None, (workspace.store.unguarded(), workspace.store.slow(workspace.scope)))),
         archived=archived,

@@ -1,24 +1,29 @@
-"""Model registry: the embedding models and rerankers that the settings name, loaded on first use."""
+"""Model registry: the embedding models, rerankers and query rewriter that the settings name, loaded on first use."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
 from scrubjay.embeddings.base import EmbedderCatalog
-from scrubjay.errors import ConfigError, InputError, NotFoundError
+from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
 
 if TYPE_CHECKING:
+    from scrubjay.config.settings import LlmSettings
     from scrubjay.embeddings.base import Embedder
+    from scrubjay.llm.client import LanguageModel
     from scrubjay.models.reports import ModelStatus
     from scrubjay.rerankers.base import Reranker
     from scrubjay.search.rerank import RerankOptions
+    from scrubjay.services.workspace import Workspace
 
 
 MINILM: Final = "minilm"
@@ -40,15 +45,11 @@ def caller_catalog(embedders: Sequence[Embedder]) -> EmbedderCatalog:
     """Return a catalog of embedders that a caller brought."""
     if not embedders:
         raise InputError("embedders is empty; the first of them is the base model.")
-    others = {embedder.model.name: partial(_return_embedder, embedder) for embedder in embedders[1:]}
+    others = {one.model.name: lambda one=one: one for one in embedders[1:]}
     if len({embedder.model.name for embedder in embedders}) < len(embedders):
         names = ", ".join(embedder.model.name for embedder in embedders)
         raise InputError(f"Two embedders have one name ({names}); a store tells its models apart by name.")
     return EmbedderCatalog(embedders[0], others, tuple(others))
-
-
-def _return_embedder(embedder: Embedder) -> Embedder:
-    return embedder
 
 
 def _is_active(state: ModelState) -> bool:
@@ -115,7 +116,7 @@ class ModelRegistry:
         """Whether this process answers once, and loads no model that nobody named."""
         return self._cold
 
-    def seen_by(self, scope: Scope) -> ModelRegistry:
+    def for_scope(self, scope: Scope) -> ModelRegistry:
         """Return the same models, as they reach another principal's memories."""
         return ModelRegistry(self._store, scope, self._catalog, cold=self._cold, overlap=self._overlap)
 
@@ -128,14 +129,14 @@ class ModelRegistry:
         """
         if name is None:
             return self.base
-        held = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
-        for embedder, called in zip(held, ("", *self._catalog.default), strict=True):
-            if name in (embedder.model.name, called):
+        bundled = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
+        for embedder, alias in zip(bundled, ("", *self._catalog.default), strict=True):
+            if name in (embedder.model.name, alias):
                 return embedder
-        names = ", ".join(embedder.model.name for embedder in held)
+        names = ", ".join(embedder.model.name for embedder in bundled)
         raise NotFoundError(f"No model {name!r:.80} comes with scrubjay; there are: {names}.")
 
-    def writing(self) -> Embedder:
+    def writer(self) -> Embedder:
         """Return the base model, registered; a new store gets the default models with it."""
         with self._store.reader(self._scope) as reader:
             registered = {state.model.fingerprint for state in reader.models()}
@@ -158,13 +159,13 @@ class ModelRegistry:
             backfill_vectors(self._store, self._scope, [self._catalog.base], overlap=self._overlap)
 
     def ready(self, states: Sequence[ModelState]) -> bool:
-        """Return whether `ranking` opens no model that is not open yet."""
+        """Return whether `rankers` opens no model that is not open yet."""
         return self._cold or all(self._catalog.is_open(state.model) for state in states if _is_active(state))
 
-    def ranking(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
+    def rankers(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
         """Return the embedders a search ranks with, base first, and those that failed, each with its reason.
 
-        A cold process ranks with the base model alone by design, so the others are not named: `left_out` does.
+        A cold process ranks with the base model alone by design, so the others are not named: `skipped` does.
 
         Args:
             states: The registered models; None to read them.
@@ -181,7 +182,7 @@ class ModelRegistry:
                 embedders.append(embedder)
         return embedders, tuple(partial)
 
-    def left_out(self, states: Sequence[ModelState]) -> tuple[str, ...]:
+    def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
         """Return what a cold process does without by design, a sentence a model."""
         if not self._cold:
             return ()
@@ -217,11 +218,11 @@ class ModelRegistry:
                 fingerprint=state.model.fingerprint,
                 dimensions=state.model.dimensions,
                 state=state.state,
-                covered=held.covered,
-                waiting=held.waiting,
+                covered=coverage.covered,
+                waiting=coverage.waiting,
                 problem=self._catalog.find(state.model)[1],
             )
-            for state, held in reach
+            for state, coverage in reach
         ]
 
     def add(self, name: str) -> ModelStatus:
@@ -233,7 +234,7 @@ class ModelRegistry:
         """
         from scrubjay.storage.changes import PutModel
 
-        self.writing()
+        self.writer()
         model = self._catalog.named(name).model
         known = {status.fingerprint for status in self.status()}
         if model.fingerprint not in known:
@@ -277,16 +278,16 @@ class ModelRegistry:
         return chosen
 
     def _find(self, name: str) -> ModelStatus:
-        held = self.status()
+        registered = self.status()
         fingerprint = ""
         if name in self._catalog.names:
             fingerprint = self._catalog.open(name).model.fingerprint
         # Two revisions of a model share its name: the one that the settings describe now is meant.
         for known in ([fingerprint], [name]):
-            for status in held:
+            for status in registered:
                 if status.fingerprint in known or status.name in known:
                     return status
-        names = ", ".join(status.name for status in held) or "none"
+        names = ", ".join(status.name for status in registered) or "none"
         raise NotFoundError(
             f"No model {name} is registered in this store; there are: {names}.",
             hint=f"`scrubjay models add {name}`",
@@ -311,38 +312,31 @@ quarter."""
 
 
 class RerankerRegistry:
-    """The rerankers of one process, each opened when it is first wanted and kept with what it has loaded."""
+    """The rerankers of one process, each opened on first use."""
 
     def __init__(self, given: Reranker | None = None) -> None:
-        """Args: a reranker that a caller brought, used unless something else is said; None for the settings' own."""
+        """Args: a caller's reranker, the default where there is one; None for the settings' own."""
         self._given = given
         self._opened: dict[str, Reranker] = {}
         self._opening = threading.Lock()
 
-    def wanted(
-        self,
-        settings: Settings,
-        kind: str | None,
-        models: ModelRegistry,
-        announce: Callable[[str], None],
-        *,
-        plain: bool,
+    def choose(
+        self, workspace: Workspace, kind: str | None, *, plain: bool
     ) -> tuple[RerankOptions | None, tuple[str, ...]]:
         """Return how a search is reranked, None for not at all, and what the answer has to do without.
 
-        What the settings say but cannot be done keeps nobody from an answer.
+        A reranker of the settings that cannot be opened is reported and skipped.
 
         Args:
-            settings: The settings.
-            kind: What the caller said; None takes the reranker that was given, else what the settings say.
-            models: The embedding models: the base model's tokens are read, and whether this process answers once.
-            announce: Told the host and the counts before anything is first sent.
-            plain: Whether the caller chose a fusion that is nothing but its weights.
+            workspace: Whose settings and models.
+            kind: The caller's choice; None takes the caller's reranker, else the settings' one.
+            plain: Whether the fusion is nothing but its weights.
 
         Raises:
             InputError: There is no such kind, or it cannot join the fusion that the caller chose.
         """
-        chosen = kind or (CALLER_RERANKER if self._given is not None else settings.rerank.kind)
+        options = workspace.settings.rerank
+        chosen = kind or (CALLER_RERANKER if self._given is not None else options.kind)
         known = (*RERANKER_KINDS, CALLER_RERANKER) if self._given is not None else RERANKER_KINDS
         if chosen not in known:
             raise InputError(f"Rerank {chosen!r} is not one of {', '.join(known)}.")
@@ -355,58 +349,187 @@ class RerankerRegistry:
                     hint="leave out the one or the other",
                 )
             return None, ()
-        if models.cold and chosen == "cross-encoder" and kind is None:
+        if workspace.models.cold and chosen == "cross-encoder" and kind is None:
             return None, ("The cross-encoder was not asked: loading it takes longer than a cold search.",)
         try:
-            reranker = self._open(settings, chosen, models, announce)
+            reranker = self._open(workspace, chosen)
         except ConfigError as error:
             return None, (f"Nothing was reranked: {error}",)
         from scrubjay.search.rerank import RerankOptions
 
-        said = settings.rerank
-        weight = DEFAULT_WEIGHTS[chosen] if said.weight is None else said.weight
-        return RerankOptions(reranker, said.depth, said.deadline, weight), ()
+        weight = DEFAULT_WEIGHTS[chosen] if options.weight is None else options.weight
+        return RerankOptions(reranker, options.depth, options.deadline, weight), ()
 
-    def _open(
-        self, settings: Settings, kind: str, models: ModelRegistry, announce: Callable[[str], None]
-    ) -> Reranker:
+    def _open(self, workspace: Workspace, kind: str) -> Reranker:
         if kind == CALLER_RERANKER and self._given is not None:
             return self._given
         with self._opening:
             if kind not in self._opened:
-                self._opened[kind] = _open_reranker(settings, kind, models, announce)
+                self._opened[kind] = _open_reranker(workspace, kind)
             return self._opened[kind]
 
 
-def _open_reranker(
-    settings: Settings, kind: str, models: ModelRegistry, announce: Callable[[str], None]
-) -> Reranker:
+def _open_reranker(workspace: Workspace, kind: str) -> Reranker:
     from scrubjay.embeddings.static import StaticEmbedder
     from scrubjay.redaction.redactor import redact_text
     from scrubjay.rerankers.base import RerankerSpec, open_reranker
 
-    said = settings.rerank
-    base = models.base
-    borrowed = kind == "chat" and not said.base_url
+    settings, base = workspace.settings, workspace.models.base
+    options = settings.rerank
+    uses_llm = kind == "chat" and not options.base_url
+    key = ""
+    if kind in ("http", "chat"):
+        key = api_key("llm", settings.llm) if uses_llm else api_key("rerank", options)
     return open_reranker(
         RerankerSpec(
             kind=kind,
             scrub=lambda text: redact_text(text).text,
             tokens=base.tokens if isinstance(base, StaticEmbedder) else None,
-            model_path=said.model_path,
-            tokenizer_path=said.tokenizer_path,
-            sha256=said.sha256.lower(),
+            model_path=options.model_path,
+            tokenizer_path=options.tokenizer_path,
+            sha256=options.sha256.lower(),
             cache_dir=settings.cache_dir,
             runtime=settings.models.runtime,
-            base_url=settings.llm.base_url if borrowed else said.base_url,
-            name=settings.llm.model if borrowed else said.model,
-            api_key=_reranker_key(settings, kind, borrowed=borrowed),
-            announce=announce,
+            base_url=settings.llm.base_url if uses_llm else options.base_url,
+            name=settings.llm.model if uses_llm else options.model,
+            api_key=key,
+            announce=workspace.announce,
         )
     )
 
 
-def _reranker_key(settings: Settings, kind: str, *, borrowed: bool) -> str:
-    if kind not in ("http", "chat"):
-        return ""
-    return api_key("llm", settings.llm) if borrowed else api_key("rerank", settings.rerank)
+MAX_FAILURES: Final = 3
+"""Failures in a row after which the model is left alone for a while: each of them made somebody wait."""
+COOLDOWN_SECONDS: Final = 60.0
+"""Seconds for which it is then left alone."""
+MAX_RESPONSE_BYTES: Final = 1 << 16
+"""Bytes of an answer: a hundred times what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteOutcome:
+    """What became of a question.
+
+    Attributes:
+        text: The rewriting, to be searched beside the question; empty where there is none.
+        partial: What was to be done and could not be.
+        notes: Why nothing was to be done, for explain.
+    """
+
+    text: str = ""
+    partial: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _RequestStats:
+    """What came of the requests so far; threads may ask at once."""
+
+    model: LanguageModel | None = None
+    announced: bool = False
+    row: int = 0
+    until: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class QueryRewriter:
+    """A process's dealings with the language model that rewrites questions."""
+
+    def __init__(
+        self,
+        settings: LlmSettings,
+        announce: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            settings: The section ``[llm]``.
+            announce: Told once, before anything is sent, where what goes.
+            clock: Seconds that only go on.
+        """
+        self._settings = settings
+        self._announce = announce
+        self._clock = clock
+        self._so_far = _RequestStats()
+
+    def rewrite(self, question: str, history: Sequence[str]) -> RewriteOutcome:
+        """Return what a question means after what was said; nothing is asked where the settings do not say so.
+
+        Raises:
+            InputError: The history is no list of texts.
+        """
+        if isinstance(history, list | tuple) and not history:  # most searches: nothing is loaded for them
+            return RewriteOutcome()
+        from scrubjay.ingest.turns import redact_turns
+        from scrubjay.redaction.redactor import redact_text
+        from scrubjay.search.rewrite import MAX_QUESTION_LENGTH, check_history, check_rewriting, trim_history
+
+        wanted = self._settings
+        clean = [turn.text for turn in redact_turns(check_history(history)).found]
+        said = trim_history(clean)
+        if not said or not question.strip():
+            return RewriteOutcome()
+        if not wanted.model or not wanted.rewrite:
+            return RewriteOutcome(notes=("What was said before was not read: [llm] rewrite is off.",))
+        if len(question) > MAX_QUESTION_LENGTH:
+            return RewriteOutcome(notes=("The question is too long to be rewritten.",))
+        if self._clock() < self._so_far.until:
+            return self._without(
+                f"failed {MAX_FAILURES} times and is left alone for {COOLDOWN_SECONDS:.0f} s"
+            )
+        question = redact_text(question, before=clean).text
+        try:
+            answer = self._complete(question, said)
+        except (ConfigError, ProviderError) as error:
+            self._failed()
+            return self._without(f"did not rewrite it: {str(error).partition('. ')[0]}")
+        self._so_far.row = 0
+        found = check_rewriting(answer, question, said)
+        if found.refused:
+            return self._without(f"rewrote it, which was not believed: {found.refused}")
+        return RewriteOutcome(found.text)
+
+    def _without(self, why: str) -> RewriteOutcome:
+        return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {why}.",))
+
+    def _failed(self) -> None:
+        so_far = self._so_far
+        with so_far.lock:
+            so_far.row += 1
+            if so_far.row >= MAX_FAILURES:
+                so_far.row, so_far.until = 0, self._clock() + COOLDOWN_SECONDS
+
+    def _complete(self, question: str, said: Sequence[str]) -> str:
+        """Ask, and wait no longer than the deadline, which holds for the whole request (`providers.post`).
+
+        Raises:
+            ConfigError: The settings cannot be used.
+            ProviderError: There was no answer in time, or none that is one.
+        """
+        from scrubjay.search.rewrite import INSTRUCTIONS, build_prompt
+
+        model, deadline = self._model(), self._settings.rewrite_deadline
+        request = build_prompt(question, said)
+        self._tell(model, len(said), len(request))
+        return model.complete(INSTRUCTIONS, request, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
+
+    def _model(self) -> LanguageModel:
+        from scrubjay.llm.client import LlmSpec, open_llm
+
+        wanted = self._settings
+        with self._so_far.lock:
+            if self._so_far.model is None:
+                spec = LlmSpec(wanted.base_url, wanted.model, api_key("llm", wanted))
+                self._so_far.model = open_llm(spec)
+            return self._so_far.model
+
+    def _tell(self, model: LanguageModel, turns: int, characters: int) -> None:
+        with self._so_far.lock:
+            first, self._so_far.announced = not self._so_far.announced, True
+        if first:
+            what = f"1 question with {turns} turn{'s' if turns > 1 else ''}"
+            self._announce(
+                f"Sending {what} ({characters:,} characters) to {model.host} to be rewritten by {model.name}; "
+                "later questions with a history go there too."
+            )

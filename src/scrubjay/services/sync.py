@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from scrubjay.errors import InputError
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
+from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.pipeline import containing_source, register_source
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
@@ -23,15 +24,14 @@ from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
 from scrubjay.ingest.writer import SyncRun, SyncTally
 from scrubjay.models.records import Source, StageVersions
-from scrubjay.models.reports import FileError, Progress, RemovedSource, SourceStatus, SyncReport
+from scrubjay.models.reports import FileError, ProgressCallback, RemovedSource, SourceStatus, SyncReport
 from scrubjay.models.sources import exclude_nested_sources, source_location
-from scrubjay.services.enrichment import edge_builder, fact_learner, recluster_due
+from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
 
 MAX_LISTED_FILES: Final = 100
 """Changed files that a summary names."""
-ProgressCallback = Callable[[Progress], None]
 
 
 def chunk_settings(workspace: Workspace) -> ChunkSettings:
@@ -140,29 +140,31 @@ def sync_each(
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
-    base = workspace.lineup.writing()
-    weaver = edge_builder(workspace, base)
-    learner = fact_learner(workspace, base)
-    job = SyncRun(
+    base = workspace.models.writer()
+    edges = edge_builder(workspace, base)
+    facts = FactStage(
+        workspace.store, workspace.scope, base, workspace.settings.facts.stages, curates=workspace.may_curate
+    )
+    run = SyncRun(
         workspace.store,
         workspace.scope,
         base,
         chunk_settings(workspace),
         tally,
         projects,
-        weaver,
-        learner,
+        edges,
+        facts,
         progress,
         Pauses(str(data_dir())).silent,
     )
     known = _registered_sources(workspace)
     for source in chosen:
-        pipeline.assign_project(job, source, project)
-        pipeline.sync_source(job, source, exclude_nested_sources(source, known), only, inline, choice)
-    recluster_due(workspace, base, weaver, most)
+        pipeline.assign_project(run, source, project)
+        pipeline.sync_source(run, source, exclude_nested_sources(source, known), only, inline, choice)
+    recluster_due(workspace, base, edges, most)
     with workspace.store.reader(workspace.scope) as reader:
         passages = reader.held([source.id for source in chosen])
-        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.lineup.backfilled())
+        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
     return SyncReport(
         files=tally.files,
         passages=passages,
@@ -171,8 +173,8 @@ def sync_each(
         unchanged=passages - tally.added - tally.updated,
         removed=tally.removed,
         forgotten=tally.forgotten,
-        linked=weaver.linked,
-        learned=learner.learned,
+        linked=edges.linked,
+        learned=facts.learned,
         embedded=0,
         waiting=waiting,
         scrubbed=dict(sorted(tally.scrubbed.items())),
@@ -209,7 +211,7 @@ def _update_versions(workspace: Workspace, progress: ProgressCallback | None) ->
 def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> None:
     """Make every memory anew, then connect them; until that is done the store is not of this version."""
     now = stage_versions(chunk_settings(workspace))
-    base = workspace.lineup.writing()
+    base = workspace.models.writer()
     unconnected = replace(now, labeller=f"{now.labeller}, unconnected")
     rebuild_tenant(workspace.store, workspace.scope, base, chunk_settings(workspace), progress, unconnected)
     rebuild_edges(workspace.store, workspace.scope, base, edge_builder(workspace, base), progress)
@@ -223,7 +225,7 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
     workspace.store.vacuum()
     with workspace.store.reader(workspace.scope) as reader:
         held = reader.counts()
-        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.lineup.backfilled())
+        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
     seconds = time.monotonic() - started
     return SyncReport(
         held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
@@ -241,7 +243,7 @@ def remove_source(workspace: Workspace, gone: SourceStatus) -> RemovedSource:
     for one in known:
         remove_folders(workspace.store, workspace.scope, one)
     workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(based))), DropSource(gone.id)])
-    base = workspace.lineup.writing()
+    base = workspace.models.writer()
     recluster_due(workspace, base, edge_builder(workspace, base))
     return RemovedSource(
         gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,

@@ -7,87 +7,80 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from scrubjay.config.settings import NotesSettings, Settings
+from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
 from scrubjay.models.records import Record, Scope
-from scrubjay.services.models import ModelRegistry, RerankerRegistry
+from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
     from scrubjay.entities.dictionary import DictionaryCache
     from scrubjay.log import Log
-    from scrubjay.services.search import QueryRewriter
 
 
-def _ignore(_: str) -> None:
-    """Nobody listens to announcements of remote providers."""
+def ignore_announcement(_message: str) -> None:
+    """Default for ``announce``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where one principal's syncs are done: the store, who syncs, with which models and settings.
+    """The store of one principal, with the models and settings that its operations use.
 
     Attributes:
-        store: Where memories live.
-        scope: Who asks and writes.
-        lineup: The models.
+        store: The store, shared by all principals of a process.
+        scope: The principal.
+        models: The embedding models.
         settings: The settings.
-        lexicons: Concepts that an earlier call made ready to be found.
-        announce: Told the host and the counts before a remote provider is first used.
-        curates: Whether they may change what others shared.
-        looks: Whether files are compared with the store before an answer.
-        rerankers: Who can look again at what a search found.
-        closed: Set once the store was closed; one for all principals at the store.
-        log: Where what is slow or goes wrong is told; None for nowhere.
-        rewriter: What makes a question whole by what was said before it; None where nobody does.
+        dictionaries: Cached entity dictionaries, by visibility key.
+        announce: Called with the host and the counts before a remote provider is first used.
+        may_curate: Whether the principal may change what others shared.
+        checks_files: Whether a search first looks for changed files.
+        rerankers: The rerankers.
+        closed: Set once the store is closed; shared by all principals.
+        log: Where slow queries and problems are written; None for nowhere.
+        rewriter: Rewrites a query that depends on what was said before it.
     """
 
     store: Store
     scope: Scope
-    lineup: ModelRegistry
+    models: ModelRegistry
     settings: Settings
-    lexicons: DictionaryCache = field(default_factory=dict)
-    announce: Callable[[str], None] = _ignore
-    curates: bool = True
-    looks: bool = True
+    dictionaries: DictionaryCache = field(default_factory=dict)
+    announce: Callable[[str], None] = ignore_announcement
+    may_curate: bool = True
+    checks_files: bool = True
     log: Log | None = None
-    rewriter: QueryRewriter | None = None
+    rewriter: QueryRewriter = field(default_factory=lambda: QueryRewriter(LlmSettings(), ignore_announcement))
     rerankers: RerankerRegistry = field(default_factory=RerankerRegistry)
     closed: threading.Event = field(default_factory=threading.Event)
 
+    def for_principal(self, scope: Scope, *, may_curate: bool = False) -> Workspace:
+        """Return the workspace of another principal; cached dictionaries are not shared.
 
-def workspace_for(workspace: Workspace, scope: Scope, *, curates: bool = False) -> Workspace:
-    """Return a workspace for a principal; what one of them makes ready is not shared with another.
-
-    The folder of day notes is the settings' owner's, so nobody else's additions are written there.
-
-    Args:
-        workspace: Another's.
-        scope: The principal.
-        curates: Whether they may change what others shared.
-    """
-    mine = (scope.tenant, scope.user) == (workspace.scope.tenant, workspace.scope.user)
-    settings = replace(
-        workspace.settings,
-        tenant=scope.tenant,
-        user=scope.user,
-        groups=scope.groups,
-        notes=workspace.settings.notes if mine else NotesSettings(),
-    )
-    return replace(
-        workspace,
-        scope=scope,
-        lineup=workspace.lineup.seen_by(scope),
-        settings=settings,
-        lexicons={},
-        looks=True,
-        curates=curates,
-    )
+        Day notes belong to the settings' owner, so nobody else's additions are appended to them.
+        """
+        same_user = (scope.tenant, scope.user) == (self.scope.tenant, self.scope.user)
+        settings = replace(
+            self.settings,
+            tenant=scope.tenant,
+            user=scope.user,
+            groups=scope.groups,
+            notes=self.settings.notes if same_user else NotesSettings(),
+        )
+        return replace(
+            self,
+            scope=scope,
+            models=self.models.for_scope(scope),
+            settings=settings,
+            dictionaries={},
+            checks_files=True,
+            may_curate=may_curate,
+        )
 
 
 def may_change(workspace: Workspace, record: Record) -> bool:
     """Return whether a principal may change a memory that they see: it is theirs, or they may curate."""
-    return workspace.curates or record.owner == workspace.scope.user or record.key == workspace.scope.key()
+    return workspace.may_curate or record.owner == workspace.scope.user or record.key == workspace.scope.key()
 
 
 def require_may_change(workspace: Workspace, records: Iterable[Record], what: str) -> None:

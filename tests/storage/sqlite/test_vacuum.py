@@ -48,7 +48,7 @@ def stored(memory: Memory) -> tuple[list[str], set[str], set[str]]:
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     usual = load_settings(environ={})
-    plain = replace(usual, learn=replace(usual.learn, stages=()))
+    plain = replace(usual, facts=replace(usual.facts, stages=()))
     with Memory.open(tmp_path / "m.db", user="ann", settings=plain, embedders=[StaticEmbedder()]) as opened:
         yield opened
 

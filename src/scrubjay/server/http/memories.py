@@ -13,7 +13,7 @@ from scrubjay.api import serializers
 from scrubjay.errors import ForbiddenError, NotFoundError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import to_datetime
-from scrubjay.models.lifecycle import Event, NewMemory
+from scrubjay.models.lifecycle import VERDICTS, Event, NewMemory
 from scrubjay.models.records import ORIGINS, STATUSES, TIERS, Record
 from scrubjay.models.reports import AddReport, ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryHistory, MemoryLink, UpdateReport
@@ -38,7 +38,7 @@ from scrubjay.server.http.schemas import (
 )
 from scrubjay.server.http.search import Filters, answer_query
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
-from scrubjay.services.curation import LINK_KINDS, VERDICTS
+from scrubjay.services.curation import LINK_KINDS
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal

@@ -12,6 +12,7 @@ from scrubjay.api.serializers import record_citation
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import format_event
+from scrubjay.models.lifecycle import VERDICTS
 from scrubjay.models.records import Record
 from scrubjay.models.views import MemoryView
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, http_status
@@ -26,7 +27,6 @@ from scrubjay.server.viewer.page import (
     render_page,
     url_with_query,
 )
-from scrubjay.services.curation import VERDICTS
 from scrubjay.services.passages import edit_refusal, split_passage
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
