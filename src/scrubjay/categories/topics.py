@@ -330,8 +330,8 @@ def are_topics_due(
         patient: Where none were found yet, look whenever something was written: a call before may have been
             cut short.
     """
-    now = count_memories(store, scope, key)
     with store.reader(scope.seen_with(key)) as reader:
+        now = reader.amount(key)
         topics = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
     if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
         return True

@@ -314,8 +314,8 @@ def _write(
     learned: FactBatch,
 ) -> None:
     """Settle memories with what is known, connect them and store them durably."""
-    done = learner.learn(batch)
-    weaver.learn([memory.record for memory in done.fresh])
+    done = learner.extract(batch)
+    weaver.add_entities([memory.record for memory in done.fresh])
     before, after = weaver.changes(done.fresh, ())
     puts = [PutMemory(memory) for memory in done.fresh]
     store.write(scope, [*before, *puts, *after, *done.after], durable=True)
@@ -479,7 +479,7 @@ def _rewritten(
     at, old = new.updated_at, before.record
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
     fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)
-    weaver.learn([new], [old.id])
+    weaver.add_entities([new], [old.id])
     first, woven = weaver.changes([fresh], [old.id])
     edges: list[Edge] = []
     ops = ["changed"]

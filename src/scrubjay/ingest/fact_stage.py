@@ -81,7 +81,7 @@ class FactStage:
         self._secret = store.secret(scope)
         self.learned = 0
 
-    def learn(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
+    def extract(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
         """Return what to write in the place of memories that are about to be written.
 
         Args:

@@ -1,28 +1,18 @@
-"""Linker: connect written memories by links, entities, similarity and topics.
+"""Linker: connect memories that are written by entities, similarity and topics.
 
-A link may be written before its page is, so links are gathered while a source is synced and looked up when all
-of it is stored. When a page comes in a later sync, the notes that already speak of it are looked through.
+Each memory is joined with the few nearest that were there before it. A similarity edge is stored once, from the later
+memory, and read from both ends, so what others write never uses up anybody's links. A shared memory is joined with
+shared ones only, a private one with any that its owner sees.
 
-Each memory is joined with the few nearest that were there before it. A link is stored once, from the later
-one, and read from both ends, so what others write never uses up anybody's room. Whoever sees a memory must
-see what it is joined with: a shared memory is joined with shared ones, a private one with any that its owner
-sees.
-
-Concepts are found and linked, and each memory is joined with what tells of the same and put under its topic.
-All of it is done key by key: what the text of one visibility key teaches is kept under that key, and judged by
-what everybody sees who sees that key. So nothing that a person writes for themselves moves what others see.
-
-Only links within the notes are taken: a URL leads out of them, an image is not a memory. What stands in code
-is an example of a link and no link.
+All of it is done key by key: what the text of one visibility key teaches is kept under that key, and judged by what
+all its viewers see. So nothing that a person writes for themselves changes what others see.
 """
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.categories.clustering import has_enough_words
@@ -36,178 +26,15 @@ from scrubjay.entities.dictionary import (
 )
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge, Entity
-from scrubjay.models.records import Document, PassageRefs, Record, RecordFilter, Scope, Source, note_documents
+from scrubjay.models.records import Record, Scope
 from scrubjay.models.results import MICRO
 from scrubjay.storage.changes import Change, PreparedMemory, PutConcept, PutEdges, QuantizedVectors
 from scrubjay.storage.interface import Reader, Store
 from scrubjay.storage.scoring import MAX_FLOAT32_DIMENSIONS, mean_directions, quantize
-from scrubjay.text.markdown import LinkTarget, extract_links, heading_slug
-from scrubjay.text.tokenizer import query_groups
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-EDGE_BATCH: Final = 2_000
-"""Memories whose edges one transaction puts."""
-MAX_MENTIONS: Final = 200
-"""Stored passages looked through for links to a page that has just come."""
-DOCUMENTS_PER_LOOKUP: Final = 50
-"""Documents that are read in the time in which the words of one new page's names are looked up."""
-
-
-@dataclass(frozen=True, slots=True)
-class _LinkingPassage:
-    """A passage with links: its id, its key, the path of its document and what it links to."""
-
-    id: str
-    key: str
-    path: str
-    targets: tuple[LinkTarget, ...]
-
-
-class LinkResolver:
-    """The links of one source, while it is synced."""
-
-    def __init__(self, source: str, scope: Scope) -> None:
-        """Args: the source, and who syncs it."""
-        self._source = source
-        self._scope = scope
-        self._linking: dict[str, _LinkingPassage] = {}
-
-    def gather(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
-        """Remember the links of passages.
-
-        Args:
-            records: The passages.
-            stale: Those that may have had links before and have none now; None for any.
-        """
-        for record in records:
-            place = record.place
-            if place is not None and place.source == self._source and record.session is None:
-                targets = extract_links(record.content)
-                if targets or stale is None or record.id in stale:
-                    self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
-
-    def touched(self, reader: Reader, passages: Sequence[str]) -> None:
-        """Remember the passages that link to others which are about to change, move or go.
-
-        Their page may still be there, or another of its name; a heading that they name may come.
-        """
-        sources = {
-            edge.src for edge in reader.edges(passages, ["links"], inward=True) if edge.origin == "found"
-        }
-        self.gather(reader.get(sorted(sources)).values(), sources)
-
-    def came(self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]) -> None:
-        """Remember the stored passages that may link to pages which have just come, or have a new title.
-
-        Args:
-            reader: What the writer sees.
-            new: The pages.
-            documents: All documents of the source, these included.
-        """
-        if len(documents) < DOCUMENTS_PER_LOOKUP * len(new):
-            for path in documents:
-                self.gather(reader.passages(self._source, path))
-            return
-        tongues = reader.languages() or ("en",)
-        for document in new:
-            for name in {PurePosixPath(document.path).stem, document.title}:
-                asked = query_groups(name, tongues)
-                hits = (
-                    reader.words(asked, RecordFilter(sources=(self._source,))).top(MAX_MENTIONS)
-                    if asked
-                    else []
-                )
-                held = reader.get([hit.id for hit in hits]).values()
-                self.gather(record for record in held if "[" in record.content)
-
-    def edges(
-        self, reader: Reader, documents: Mapping[str, Document], at: int, held: PassageRefs
-    ) -> dict[str, list[Edge]]:
-        """Return, for every passage that was remembered, the edges of its links as things are now.
-
-        A shared passage links to what all see who see it: a private page takes no name from a shared one. What
-        its writer alone can follow is an edge of their own.
-        """
-        seen = _VisiblePages(reader, self._source, documents, held)
-        found: dict[str, list[Edge]] = {}
-        for one in self._linking.values():
-            edges: dict[str, Edge] = {}
-            for target in one.targets:
-                for key in dict.fromkeys((one.key, self._scope.key())):
-                    end = seen.end(target, one.path, self._scope.seen_with(key).keys)
-                    if end is not None and end != one.id:
-                        edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
-            found[one.id] = list(edges.values())
-        return found
-
-
-class _VisiblePages:
-    """The pages of one source, as they look to who sees some visibility keys."""
-
-    def __init__(
-        self, reader: Reader, source: str, documents: Mapping[str, Document], standing: PassageRefs
-    ) -> None:
-        self._reader = reader
-        self._standing = standing
-        self._source = source
-        self._documents = documents
-        self._pages: dict[tuple[str, ...], PageIndex] = {}
-        self._hidden: dict[tuple[str, ...], set[str]] = {}
-        self._held: dict[str, list[tuple[str, str, str]]] = {}
-
-    def end(self, target: LinkTarget, start: str, keys: tuple[str, ...]) -> str | None:
-        """Return the passage that a link in the document ``start`` means, None where they see none.
-
-        Under the heading that it names, else the first of the document.
-        """
-        hidden = self._hidden.setdefault(keys, set())
-        while True:
-            if keys not in self._pages:
-                self._pages[keys] = PageIndex({p: d for p, d in self._documents.items() if p not in hidden})
-            path = self._pages[keys].find(target, start)
-            if path is None:
-                return None
-            seen = [(memory, heading) for memory, heading, key in self._passages(path) if key in keys]
-            if seen or path == start:
-                break
-            hidden.add(path)  # its name may be that of a page that they see
-            del self._pages[keys]
-        wanted = heading_slug(target.heading)
-        named = (memory for memory, heading in seen if wanted and heading == wanted)
-        return next(named, seen[0][0] if seen else None)
-
-    def _passages(self, path: str) -> list[tuple[str, str, str]]:
-        """Return id, anchor and visibility key of a document's passages."""
-        if path not in self._held:
-            self._held[path] = [
-                (p.id, heading_slug(p.heading_path[-1]) if p.heading_path else "", p.key)
-                for p in self._standing.get(path) or self._reader.passages(self._source, path)
-            ]
-        return self._held[path]
-
-
-def relink_source(store: Store, scope: Scope, source: Source) -> None:
-    """Look up the links of all documents of a source anew."""
-    resolver = LinkResolver(source.id, scope)
-    with store.reader(scope) as reader:
-        documents = note_documents(reader.documents(source.id))
-        for path in documents:
-            resolver.gather(reader.passages(source.id, path), None)
-        found = resolver.edges(reader, documents, now_micros(), {})
-    put_link_edges(store, scope, found)
-
-
-def put_link_edges(store: Store, scope: Scope, found: Mapping[str, Sequence[Edge]]) -> None:
-    """Write the edges of passages' links in place of those that they had."""
-    ids = list(found)
-    for first in range(0, len(ids), EDGE_BATCH):
-        some = ids[first : first + EDGE_BATCH]
-        edges = tuple(edge for memory in some for edge in found[memory])
-        store.write(scope, [PutEdges(edges, tuple(some), ("links",))])
 
 
 WIDENING: Final = 8
@@ -442,8 +269,8 @@ class EdgeBuilder:
         """What is done."""
         return self._wish.stages
 
-    def learn(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
-        """Find the concepts of memories that are about to be written, a window of them at a time.
+    def add_entities(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
+        """Discover the entities of memories that are about to be written, a window of them at a time.
 
         Memories that were written before and name one of them are linked with the next `changes`.
 
@@ -499,8 +326,8 @@ class EdgeBuilder:
         after.append(PutEdges(tuple(edges), tuple(renewed), DERIVED_EDGE_KINDS))
         return before, after
 
-    def refused(self) -> None:
-        """Keep for the next write what was to go with one that was refused: who comes next may name the same."""
+    def requeue(self) -> None:
+        """Write with the next changes what was to go with a write that failed: later memories may name the same."""
         concepts, earlier = self._last
         self._concepts, self._earlier = [*concepts, *self._concepts], [*earlier, *self._earlier]
         self._last = [], []
@@ -559,35 +386,3 @@ def _prepared_by_key(memories: Sequence[PreparedMemory]) -> dict[str, list[Prepa
     for memory in memories:
         found.setdefault(memory.record.key, []).append(memory)
     return found
-
-
-class PageIndex:
-    """The documents of one source by every name that a link may give them."""
-
-    def __init__(self, documents: Mapping[str, Document]) -> None:
-        self._paths = {path.casefold(): path for path in sorted(documents, reverse=True)}
-        self._names: dict[str, str] = {}
-        # A shorter path wins a name that two pages bear, then the smaller one: `seeds.md` before `old/seeds.md`.
-        for path in sorted(documents, key=lambda path: (path.count("/"), path)):
-            pure = PurePosixPath(path)
-            title = documents[path].title
-            for name in (pure.stem, str(pure.with_suffix("")), title, pure.stem.replace("___", "/")):
-                self._names.setdefault(_page_name(name), path)
-
-    def find(self, target: LinkTarget, path: str) -> str | None:
-        """Return the path of the document that a link in the document ``path`` leads to, None for none."""
-        if not target.name:
-            return path
-        if target.rule == "wikilink":
-            return self._names.get(_page_name(target.name)) or self._paths.get(target.name.casefold())
-        start = "" if target.name.startswith("/") else posixpath.dirname(path)
-        full = posixpath.normpath(posixpath.join(start, target.name.lstrip("/"))).casefold()
-        for ending in ("", ".md", "/index.md", "/readme.md", ".markdown"):
-            if full + ending in self._paths:
-                return self._paths[full + ending]
-        # Rendered sites link to `page.html`, whose source is `page.md`.
-        return self._paths.get(full.removesuffix(".html") + ".md") if full.endswith(".html") else None
-
-
-def _page_name(name: str) -> str:
-    return " ".join(name.replace("_", " ").replace("-", " ").casefold().removesuffix(".md").split())

@@ -27,7 +27,8 @@ from scrubjay.ingest.alignment import (
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.linker import EdgeBuilder, relink_source
+from scrubjay.ingest.finalizer import relink_source
+from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import draft_passages, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
@@ -89,7 +90,7 @@ def rebuild_edges(
             for r in page
         ]
         ids = [record.id for record in page]
-        weaver.learn(page, ids)
+        weaver.add_entities(page, ids)
         # In which folder a shared note stands, only they can tell anew who sync it.
         theirs = {record.id for record in page if record.place is not None and record.place.source not in own}
         first, last = weaver.changes(memories, [memory for memory in ids if memory not in theirs], again=True)

@@ -42,7 +42,7 @@ from scrubjay.ingest.turns import (
     redact_turns,
     strip_injected,
 )
-from scrubjay.ingest.writer import PreparedDocument, SyncRun, unreadable_document
+from scrubjay.ingest.writer import PreparedDocument, SyncRun, unchanged_document, unreadable_document
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.records import (
@@ -502,8 +502,7 @@ def import_transcript(
     old = known.get(state.path)
     if form is None and old is not None and old.cursor:
         # Emptied, or another file by now: what was said in it stays remembered, also when it goes altogether.
-        touched = replace(old, mtime_ns=state.mtime_ns, size=state.size)
-        return iter([PreparedDocument(LabelledDocument(touched, (), (), ()), ())])
+        return iter([unchanged_document(old, state.mtime_ns, state.size)])
     if form is None:
         return iter(_not_a_transcript(run, source, state)) if source.include == AUTOMATIC_INCLUDE else None
     return _turns(run, source, state, form, _stored_document(source, state, known, gone))
@@ -520,7 +519,7 @@ def _turns(
     heard = ImportStats(run.tally.scrubbed, Counter(), [])
     secret = run.store.secret(run.scope)
     talk = TranscriptContext(
-        source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.silent
+        source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.paused
     )
     try:
         yield from read_transcript(talk, state, form, old, heard)
