@@ -382,7 +382,7 @@ def amend_memory(
         store.write(scope, _relived(old, new, changed, scope.user), durable=True)
         return UpdateReport(old.id, changed, None, drawn.scrubbed)
     version = _version(secret, before, new) if "content" in changed else None
-    store.write(scope, _rewritten(before, new, (version, scope.user), base, weaver), durable=True)
+    store.write(scope, _rewritten(before, new, version, scope.user, base, weaver), durable=True)
     return UpdateReport(old.id, changed, None if version is None else version.id, drawn.scrubbed)
 
 
@@ -472,10 +472,14 @@ def _version(secret: bytes, before: _PriorState, new: Record) -> Record:
 
 
 def _rewritten(
-    before: _PriorState, new: Record, made: tuple[Record | None, str], base: Embedder, weaver: EdgeBuilder
+    before: _PriorState,
+    new: Record,
+    version: Record | None,
+    actor: str,
+    base: Embedder,
+    weaver: EdgeBuilder,
 ) -> list[Change]:
     """Return what writes a memory anew, with its words, vectors, names and neighbours, and keeps its text."""
-    version, actor = made
     at, old = new.updated_at, before.record
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
     fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)

@@ -260,7 +260,7 @@ class EdgeBuilder:
         self._earlier: list[Change] = []
         self._last: tuple[list[Change], list[Change]] = ([], [])
         self._neighbours = SimilarityLinker(fingerprint, wish.nearness)
-        self._shelves: dict[str, TopicAssigner] = {}
+        self._topics: dict[str, TopicAssigner] = {}
         self.linked = 0
         self.written: Counter[str] = Counter()
 
@@ -345,19 +345,19 @@ class EdgeBuilder:
         return named
 
     def _belongs(self, reader: Reader, key: str, same: Sequence[PreparedMemory], at: int) -> list[Edge]:
-        if key not in self._shelves:
-            self._shelves[key] = TopicAssigner.standing(reader, key, self._fingerprint)
-        shelves = self._shelves[key]
+        if key not in self._topics:
+            self._topics[key] = TopicAssigner.stored(reader, key, self._fingerprint)
+        topics = self._topics[key]
         about = (
             [m for m in same if self._fingerprint in m.vectors and has_enough_words(m.record)]
-            if shelves.topics
+            if topics.topics
             else []
         )
         if not about:
             return []
         codes = [memory.vectors[self._fingerprint] for memory in about]
         rows = mean_directions(codes, codes[0].data.shape[1])
-        return shelves.edges([memory.record for memory in about], rows, at)
+        return topics.edges([memory.record for memory in about], rows, at)
 
     def _look_back(self, new: Sequence[Entity], key: str, at: int) -> None:
         """Link the stored memories that name new concepts: those that all see who know them, and the writer's own."""

@@ -435,11 +435,6 @@ def open_export(file: Path) -> BinaryIO:
         raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
 
 
-def is_export(first: bytes) -> bool:
-    """Tell whether a file whose first line this is calls itself an export."""
-    return f'"{EXPORT_FORMAT}"'.encode() in first[:200]
-
-
 def _raw(file: Path, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     number = 0
     try:
