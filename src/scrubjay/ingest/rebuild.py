@@ -59,7 +59,7 @@ def rebuild_edges(
     store: Store,
     scope: Scope,
     base: Embedder,
-    weaver: EdgeBuilder,
+    edge_builder: EdgeBuilder,
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Connect every memory that a principal may write.
@@ -68,7 +68,7 @@ def rebuild_edges(
         store: Where.
         scope: Who writes.
         base: The base model.
-        weaver: Connects a page.
+        edge_builder: Connects a page.
         progress: Told how far it is.
     """
     started = time.monotonic()
@@ -90,19 +90,21 @@ def rebuild_edges(
             for r in page
         ]
         ids = [record.id for record in page]
-        weaver.add_entities(page, ids)
+        edge_builder.add_entities(page, ids)
         # In which folder a shared note stands, only they can tell anew who sync it.
         theirs = {record.id for record in page if record.place is not None and record.place.source not in own}
-        first, last = weaver.changes(memories, [memory for memory in ids if memory not in theirs], again=True)
+        first, last = edge_builder.changes(
+            memories, [memory for memory in ids if memory not in theirs], again=True
+        )
         anew = [PutEdges((), tuple(sorted(theirs)), ("references", "similar"))] if theirs else []
         store.write(scope, [*first, *anew, *last])
         done += len(page)
         if progress is not None:
             progress(Progress("connect", done, total, time.monotonic() - started))
-    if "links" in weaver.stages:
+    if "links" in edge_builder.stages:
         for source in sources:
             relink_source(store, scope, source)
-    if "categories" in weaver.stages:
+    if "categories" in edge_builder.stages:
         _rebuild_categories(store, scope, base, sources)
     else:
         with store.reader(scope) as reader:
