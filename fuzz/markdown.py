@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from fuzz.bound import bound
 from fuzz.switches import switches
 from scrubjay.errors import SourceError
-from scrubjay.ingest.chunker import SYLLABLES, ChunkSettings, chunk_text, text_with_overlap
+from scrubjay.ingest.chunker import SYLLABLES, ChunkSettings, chunk_text
 from scrubjay.ingest.files import FileText, decode_text
 from scrubjay.ingest.reader import draft_document
 from scrubjay.redaction.redactor import redact_text
@@ -60,7 +60,7 @@ def _cut(text: str, name: str, settings: ChunkSettings) -> None:
     assert [p.start for p in found] == [0, *(p.end for p in found[:-1])], "passages leave a gap or overlap"
     assert found[-1].end == len(text), "the end is in no passage"
     line = 1
-    for index, passage in enumerate(found):
+    for passage in found:
         own = text[passage.start : passage.end]
         assert own
         longest = max(
@@ -73,5 +73,3 @@ def _cut(text: str, name: str, settings: ChunkSettings) -> None:
         line += _lines(own)
         if own.endswith("\r") and text[passage.end : passage.end + 1] == "\n":
             line -= 1
-        joined = text_with_overlap(text, found, index, settings)
-        assert joined.endswith(own), "what is embedded is not the passage"

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from scrubjay.errors import ConfigError
-from scrubjay.ingest.chunker import ChunkSettings, Passage, chunk_text, text_with_overlap
+from scrubjay.ingest.chunker import ChunkSettings, Passage, chunk_text
 from scrubjay.text.display import estimate_tokens
 
 SENTENCE = "The jay hides an acorn under the third oak and comes back in winter. "  # 15 tokens
@@ -197,29 +197,6 @@ def test_hashes_in_code_are_comments():
 def test_code_is_cut_between_paragraphs_that_start_at_the_margin():
     text = "".join(f"def f{n}():\n    a = {n}\n\n    return a * 2 + g(a)\n\n\n" for n in range(300))
     assert all(part.startswith("def ") for part in texts(text, name="a.py"))
-
-
-def test_a_piece_is_embedded_with_the_end_of_the_one_before():
-    text = "# A\n\n" + (SENTENCE * 6 + "\n\n") * 12
-    found = chunk_text(text, name="x.md")
-    assert text_with_overlap(text, found, 0) == text[: found[0].end]
-    joined = text_with_overlap(text, found, 1)
-    own = text[found[1].start : found[1].end]
-    assert joined.endswith(own)
-    assert joined.startswith("The jay")
-    assert 40 <= estimate_tokens(joined) - estimate_tokens(own) <= 80
-    assert text_with_overlap(text, found, 1, ChunkSettings(overlap=0)) == own
-
-
-def test_sections_do_not_overlap():
-    text = "# A\na\n# B\nb\n"
-    assert text_with_overlap(text, chunk_text(text, name="x.md"), 1) == "# B\nb\n"
-
-
-def test_overlap_never_goes_beyond_the_limit():
-    text = "# A\n\n" + (SENTENCE * 34 + "\n\n") * 3
-    found = chunk_text(text, name="x.md")
-    assert all(estimate_tokens(text_with_overlap(text, found, index)) <= 512 for index in range(len(found)))
 
 
 @pytest.mark.parametrize("wrong", [{"target": 0}, {"target": 600}, {"overlap": -1}, {"overlap": 512}])

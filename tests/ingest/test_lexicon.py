@@ -34,13 +34,13 @@ def learnt(words: EntityDictionary, *texts: str) -> list[str]:
     def never(names: Sequence[str]) -> list[int]:
         return [0] * len(names)
 
-    taught = words.taught([record(text) for text in texts], b"secret", OWN, 0, never)
+    taught = words.discover([record(text) for text in texts], b"secret", OWN, 0, never)
     words.add(taught)
     return [row.name for row in taught]
 
 
 def renewed(words: EntityDictionary, *rows: Entity) -> EntityDictionary:
-    return words.renewed([entity_to_row(row) for row in rows])
+    return words.updated([entity_to_row(row) for row in rows])
 
 
 KAYAK = sample_concept("kayak", OWN, aliases=("canoe",))
@@ -204,8 +204,8 @@ def test_what_a_call_learnt_is_taken_over_when_the_store_holds_it_and_nothing_el
     store = open_store("memory://")
     kept: DictionaryCache = {}
     first = now(store, kept)
-    heir = first.grown([KAYAK])
-    first.promise(kept[OWN][0] + 1, [KAYAK], heir)
+    heir = first.extended([KAYAK])
+    first.set_successor(kept[OWN][0] + 1, [KAYAK], heir)
     assert now(store, kept) is first
     write_changes(store, SCOPE, PutConcept(KAYAK))
     assert now(store, kept) is heir
@@ -218,6 +218,6 @@ def test_what_a_call_learnt_is_given_up_when_something_else_was_written(others: 
     store = open_store("memory://")
     kept: DictionaryCache = {}
     first = now(store, kept)
-    first.promise(kept[OWN][0] + 1, [KAYAK], first.grown([KAYAK]))
+    first.set_successor(kept[OWN][0] + 1, [KAYAK], first.extended([KAYAK]))
     write_changes(store, SCOPE, *(PutConcept(replace(row, key=OWN)) for row in others))
     assert referred(now(store, kept), "a kayak and a tent") == {row.id for row in others}

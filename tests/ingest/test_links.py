@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.ingest.linker import PageIndex
+from scrubjay.ingest.finalizer import PageIndex
 from scrubjay.models.records import Document, StageVersions
 from scrubjay.text.markdown import MAX_LINKS, LinkTarget, extract_links, heading_slug
 

@@ -140,3 +140,26 @@ def test_transcripts_in_a_hidden_folder_are_taken_in_beside_a_source_of_the_whol
         "The kestrel cluster is blue.",
         "The pier is closed.",
     ]
+
+
+def test_a_sync_of_a_folder_lists_it_once(
+    memory: Memory, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write("a/one.md", "# One\n\nheron\n")
+    notes.write("a/data.json", "{}")
+    memory.sync(notes.root)
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(str(path)) or scandir(path))
+    notes.write("a/two.md", "# Two\n\nstork\n")
+    assert memory.sync(notes.root).files == 2
+    assert listed.count(str(notes.root / "a")) == 1
+
+
+def test_a_link_to_a_file_that_is_no_note_is_read_under_the_name_of_the_link(
+    memory: Memory, notes: Notes
+) -> None:
+    notes.write("data.json", "heron")
+    (notes.root / "link.md").symlink_to("data.json")
+    assert memory.sync(notes.root).files == 1
+    assert memory.get(path=notes.root / "link.md").records

@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.chunker import ChunkSettings, chunk_text, text_with_overlap
+from scrubjay.ingest.chunker import ChunkSettings, chunk_text
 from scrubjay.ingest.reader import extract_metadata
 from scrubjay.text.display import estimate_tokens
 from scrubjay.text.markdown import parse_blocks
@@ -105,18 +105,6 @@ def test_blocks_cover_the_text_and_depend_on_nothing_else(text: str):
     assert "".join(text[block.start : block.end] for block in found) == text
     assert all(block.end > block.start for block in found)
     assert parse_blocks(text) == found
-
-
-@given(TEXTS)
-@settings(max_examples=150, deadline=None)
-def test_what_is_embedded_ends_with_the_passage_and_keeps_the_limit(text: str):
-    found = chunk_text(text, name="a.md", settings=SMALL)
-    for index, passage in enumerate(found):
-        own = text[passage.start : passage.end]
-        joined = text_with_overlap(text, found, index, SMALL)
-        assert joined.endswith(own)
-        assert estimate_tokens(joined) <= max(SMALL.most, estimate_tokens(own))
-        assert text[: passage.end].endswith(joined)
 
 
 @given(st.lists(WORDS, min_size=2, max_size=6), WORDS, st.data())

@@ -141,44 +141,59 @@ EDGE_BATCH: Final = 2_000
 FiledPassage = Record | PassageRef
 
 
-def update_folders(
-    store: Store,
-    scope: Scope,
-    source: Source,
-    at: int,
-    changed: Sequence[str] | None = None,
-    held: PassageRefs | None = None,
-    keys: Set[str] | None = None,
-) -> None:
-    """Bring the path categories of one source in step with its documents.
+def update_folders(store: Store, scope: Scope, source: Source, at: int, keys: Set[str] | None = None) -> None:
+    """Bring the folder categories of one source up to date with its documents.
 
     Args:
         store: Where.
         scope: Who writes.
         source: The source.
         at: UTC microseconds.
-        changed: Paths of the documents that changed, came or went; None looks at all.
-        held: The passages of documents that need not be read.
-        keys: The visibility keys whose categories are looked at; None for all.
+        keys: The visibility keys whose categories are updated; None for all.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
-        documents = note_documents(reader.documents(source.id))
-        standing = {c.id: c for c in reader.categories() if c.kind == "path"}
-        filer = _FolderUpdater(secret, source.key, source, standing)
-        looked_at = None if changed is None or not _steady(filer, documents, changed) else changed
-        wanted = documents if looked_at is None else set(looked_at) & set(documents)
-        by_key = _by_key(reader, source, wanted, held or {})
-        others = {*by_key, *_keys(secret, source, standing)} - {source.key}
-        if looked_at is not None and others:  # a document that changes its key leaves one tree for another
-            looked_at, by_key = None, _by_key(reader, source, documents, {})
-        every = {source.key, *others, *by_key}
-        changes: list[Change] = []
-        for key in sorted(every if keys is None else every & keys):
-            filer = _FolderUpdater(secret, key, source, {i: c for i, c in standing.items() if c.key == key})
-            changes += filer.changes(reader, by_key.get(key, {}), documents, at, looked_at)
+        changes = folder_changes(reader, secret, source, at, keys=keys)
     for first in range(0, len(changes), EDGE_BATCH):
         store.write(scope, changes[first : first + EDGE_BATCH])
+
+
+def folder_changes(
+    reader: Reader,
+    secret: bytes,
+    source: Source,
+    at: int,
+    *,
+    changed: Sequence[str] | None = None,
+    passages: PassageRefs | None = None,
+    keys: Set[str] | None = None,
+) -> list[Change]:
+    """Return what brings the folder categories of one source up to date with its documents.
+
+    Args:
+        reader: A view of whoever writes.
+        secret: The tenant's key of ids.
+        source: The source.
+        at: UTC microseconds.
+        changed: Paths of the documents that changed, came or went; None looks at all.
+        passages: The passages of documents that need not be read.
+        keys: The visibility keys whose categories are updated; None for all.
+    """
+    documents = note_documents(reader.documents(source.id))
+    stored = {c.id: c for c in reader.categories() if c.kind == "path"}
+    updater = _FolderUpdater(secret, source.key, source, stored)
+    paths = None if changed is None or not _steady(updater, documents, changed) else changed
+    wanted = documents if paths is None else set(paths) & set(documents)
+    by_key = _by_key(reader, source, wanted, passages or {})
+    others = {*by_key, *_keys(secret, source, stored)} - {source.key}
+    if paths is not None and others:  # a document that changes its key leaves one tree for another
+        paths, by_key = None, _by_key(reader, source, documents, {})
+    every = {source.key, *others, *by_key}
+    changes: list[Change] = []
+    for key in sorted(every if keys is None else every & keys):
+        updater = _FolderUpdater(secret, key, source, {i: c for i, c in stored.items() if c.key == key})
+        changes += updater.changes(reader, by_key.get(key, {}), documents, at, paths)
+    return changes
 
 
 def remove_folders(store: Store, scope: Scope, source: Source) -> None:
@@ -212,12 +227,12 @@ def _steady(filer: _FolderUpdater, documents: Iterable[str], changed: Sequence[s
 
 
 def _by_key(
-    reader: Reader, source: Source, documents: Iterable[str], held: PassageRefs
+    reader: Reader, source: Source, documents: Iterable[str], passages: PassageRefs
 ) -> dict[str, dict[str, list[FiledPassage]]]:
     """Return the passages of documents by visibility key and path."""
     found: dict[str, dict[str, list[FiledPassage]]] = defaultdict(lambda: defaultdict(list))
     for path in documents:
-        for record in held.get(path) or reader.passages(source.id, path):
+        for record in passages.get(path) or reader.passages(source.id, path):
             found[record.key][path].append(record)
     return found
 

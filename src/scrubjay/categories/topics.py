@@ -7,7 +7,7 @@ The order in which memories come changes nothing. A new cluster goes on from the
 most of its members with, if those are more than half of either; so a rebuild after some growth renames what
 has become something else, and no more.
 
-New memories are put under standing topics as they are written (`shelve`), which renames nothing. All of it is
+New memories are put under stored topics as they are written (`TopicAssigner`), which renames nothing. All of it is
 found anew whenever the memories of a key have doubled, so the cost of it, spread over what was written, stays
 the same however many there are.
 """
@@ -124,12 +124,12 @@ def build_topics(
     parents = [[row for topic in theme for row in members[topic]] for theme in themes]
     known_themes = [one for one in old if one.theme]
     known_topics = [one for one in old if not one.theme]
-    teller = TopicDescriber(ordered, counted, rows, plain)
+    describer = TopicDescriber(ordered, counted, rows, plain)
     same = match_groups(ordered, members, known_topics)
     staying = [one.name for one in same if one is not None]
-    above = teller.describe(parents, match_groups(ordered, parents, known_themes), taken=staying)
+    above = describer.describe(parents, match_groups(ordered, parents, known_themes), taken=staying)
     home = {topic: above[number].name for number, theme in enumerate(themes) for topic in theme}
-    topics = teller.describe(members, same, taken=home.values())
+    topics = describer.describe(members, same, taken=home.values())
     return (
         *(
             replace(
@@ -224,15 +224,15 @@ class TopicDescriber:
         for number, worth in enumerate(term_weights(groups, leaves, self._counted)):
             order = sorted(zip((-nearness[number]).tolist(), groups[number], strict=True))
             central = [leaves[row] for _, row in order]
-            told = topic_spelling(central, worth)
+            spelling = topic_spelling(central, worth)
             before = known[number]
             titles = [leaf.title for leaf in central]
-            label = before.name if before else topic_name(told, titles, used, self._plain)
+            label = before.name if before else topic_name(spelling, titles, used, self._plain)
             used.add(label)
             topics.append(
                 Topic(
                     label,
-                    *topic_summaries(label, central, told, elsewhere),
+                    *topic_summaries(label, central, spelling, elsewhere),
                     tuple(leaves[row].id for row in groups[number]),
                     tuple(float(min(1.0, max(0.0, near))) for near in nearness[number]),
                     centroids[number],
@@ -267,7 +267,7 @@ class TopicAssigner:
         self._centroids = unit_rows(np.stack(rows)) if rows else np.zeros((0, 0), np.float32)
 
     @classmethod
-    def standing(cls, reader: Reader, key: str, fingerprint: str) -> Self:
+    def stored(cls, reader: Reader, key: str, fingerprint: str) -> Self:
         """Return the topics of a key as they are stored, those that were found with one model."""
         known = [c for c in reader.categories() if (c.key, c.kind, c.model) == (key, "topic", fingerprint)]
         sizes = reader.degrees("belongs", [c.id for c in known]) if known else {}
@@ -318,8 +318,8 @@ def are_topics_due(
 ) -> bool:
     """Return whether the topics of a key must be found anew.
 
-    They must when its memories have doubled since, or when they are half as many; where none were found yet,
-    when there are 16 and the number has passed a power of two.
+    That is when its memories have doubled since, or are half as many; where none were found yet, when there are 16
+    and their number has passed a power of two.
 
     Args:
         store: Where.
@@ -330,8 +330,8 @@ def are_topics_due(
         patient: Where none were found yet, look whenever something was written: a call before may have been
             cut short.
     """
-    now = count_memories(store, scope, key)
     with store.reader(scope.seen_with(key)) as reader:
+        now = reader.amount(key)
         topics = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
     if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
         return True
@@ -359,7 +359,7 @@ def lack_finer_model(
 
 
 def _rule(model: str) -> str:
-    """Return what is noted with a member of a topic that was found by a finer model; empty for the base model."""
+    """Return the rule of an edge to a topic that was found by a model; ``model`` is empty for the base model."""
     return f"topic, {model}" if model else "topic"
 
 
@@ -387,29 +387,33 @@ def organise_topics(
     with store.reader(scope.seen_with(key)) as reader:
         old = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
         chosen = list(islice(_eligible_records(reader, key), SAMPLE_SIZE))
-        stands = reader.edges([r.id for r in chosen], ["belongs"]) if old else []  # else nobody belongs
+        stored = reader.edges([r.id for r in chosen], ["belongs"]) if old else []  # else nobody belongs
         found: Sequence[Topic] = ()
         model = ""
         if len(chosen) >= MIN_MEMORIES:
-            told = gather_members(reader, chosen, base.model, [embedder.model for embedder in finer])
+            gathered = gather_members(reader, chosen, base.model, [embedder.model for embedder in finer])
             found = build_topics(
-                told.leaves, told.vectors, _known(old, stands), finer=told.finer, plain=COMMON_WORDS
+                gathered.leaves,
+                gathered.vectors,
+                _known(old, stored),
+                finer=gathered.finer,
+                plain=COMMON_WORDS,
             )
-            model = told.model
-    made, homes = _categories(store.secret(scope), key, base.model.fingerprint, found, (at, built))
+            model = gathered.model
+    made, homes = _categories(store.secret(scope), key, base.model.fingerprint, found, at, built)
     edges = [
         Edge(member, "belongs", home, key, round(weight, WEIGHT_DIGITS), at, rule=_rule(model))
         for home, members in homes.items()
         for member, weight in members
     ]
     topics = {c.id for c in old} | set(made)
-    store.write(scope, [*map(PutCategory, made.values()), *_moves(topics, stands, edges)])
+    store.write(scope, [*map(PutCategory, made.values()), *_moves(topics, stored, edges)])
     if old or len(chosen) == SAMPLE_SIZE or count_memories(store, scope, key) != built:
-        shelves = TopicAssigner(
+        assigner = TopicAssigner(
             [made[topic] for topic in homes], [len(members) for members in homes.values()]
         )
         placed = {record.id for record in chosen}
-        _reassign(store, scope, key, base, (shelves, placed, topics if old else set(), at))
+        _reassign(store, scope, key, base, assigner, placed, topics if old else set(), at)
     gone = [c.id for c in old if c.id not in made]
     if gone:
         store.write(scope, [DropCategory(category) for category in gone])
@@ -426,10 +430,10 @@ def _eligible_records(reader: Reader, key: str) -> Iterator[Record]:
                 yield record
 
 
-def _known(old: Sequence[Category], stands: Sequence[Edge]) -> list[KnownCategory]:
+def _known(old: Sequence[Category], stored: Sequence[Edge]) -> list[KnownCategory]:
     by_id = {category.id: category for category in old}
     members: dict[str, set[str]] = defaultdict(set)
-    for edge in stands:
+    for edge in stored:
         if edge.dst in by_id:
             members[edge.dst].add(edge.src)
     themes = {category.parent for category in old if category.parent in by_id}
@@ -442,7 +446,7 @@ def _known(old: Sequence[Category], stands: Sequence[Edge]) -> list[KnownCategor
 
 
 def _categories(
-    secret: bytes, key: str, fingerprint: str, topics: Sequence[Topic], when: tuple[int, int]
+    secret: bytes, key: str, fingerprint: str, topics: Sequence[Topic], at: int, built: int
 ) -> tuple[dict[str, Category], dict[str, list[tuple[str, float]]]]:
     """Return topics as categories by id, and the members with their weights of those that hold memories.
 
@@ -450,7 +454,6 @@ def _categories(
     """
     import numpy as np
 
-    at, built = when
     ids = {t.name: t.id or category_id(secret, (key, "topic", "", t.name)) for t in topics}
     made: dict[str, Category] = {}
     homes: dict[str, list[tuple[str, float]]] = {}
@@ -473,10 +476,12 @@ def _reassign(
     scope: Scope,
     key: str,
     base: Embedder,
-    known: tuple[TopicAssigner, Set[str], Set[str], int],
+    assigner: TopicAssigner,
+    placed: Set[str],
+    topics: Set[str],
+    at: int,
 ) -> None:
     """Put every memory of a key but those that are placed under the topic it is nearest to."""
-    shelves, placed, topics, at = known
     after = ""
     while True:
         with store.reader(scope.seen_with(key)) as reader:
@@ -488,15 +493,15 @@ def _reassign(
             wanted = [r for r in own if r.status == "active" and has_enough_words(r)]
             codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
             rows = mean_directions([codes.get(r.id) for r in wanted], base.model.dimensions)
-            stands = reader.edges([r.id for r in own], ["belongs"]) if topics else []
-        changes = _moves(topics, stands, shelves.edges(wanted, rows, at))
+            stored = reader.edges([r.id for r in own], ["belongs"]) if topics else []
+        changes = _moves(topics, stored, assigner.edges(wanted, rows, at))
         if changes:
             store.write(scope, changes)
 
 
-def _moves(topics: Set[str], stands: Sequence[Edge], edges: Sequence[Edge]) -> list[Change]:
+def _moves(topics: Set[str], stored: Sequence[Edge], edges: Sequence[Edge]) -> list[Change]:
     """Return what makes the members of topics right; an edge that is right stays."""
-    was = {(e.src, e.dst): (e.weight, e.rule) for e in stands if e.dst in topics and e.origin == "found"}
+    was = {(e.src, e.dst): (e.weight, e.rule) for e in stored if e.dst in topics and e.origin == "found"}
     new = {(edge.src, edge.dst): edge for edge in edges}
     gone = tuple((src, "belongs", dst) for src, dst in was if (src, dst) not in new)
     fresh = tuple(edge for pair, edge in new.items() if was.get(pair) != (edge.weight, edge.rule))

@@ -179,7 +179,7 @@ class ConsolidationWork:
         self._count(found)
         fresh = embed_memories([one.memory for one in found], [""] * len(found), night.base)
         fresh = [memory for memory in fresh if memory.record.id not in present]
-        night.weaver.learn([memory.record for memory in fresh])
+        night.weaver.add_entities([memory.record for memory in fresh])
         before, woven = night.weaver.changes(fresh, ())
         if night.dry_run:
             preview_writes(night, fresh, [*before, *woven], told=True)
@@ -227,7 +227,7 @@ class ConsolidationWork:
 
     def _put(self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], after: Sequence[Change]) -> None:
         weaver = self._night.weaver
-        weaver.learn([memory.record for memory in fresh], renewed)
+        weaver.add_entities([memory.record for memory in fresh], renewed)
         before, woven = weaver.changes(fresh, renewed)
         if self._night.dry_run:
             preview_writes(self._night, fresh, [*before, *woven, *after], told=False)

@@ -55,13 +55,13 @@ def named_text(record: Record) -> str:
 
 def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
     """Return stored memories that may name concepts which have just become known."""
-    tongues = reader.languages()
-    if not tongues:
+    languages = reader.languages()
+    if not languages:
         return []
     # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
     names = {normalize_name(name) for row in rows for name in (row.name, *row.aliases)}
-    looked_up = (name_frequency(reader, name, tongues) for name in names)
-    rarest = {word: count for word, count in looked_up if word is not None}
+    frequencies = (name_frequency(reader, name, languages) for name in names)
+    rarest = {word: count for word, count in frequencies if word is not None}
     few = [word for word, count in rarest.items() if count <= MAX_EARLIER]
     # Of a word that is in few memories all are wanted, so many such words are asked for at once.
     asked = [
@@ -75,10 +75,10 @@ def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
     return list(reader.get(list(found)).values())
 
 
-def name_frequency(reader: Reader, name: str, tongues: Sequence[str]) -> tuple[TermGroup | None, int]:
+def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple[TermGroup | None, int]:
     """Return the rarest word of a name and how many stored memories hold it; None and 0 where one is in none."""
     rarest, least = None, 0
-    for group in query_groups(name, tongues):
+    for group in query_groups(name, languages):
         (count,) = reader.frequencies([group])
         if count == 0:
             return None, 0
@@ -95,17 +95,17 @@ def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]
 
 
 class NameStats:
-    """What is stored already and speaks for a name."""
+    """Counts stored memories that hold a name."""
 
     def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
-        """Args: what a key's viewers see, and what of it is about to be written anew: it does not count twice."""
+        """Args: a view of a key's viewers; memories that are about to be rewritten, which must not count twice."""
         self._reader = reader
         self._replaced = replaced
-        self._tongues = reader.languages() or ("en",)
+        self._languages = reader.languages() or ("en",)
 
     def count(self, names: Sequence[str]) -> list[int]:
         """Return how many stored memories hold every word of each name, at most."""
-        held = [name_frequency(self._reader, name, self._tongues)[1] for name in names]
+        held = [name_frequency(self._reader, name, self._languages)[1] for name in names]
         if not self._replaced:
             return held
         again = count_mentions(self._replaced, names)
@@ -120,19 +120,18 @@ normal_form = lru_cache(maxsize=4_096)(normalize_name)
 
 
 class EntityDictionary:
-    """The concepts of one key's viewers, ready to be found in texts.
+    """The entities of one key's viewers, ready to be found in texts.
 
-    All names are kept as they stand in the store; what one means is worked out when first a text holds it, from
-    the rows of the concepts that bear it.
+    Names are stored as the store has them; which entity a name means is resolved when a text first holds it.
     """
 
     def __init__(self, rows: Iterable[Entity] = ()) -> None:
         self._rows: dict[str, tuple[EntityRow, ...]] = {}
         """Id to the concept's rows, by key."""
         self._names = NameIndex()
-        self._claims: dict[str, NameOwners] = {}
+        self._owners_by_stem: dict[str, NameOwners] = {}
         self._refused: EntityMatcher | None = None
-        self._heir: tuple[int, Sequence[Entity], EntityDictionary] | None = None
+        self._successor: tuple[int, Sequence[Entity], EntityDictionary] | None = None
         self.add(rows)
 
     def rows(self, concept: str) -> Sequence[Entity]:
@@ -148,7 +147,7 @@ class EntityDictionary:
 
         What is shown goes before what was taken out, a name before an alias, then the smallest id.
         """
-        rows = self._bearing(number_stem(folded))
+        rows = self._rows_of_stem(number_stem(folded))
         if not rows:
             return None
         shown = {concept.id for concept in merge_entities(rows)}
@@ -160,79 +159,83 @@ class EntityDictionary:
         ]
         return min(rights)[2] if rights else None
 
-    def _bearing(self, of: str) -> list[Entity]:
-        """Return all rows of the concepts that bear a name of a stem."""
+    def _rows_of_stem(self, of: str) -> list[Entity]:
+        """Return all rows of the entities that have a name of a stem."""
         return [row for concept in self._names.bearers(of) for row in self.rows(concept)]
 
-    def _claimed(self, of: str) -> NameOwners:
-        if of not in self._claims:
-            self._claims[of] = name_owners(merge_entities(self._bearing(of)))
-        return self._claims[of]
+    def _owners(self, of: str) -> NameOwners:
+        if of not in self._owners_by_stem:
+            self._owners_by_stem[of] = name_owners(merge_entities(self._rows_of_stem(of)))
+        return self._owners_by_stem[of]
 
-    def grown(self, rows: Iterable[Entity]) -> EntityDictionary:
-        """Return one that finds these too, beside this one, which stays as it is."""
-        found = self._copied()
+    def extended(self, rows: Iterable[Entity]) -> EntityDictionary:
+        """Return a copy that finds these too."""
+        found = self._copy()
         found.add(rows)
         return found
 
-    def renewed(self, rows: Sequence[EntityRow]) -> EntityDictionary:
-        """Return one of what the store holds now, of which only what has changed is read."""
+    def updated(self, rows: Sequence[EntityRow]) -> EntityDictionary:
+        """Return a copy with the rows that the store holds now."""
         now = _by_id(rows)
         held = self._rows
         changed = (
             {concept: same for concept, same in now.items() if held.get(concept) != same} if held else now
         )
-        found = self._copied()
-        found._set(changed, held.keys() - now.keys())
+        found = self._copy()
+        found._replace(changed, held.keys() - now.keys())
         return found
 
     def add(self, rows: Iterable[Entity]) -> None:
-        """Find these too, each instead of what its key called the concept before."""
+        """Add rows; each replaces that of its key and entity."""
         changed: dict[str, tuple[EntityRow, ...]] = {}
         for row in map(entity_to_row, rows):
             others = changed.get(row[0]) or self._rows.get(row[0], ())
             changed[row[0]] = tuple(sorted((*(other for other in others if other[1] != row[1]), row)))
-        self._set(changed)
+        self._replace(changed)
 
-    def _copied(self) -> EntityDictionary:
+    def _copy(self) -> EntityDictionary:
         found = copy.copy(self)
-        found._rows, found._claims, found._names = self._rows.copy(), self._claims.copy(), self._names.copy()
-        found._heir = None
+        found._rows, found._owners_by_stem, found._names = (
+            self._rows.copy(),
+            self._owners_by_stem.copy(),
+            self._names.copy(),
+        )
+        found._successor = None
         return found
 
-    def _set(self, changed: dict[str, tuple[EntityRow, ...]], gone: Iterable[str] = ()) -> None:
-        """Let concepts have these rows and no others, and some none."""
+    def _replace(self, changed: dict[str, tuple[EntityRow, ...]], gone: Iterable[str] = ()) -> None:
+        """Replace the rows of some entities, and remove others."""
         before = [self._rows.pop(concept, ()) for concept in (*changed, *gone)] if self._rows else ()
         self._rows |= changed
-        if self._claims:  # what a stem means depends on all who bear it
-            for spelling, _ in _spellings(chain.from_iterable((*before, *changed.values()))):
+        if self._owners_by_stem:  # what a stem means depends on all who bear it
+            for spelling, _ in _names_with_ids(chain.from_iterable((*before, *changed.values()))):
                 for of in name_stems(spelling):
-                    self._claims.pop(of, None)
+                    self._owners_by_stem.pop(of, None)
         self._refused = None
-        self._names.learn(_spellings(chain.from_iterable(changed.values())))
+        self._names.learn(_names_with_ids(chain.from_iterable(changed.values())))
 
-    def promise(self, mark: int, rows: Sequence[Entity], heir: EntityDictionary) -> None:
-        """Remember what this one will be when these rows are written, and the store's mark will then be this."""
-        self._heir = mark, rows, heir
+    def set_successor(self, mark: int, rows: Sequence[Entity], successor: EntityDictionary) -> None:
+        """Set what replaces this dictionary once these rows are written and the store has this mark."""
+        self._successor = mark, rows, successor
 
-    def heir(self, reader: Reader, mark: int) -> EntityDictionary | None:
-        """Return what was promised, if the store holds it: by its mark it then holds nothing else that is new."""
-        if self._heir is None or self._heir[0] != mark:
+    def successor(self, reader: Reader, mark: int) -> EntityDictionary | None:
+        """Return the successor, if the store has its mark and rows: then nothing else is new."""
+        if self._successor is None or self._successor[0] != mark:
             return None
-        _, rows, heir = self._heir
+        _, rows, successor = self._successor
         held = set(reader.concepts([row.id for row in rows]))
-        return heir if held.issuperset(rows) else None
+        return successor if held.issuperset(rows) else None
 
-    def taught(
+    def discover(
         self,
         records: Sequence[Record],
         secret: bytes,
         key: str,
         at: int,
-        seen_before: Callable[..., Sequence[int]],
+        stored_mentions: Callable[..., Sequence[int]],
     ) -> list[Entity]:
-        """Return the concepts that memories would teach, as rows of their key."""
-        found = discover_names([discovery_passage(record) for record in records], seen_before)
+        """Return the entities that memories introduce, as rows of their key."""
+        found = discover_names([discovery_passage(record) for record in records], stored_mentions)
         new: list[Entity] = []
         taken: set[str] = set()
         for item in found:
@@ -241,7 +244,7 @@ class EntityDictionary:
             known = any(
                 name in taken or self._owner(name) is not None for name in (named, other_number(named))
             )
-            if named and not known and not self._taken_out(item.name):
+            if named and not known and not self._is_refused(item.name):
                 aliases = {a for a in item.aliases if self.means(a) is None and normal_form(a) not in taken}
                 aliases -= {item.name}
                 new.append(
@@ -250,8 +253,8 @@ class EntityDictionary:
                 taken.update(normal_form(name) for name in (item.name, *aliases))
         return new
 
-    def _taken_out(self, name: str) -> bool:
-        """Tell whether a name is one that a person refused, in the singular or in the plural."""
+    def _is_refused(self, name: str) -> bool:
+        """Return whether a person refused a name, in the singular or in the plural."""
         if self._refused is None:
             rows = (row for same in self._rows.values() for row in same if row[4] == "refused")
             self._refused = EntityMatcher(map(entity_from_row, rows))
@@ -264,7 +267,7 @@ class EntityDictionary:
 
         The weight grows with every mention: 1/2, 3/4, 7/8.
         """
-        found = find_mentions(named_text(record), self._names, self._claimed)
+        found = find_mentions(named_text(record), self._names, self._owners)
         ranked = sorted(found, key=lambda mention: (-mention.count, mention.concept))[:MAX_REFERENCES]
         return [
             Edge(
@@ -290,7 +293,7 @@ def _by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
     return found
 
 
-def _spellings(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
+def _names_with_ids(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
     """Yield the names and aliases of concepts, each with the id."""
     for concept, _, name, aliases, _, _ in rows:
         yield name, concept
@@ -300,19 +303,19 @@ def _spellings(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
 
 
 DictionaryCache = dict[str, tuple[int, EntityDictionary]]
-"""Visibility key to the store's mark and the lexicon that was made at it; kept from call to call."""
+"""Visibility key to the store's mark and the dictionary of that state."""
 
 
 def cached_dictionary(reader: Reader, key: str, kept: DictionaryCache) -> EntityDictionary:
-    """Return the lexicon of a key's viewers, made anew only when their concepts have changed."""
+    """Return the dictionary of a key's viewers, updated only when their entities have changed."""
     mark = reader.concept_mark()
     held = kept.get(key)
     if held is None:
-        words = EntityDictionary().renewed(reader.concept_rows())
+        words = EntityDictionary().updated(reader.concept_rows())
     elif held[0] == mark:
         return held[1]
     else:
-        heir = held[1].heir(reader, mark)
-        words = heir if heir is not None else held[1].renewed(reader.concept_rows())
+        successor = held[1].successor(reader, mark)
+        words = successor if successor is not None else held[1].updated(reader.concept_rows())
     kept[key] = mark, words
     return words

@@ -199,8 +199,8 @@ def add_memories(
     scope: Scope,
     base: Embedder,
     memories: Iterable[NewMemory],
-    weaver: EdgeBuilder,
-    learner: FactStage,
+    edge_builder: EdgeBuilder,
+    fact_stage: FactStage,
     allow: Sequence[str] = (),
 ) -> list[AddReport]:
     """Add memories, each once; all fields of all of them are checked before the first is written.
@@ -212,27 +212,29 @@ def add_memories(
     secret = store.secret(scope)
     wanted = list(memories)
     found, called = redact_new_turns(store, scope, wanted, allow)
-    drawn = [
+    validated = [
         None if is_only_injected(new) else validate_memory(new, scope, secret, allow, clean)
         for new, clean in zip(wanted, found, strict=True)
     ]
     if called:
         redact_stored_turns(store, scope, base, called)
-    return put_memories(store, scope, base, drawn, weaver, learner)
+    return put_memories(store, scope, base, validated, edge_builder, fact_stage)
 
 
 def put_memories(
     store: Store,
     scope: Scope,
     base: Embedder,
-    drawn: Sequence[ValidatedMemory | None],
-    weaver: EdgeBuilder,
-    learner: FactStage,
+    validated: Sequence[ValidatedMemory | None],
+    edge_builder: EdgeBuilder,
+    fact_stage: FactStage,
 ) -> list[AddReport]:
-    """Add memories that were drawn, each once; None stands for one that is passed over."""
+    """Add validated memories, each once; None stands for one that is skipped."""
     secret = store.secret(scope)
     with store.reader(scope) as reader:
-        settled, present = _with_existing_ids(reader, [item for item in drawn if item is not None], secret)
+        settled, present = _with_existing_ids(
+            reader, [item for item in validated if item is not None], secret
+        )
     fresh: dict[str, PreparedMemory] = {}
     first: set[int] = set()
     for place, item in enumerate(settled):
@@ -245,26 +247,29 @@ def put_memories(
         check_planned_writes(store, scope.tenant, Counter(one.record.key for one in waiting))
     for start in range(0, len(waiting), ADD_BATCH):
         batch = waiting[start : start + ADD_BATCH]
-        _write(store, scope, embed_memories(batch, [""] * len(batch), base), weaver, learner, learned)
+        _write(
+            store, scope, embed_memories(batch, [""] * len(batch), base), edge_builder, fact_stage, learned
+        )
     answers = iter([_answer(item, place in first, learned) for place, item in enumerate(settled)])
     return [
-        AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(answers) for item in drawn
+        AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(answers)
+        for item in validated
     ]
 
 
 def _with_existing_ids(
-    reader: Reader, drawn: Sequence[ValidatedMemory], secret: bytes
+    reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
 ) -> tuple[list[ValidatedMemory], set[str]]:
-    """Return what was drawn under the ids that it has, and those of them that are there.
+    """Return the validated memories under their ids, and those of them that are there.
 
     A memory whose text was changed keeps its id; its first text, added again, is a memory of its own.
     """
-    before = reader.get([one.exact for one in drawn if one.exact != one.record.id])
+    before = reader.get([one.exact for one in validated if one.exact != one.record.id])
     found = [
         replace(one, record=replace(one.record, id=one.exact))
         if one.exact in before and not one.scrubbed and _says(before[one.exact], one.record)
         else one
-        for one in drawn
+        for one in validated
     ]
     present: set[str] = set()
     places = list(range(len(found)))
@@ -309,14 +314,14 @@ def _write(
     store: Store,
     scope: Scope,
     batch: Sequence[PreparedMemory],
-    weaver: EdgeBuilder,
-    learner: FactStage,
+    edge_builder: EdgeBuilder,
+    fact_stage: FactStage,
     learned: FactBatch,
 ) -> None:
     """Settle memories with what is known, connect them and store them durably."""
-    done = learner.learn(batch)
-    weaver.learn([memory.record for memory in done.fresh])
-    before, after = weaver.changes(done.fresh, ())
+    done = fact_stage.extract(batch)
+    edge_builder.add_entities([memory.record for memory in done.fresh])
+    before, after = edge_builder.changes(done.fresh, ())
     puts = [PutMemory(memory) for memory in done.fresh]
     store.write(scope, [*before, *puts, *after, *done.after], durable=True)
     learned.outcomes |= done.outcomes
@@ -346,7 +351,7 @@ def amend_memory(
     store: Store,
     scope: Scope,
     base: Embedder,
-    weaver: EdgeBuilder,
+    edge_builder: EdgeBuilder,
     memory: str,
     amendment: Amendment,
     allow: Sequence[str] = (),
@@ -357,7 +362,7 @@ def amend_memory(
         store: Where.
         scope: Who says so.
         base: The base model.
-        weaver: Connects it anew.
+        edge_builder: Rebuilds its edges.
         memory: Its whole id, one that the scope sees.
         amendment: What is said of it.
         allow: What is never replaced as a secret.
@@ -370,20 +375,20 @@ def amend_memory(
         edits = sum(event.op == "changed" for event in reader.events([memory], limit=ALL_EVENTS))
         before = _PriorState(reader.get([memory])[memory], reader.edges([memory], ["derived_from"]), edits)
         old, wanted = before.record, amendment_fields(amendment)
-        drawn = validate_memory(_as_new(old, wanted), scope, secret, allow)
-        new = _amended(old, drawn.record, wanted, scope.user)
+        validated = validate_memory(_as_new(old, wanted), scope, secret, allow)
+        new = _amended(old, validated.record, wanted, scope.user)
         check_validity(old.id, new.valid_from, new.valid_until)
         if new.content != old.content:
-            _allowed(reader, secret, new, drawn)
+            _allowed(reader, secret, new, validated)
     changed = tuple(name for name in (*_TOLD, *_LIVED) if getattr(new, name) != getattr(old, name))
     if not changed:
-        return UpdateReport(old.id, (), None, drawn.scrubbed)
+        return UpdateReport(old.id, (), None, validated.scrubbed)
     if set(changed) <= set(_LIVED):
         store.write(scope, _relived(old, new, changed, scope.user), durable=True)
-        return UpdateReport(old.id, changed, None, drawn.scrubbed)
+        return UpdateReport(old.id, changed, None, validated.scrubbed)
     version = _version(secret, before, new) if "content" in changed else None
-    store.write(scope, _rewritten(before, new, (version, scope.user), base, weaver), durable=True)
-    return UpdateReport(old.id, changed, None if version is None else version.id, drawn.scrubbed)
+    store.write(scope, _rewritten(before, new, version, scope.user, base, edge_builder), durable=True)
+    return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:
@@ -413,12 +418,12 @@ def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
     )
 
 
-def _amended(old: Record, drawn: Record, wanted: Mapping[str, Any], actor: str) -> Record:
+def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: str) -> Record:
     """Return a memory as it shall be, under the id that it has."""
     names = {"date": "event"}
-    fresh = {names.get(name, name): getattr(drawn, names.get(name, name)) for name in wanted}
+    fresh = {names.get(name, name): getattr(validated, names.get(name, name)) for name in wanted}
     # The hash says what was written: of a text that nobody says anew it stays, whatever has become of the text.
-    digest = drawn.content_hash if "content" in wanted else old.content_hash
+    digest = validated.content_hash if "content" in wanted else old.content_hash
     new = replace(old, **fresh, content_hash=digest)
     if new.content != old.content and old.origin == "derived" and "origin" not in wanted:
         new = replace(new, origin="owner")
@@ -427,14 +432,14 @@ def _amended(old: Record, drawn: Record, wanted: Mapping[str, Any], actor: str) 
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))
 
 
-def _allowed(reader: Reader, secret: bytes, new: Record, drawn: ValidatedMemory) -> None:
+def _allowed(reader: Reader, secret: bytes, new: Record, validated: ValidatedMemory) -> None:
     """Refuse a text that was forgotten, and one that another memory has."""
     if reader.forgotten(sorted(tombstone_hashes(secret, new.content, [new.key]))):
         raise InputError(
             f"The new text of {new.id} was forgotten once. Nothing was written.",
             hint=f"scrubjay forget {new.id}, or say it in other words",
         )
-    twin = drawn.record.id
+    twin = validated.record.id
     other = reader.get([twin]).get(twin)
     if twin != new.id and other is not None and other.content_hash == new.content_hash:
         raise InputError(
@@ -472,15 +477,19 @@ def _version(secret: bytes, before: _PriorState, new: Record) -> Record:
 
 
 def _rewritten(
-    before: _PriorState, new: Record, made: tuple[Record | None, str], base: Embedder, weaver: EdgeBuilder
+    before: _PriorState,
+    new: Record,
+    version: Record | None,
+    actor: str,
+    base: Embedder,
+    edge_builder: EdgeBuilder,
 ) -> list[Change]:
     """Return what writes a memory anew, with its words, vectors, names and neighbours, and keeps its text."""
-    version, actor = made
     at, old = new.updated_at, before.record
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
     fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)
-    weaver.learn([new], [old.id])
-    first, woven = weaver.changes([fresh], [old.id])
+    edge_builder.add_entities([new], [old.id])
+    first, edge_changes = edge_builder.changes([fresh], [old.id])
     edges: list[Edge] = []
     ops = ["changed"]
     if version is not None:
@@ -497,7 +506,7 @@ def _rewritten(
     return [
         *first,
         PutMemory(fresh),
-        *woven,
+        *edge_changes,
         *(PutMemory(one) for one in kept),
         PutEdges(tuple(edges), of, ("contradicts",), inward=True),
         PutEvents(events),

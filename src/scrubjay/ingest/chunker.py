@@ -13,9 +13,9 @@ to stand alone, can be longer than the limit. Each character is looked at a boun
 linear in the length of the section.
 
 A section is a heading with what follows it up to the next heading, of whatever level. A section that fits
-is one passage; a longer one is cut near the target (``cut.py``). Passages partition the document: every
+is one passage; a longer one is cut near the target (`split_section`). Passages partition the document: every
 character lies in exactly one of them, blank lines in the passage before them. Overlap is not stored;
-``overlapped`` reads it from the neighbour when a passage is embedded.
+`embedder.text_to_embed` borrows it from the neighbour.
 
 A heading without a body answers nothing, so it goes with the section after it; so does front matter. Small
 sections with a body are not joined: joining siblings below 60 tokens lowered known-item search.
@@ -26,7 +26,6 @@ The module does not know where the text came from, what it is about, or who may 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -260,8 +259,6 @@ LEAD_TOKENS = 128
 """Tokens of front matter and bare headings that go with the next section even if that must then be cut."""
 
 _BODILESS = frozenset(("heading", "blank", "front_matter", "rule"))
-_SENTENCE_START = re.compile(r"\n++|(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+")
-_WORD_START = re.compile(r"\s++|(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,34 +400,3 @@ def _ends(text: str, section: _Section, settings: ChunkSettings) -> Iterator[int
         yield section.blocks[-1].end
     else:
         yield from split_section(text, section.blocks, target=settings.target, most=settings.most)
-
-
-def text_with_overlap(
-    text: str, passages: Sequence[Passage], index: int, settings: ChunkSettings = DEFAULT_CHUNK_SETTINGS
-) -> str:
-    """The text to embed for a passage: after a cut, with the end of the passage before it.
-
-    The borrowed end starts at a sentence or a line if that keeps half of the room, else at a word; with it
-    the text is not longer than ``settings.most``.
-
-    Args:
-        text: The document that ``passages`` came from.
-        passages: All its passages.
-        index: Which one.
-        settings: Sizes.
-    """
-    passage = passages[index]
-    own = text[passage.start : passage.end]
-    room = min(settings.overlap * 4, settings.most * 4 - quarter_tokens(own))
-    if not passage.continues or room <= 0:
-        return own
-    before = passages[index - 1]
-    tail = text[max(before.start, before.end - 4 * room) : before.end]
-    at = bisect_left(range(len(tail)), True, key=lambda offset: quarter_tokens(tail[offset:]) <= room)
-    if at == 0 and len(tail) == before.end - before.start:
-        return tail + own
-    for start in (_SENTENCE_START, _WORD_START):
-        found = start.search(tail, at)
-        if found and (start is _WORD_START or 2 * quarter_tokens(tail[found.end() :]) >= room):
-            return tail[found.end() :] + own
-    return own

@@ -34,7 +34,7 @@ TIER_OF_KIND: Final = {
 }
 """Kind of a statement to the tier of its memory."""
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
-"""How sure a statement is that was made once."""
+"""Confidence of a statement with a single source."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class FactBatch:
 
 
 class FactStage:
-    """Learns from what one call writes."""
+    """Extracts facts from the turns that one call writes."""
 
     def __init__(
         self,
@@ -81,8 +81,8 @@ class FactStage:
         self._secret = store.secret(scope)
         self.learned = 0
 
-    def learn(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
-        """Return what to write in the place of memories that are about to be written.
+    def extract(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
+        """Extract facts from memories that are about to be written, and return what to write.
 
         Args:
             given: With their vectors, of any keys.
@@ -90,34 +90,34 @@ class FactStage:
                 says.
         """
         at = now_micros()
-        learned = FactBatch()
+        batch = FactBatch()
         for key in sorted({one.record.key for one in given}):
             own = [one for one in given if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                drawn = self._drawn(reader, own, at) if "statements" in self._stages else []
-                made = embed_memories([one for one, _ in drawn], [""] * len(drawn), self._base)
-                evidence = {one.record.id: (turn,) for (one, turn) in drawn}
+                statements = self._statements(reader, own, at) if "statements" in self._stages else []
+                facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)
+                evidence = {one.record.id: (turn,) for (one, turn) in statements}
                 known = [
                     one for one in own if settle and "changes" in self._stages and is_statement(one.record)
                 ]
                 apart = {one.record.id for one in known}
-                learned.fresh += [one for one in own if settle and one.record.id not in apart]
+                batch.fresh += [one for one in own if settle and one.record.id not in apart]
                 if "changes" in self._stages:
                     done = reconcile_facts(
-                        reader, self._base.model.fingerprint, [*known, *made], evidence, at, self._curates
+                        reader, self._base.model.fingerprint, [*known, *facts], evidence, at, self._curates
                     )
                 else:
-                    done = ReconciledBatch([*known, *made])
-            for one in made:
+                    done = ReconciledBatch([*known, *facts])
+            for one in facts:
                 if done.outcomes.get(one.record.id, FactOutcome()).same is None:
-                    learned.stated.setdefault(evidence[one.record.id][0].id, []).append(one.record.id)
+                    batch.stated.setdefault(evidence[one.record.id][0].id, []).append(one.record.id)
                     self.learned += 1
-            learned.fresh += done.fresh
-            learned.after += done.after
-            learned.outcomes |= {memory: one for memory, one in done.outcomes.items() if memory in apart}
-        return learned
+            batch.fresh += done.fresh
+            batch.after += done.after
+            batch.outcomes |= {memory: one for memory, one in done.outcomes.items() if memory in apart}
+        return batch
 
-    def _drawn(
+    def _statements(
         self, reader: Reader, own: Sequence[PreparedMemory], at: int
     ) -> list[tuple[PreparedMemory, Record]]:
         """Return the statements of people's turns as memories, each with its turn."""

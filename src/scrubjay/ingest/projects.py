@@ -16,17 +16,18 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.ids import memory_key
-from scrubjay.models.records import Scope
-from scrubjay.storage.interface import Store
+from scrubjay.models.records import Scope, Source
+from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
-    from scrubjay.storage.changes import PutProject
+    from scrubjay.storage.changes import Change, PutProject
 
 
 FINGERPRINT_ENTRIES: Final = 8
@@ -231,10 +232,13 @@ class ProjectResolver:
         self._store = store
         self._scope = scope
         self._secret = store.secret(scope)
-        with store.reader(scope) as reader:
-            self._known = reader.projects()
         self._names: dict[tuple[str, str | None], str | None] = {}
         self._repositories: dict[str, bool] = {}
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        with self._store.reader(self._scope) as reader:
+            return reader.projects()
 
     def of(self, directory: str, remote: str | None = None) -> str | None:
         """Return the project of a directory, None where there is none (the home directory, the disk's root).
@@ -270,6 +274,10 @@ class ProjectResolver:
         if chosen:
             return None if chosen == EXPLICIT_NO_PROJECT else chosen
         return self.of(directory) if self._in_repository(directory) else None
+
+    def without_learning(self) -> ProjectResolver:
+        """Return a resolver that writes nothing."""
+        return ProjectResolver(self._store, self._scope, learn=False)
 
     def formerly(self, root: str, directory: str) -> str | None:
         """Return the project that earlier versions gave a directory: each source was a project of its own."""
@@ -352,3 +360,41 @@ class ProjectResolver:
 
             self._store.write(self._scope, [PutProject(key, name, own) for key in new])
         self._known.update(dict.fromkeys(new, name))
+
+
+def project_changes(
+    projects: ProjectResolver, reader: Reader, source: Source, documents: Iterable[str], chosen: str | None
+) -> list[Change]:
+    """Return what gives a source's passages the project they belong to; ids, texts and vectors stay as they are.
+
+    There is something to do after a person chose, and once for what earlier versions stored. A conversation's turn
+    keeps the project it was said in, and an addition the one it was given.
+
+    Args:
+        projects: The projects of whoever syncs.
+        reader: A view of theirs.
+        source: The source.
+        documents: Paths of its documents.
+        chosen: A name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None leaves what was chosen before.
+    """
+    from scrubjay.models.lifecycle import LifecycleChange
+    from scrubjay.storage.changes import PutLifecycle
+
+    before = projects.chosen(source.id)
+    now = chosen if chosen is not None else before
+    if now == before is not None:
+        return []
+    now = now or AUTOMATIC_PROJECT
+    lives: dict[str, LifecycleChange] = {}
+    former = projects.without_learning()
+    for path in documents:
+        folder = str((Path(source.root) / path).parent)
+        old = former.formerly(source.root, folder) if before is None else projects.under(before, folder)
+        project = projects.under(now, folder)
+        if old != project:
+            lives |= {
+                record.id: LifecycleChange(project=project)
+                for record in reader.passages(source.id, path)
+                if record.turn is None and record.project == old
+            }
+    return [*([PutLifecycle(lives)] if lives else ()), projects.choice(source.id, now)]

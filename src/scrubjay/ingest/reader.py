@@ -27,12 +27,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
 from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, chunk_text
-from scrubjay.ingest.files import FileText, read_file
+from scrubjay.ingest.files import FileText
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Document, SourcePlace, StageVersions
 from scrubjay.redaction.redactor import REDACTOR_VERSION, private_spans, redact_text
@@ -355,15 +355,6 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
     if settings.allow:
         scrubber += f"/{text_hash(chr(10).join(settings.allow))[:16]}"
     return StageVersions(sizes, TOKENIZER_VERSION, scrubber, EXTRACTOR_VERSION, LABELLER_VERSION)
-
-
-def read_document(root: Path, path: str) -> FileText:
-    """Read one file of a source.
-
-    Raises:
-        SourceError: It cannot be read, or is not text.
-    """
-    return read_file(root, path)
 
 
 def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:

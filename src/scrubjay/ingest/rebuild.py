@@ -27,7 +27,8 @@ from scrubjay.ingest.alignment import (
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.linker import EdgeBuilder, relink_source
+from scrubjay.ingest.finalizer import relink_source
+from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import draft_passages, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
@@ -58,7 +59,7 @@ def rebuild_edges(
     store: Store,
     scope: Scope,
     base: Embedder,
-    weaver: EdgeBuilder,
+    edge_builder: EdgeBuilder,
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Connect every memory that a principal may write.
@@ -67,7 +68,7 @@ def rebuild_edges(
         store: Where.
         scope: Who writes.
         base: The base model.
-        weaver: Connects a page.
+        edge_builder: Connects a page.
         progress: Told how far it is.
     """
     started = time.monotonic()
@@ -89,19 +90,21 @@ def rebuild_edges(
             for r in page
         ]
         ids = [record.id for record in page]
-        weaver.learn(page, ids)
+        edge_builder.add_entities(page, ids)
         # In which folder a shared note stands, only they can tell anew who sync it.
         theirs = {record.id for record in page if record.place is not None and record.place.source not in own}
-        first, last = weaver.changes(memories, [memory for memory in ids if memory not in theirs], again=True)
+        first, last = edge_builder.changes(
+            memories, [memory for memory in ids if memory not in theirs], again=True
+        )
         anew = [PutEdges((), tuple(sorted(theirs)), ("references", "similar"))] if theirs else []
         store.write(scope, [*first, *anew, *last])
         done += len(page)
         if progress is not None:
             progress(Progress("connect", done, total, time.monotonic() - started))
-    if "links" in weaver.stages:
+    if "links" in edge_builder.stages:
         for source in sources:
             relink_source(store, scope, source)
-    if "categories" in weaver.stages:
+    if "categories" in edge_builder.stages:
         _rebuild_categories(store, scope, base, sources)
     else:
         with store.reader(scope) as reader:

@@ -34,7 +34,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -284,12 +284,14 @@ class ScanResult:
         problems: What could not be listed, by path.
         missing: The root is not there or cannot be read. Nothing may be judged as removed.
         complete: False where the time was up before everything was seen; then nothing else here counts.
+        linked: Whether symbolic links were looked at.
     """
 
     files: tuple[FileState, ...]
     problems: tuple[ScanProblem, ...]
     missing: bool
     complete: bool = True
+    linked: bool = field(default=False, compare=False)
 
 
 def scan_files(
@@ -381,7 +383,7 @@ class _Walk:
             self._link(*self.links.pop(), stack)
         self.files.sort(key=lambda state: state.path)
         self.problems.sort(key=lambda problem: problem.path)
-        return ScanResult(tuple(self.files), tuple(self.problems), False)
+        return ScanResult(tuple(self.files), tuple(self.problems), False, linked=self.listed is not None)
 
     def _folder(self, folder: _Folder, stack: list[_Folder]) -> bool:
         try:

@@ -19,12 +19,13 @@ from scrubjay.ingest.alignment import note_marker_id
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import FileState
-from scrubjay.ingest.writer import SyncRun
+from scrubjay.ingest.writer import SyncTally
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import FOREIGN, JOINT, OWN, PERSON_ROLES, UNTRUSTED, Document, Record, Source
 from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship, containing_repository, dependency_folder, source_location
 from scrubjay.storage.changes import Change, PutDocument, PutLifecycle, PutSource
+from scrubjay.storage.interface import Reader
 
 MAX_COMMITS: Final = 300
 """Commits that are looked at."""
@@ -140,20 +141,22 @@ NO_CHOICE: Final = TrustChoice()
 
 
 def judge_source(
-    run: SyncRun,
+    reader: Reader,
+    tally: SyncTally,
     registered: Source,
     files: Sequence[FileState],
     known: Mapping[str, Document],
     choice: TrustChoice,
     *,
     whole: bool = True,
-) -> Source:
-    """Return a source as it is judged now; what is stored of it is changed where that is another judgement.
+) -> tuple[Source, list[Change]]:
+    """Return a source with its trust as of now, and what must change of what is stored of it.
 
     Passages get another origin at once; notes are read again, since their front matter counts now, or no longer.
 
     Args:
-        run: The sync.
+        reader: A view of whoever syncs.
+        tally: Takes notices for a person.
         registered: The source as it is registered.
         files: Its files.
         known: Its documents.
@@ -163,42 +166,44 @@ def judge_source(
     now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
     if not now.trust:
         now = replace(now, repositories=_repositories(registered, files, whole=whole))
-    shares = _shares(run, now, known) if choice.share is None else choice.share
+    shares = _shares(reader, now, known) if choice.share is None else choice.share
     now = replace(now, share=shares)
-    fresh = [one.path for one in files if one.path not in known]
+    new = [one.path for one in files if one.path not in known]
     if now == registered:
-        _notice(run, now, fresh)
-        return registered
+        _add_notices(tally, now, new)
+        return registered, []
     turned = {
         path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
     }
     shared = registered.share is not False  # an earlier version took all front matter at its word
     reread = turned if choice.share in (None, shared) else set(known)
-    changes: list[Change] = [PutSource(replace(now, synced_at=registered.synced_at))]
     lives: dict[str, LifecycleChange] = {}
-    with run.store.reader(run.scope) as reader:
-        for path in sorted(turned):
-            own = authorship(now, path) == OWN
-            for record in reader.passages(now.id, path):
-                origin = _origin(record) if own else UNTRUSTED
-                if note_marker_id(record.content) == record.id:  # an addition, said elsewhere
-                    continue
-                if origin != record.origin:
-                    lives[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
+    for path in sorted(turned):
+        own = authorship(now, path) == OWN
+        for record in reader.passages(now.id, path):
+            origin = _origin(record) if own else UNTRUSTED
+            if note_marker_id(record.content) == record.id:  # an addition, said elsewhere
+                continue
+            if origin != record.origin:
+                lives[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
-    changes += [PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes]
-    run.store.write(run.scope, [*changes, PutLifecycle(lives)])
-    _notice(run, now, [*sorted(turned), *fresh])
+    changes: list[Change] = [
+        PutSource(now),
+        *(PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes),
+    ]
+    if lives:
+        changes.append(PutLifecycle(lives))
+    _add_notices(tally, now, [*sorted(turned), *new])
     if registered.share is None and shares:
         where = source_location(now)
-        run.tally.notices.append(
+        tally.notices.append(
             FileError(
                 where,
                 "Front matter shows some of its notes to others, as it did before; of a new source it would not.",
                 f"scrubjay sync {where} --no-share keeps them private",
             )
         )
-    return now
+    return now, changes
 
 
 def _origin(record: Record) -> str:
@@ -208,17 +213,16 @@ def _origin(record: Record) -> str:
     return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
 
 
-def _shares(run: SyncRun, source: Source, known: Mapping[str, Document]) -> bool:
+def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bool:
     """Return whether front matter of a source may share; of one of an earlier version, whether it did."""
     if source.share is not None:
         return source.share
-    with run.store.reader(run.scope) as reader:
-        return any(
-            record.key != source.key and record.turn is None
-            for path in known
-            if authorship(source, path) == OWN
-            for record in reader.passages(source.id, path)
-        )
+    return any(
+        record.key != source.key and record.turn is None
+        for path in known
+        if authorship(source, path) == OWN
+        for record in reader.passages(source.id, path)
+    )
 
 
 def _repositories(
@@ -265,7 +269,7 @@ def _head(git_dir: str) -> str:
     return f"{log.st_mtime_ns}:{log.st_size}"
 
 
-def _notice(run: SyncRun, source: Source, paths: Sequence[str]) -> None:
+def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None:
     """Say which files are not taken as their owner's, by what they lie in, unless that is what a person said."""
     if source.trust:
         return
@@ -283,7 +287,7 @@ def _notice(run: SyncRun, source: Source, paths: Sequence[str]) -> None:
                 counts[(place if within and place else source.root), _WHY[found]] += 1
     for (place, why), count in sorted(counts.items()):
         files = "1 file is" if count == 1 else f"{count:,} files are"
-        run.tally.notices.append(
+        tally.notices.append(
             FileError(
                 place,
                 f"{files} untrusted, since {why}. Searches find untrusted text, marked so; it sets no pin and no "

@@ -1,43 +1,28 @@
-"""Document writer: prepare changed documents and write them with vectors, facts and edges."""
+"""Document writer: group prepared documents into transactions, and make the changes that write them."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
-from pathlib import Path, PurePosixPath
+from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError, QuotaError, SourceError
-from scrubjay.ingest.alignment import (
-    DocumentTraits,
-    DraftPassage,
-    IdFactory,
-    LabelledDocument,
-    PlannedDocument,
-    addition_texts,
-    note_marker_id,
-    plan_document,
-)
+from scrubjay.categories.folders import EDGE_BATCH
+from scrubjay.ingest.alignment import LabelledDocument
 from scrubjay.ingest.chunker import ChunkSettings
-from scrubjay.ingest.deletion import REREAD_HASH, remaining_title
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.files import FileText
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.projects import ProjectResolver
-from scrubjay.ingest.reader import DraftDocument, draft_document, read_document, stage_versions
-from scrubjay.ingest.scanner import FileState
-from scrubjay.models.dates import now_micros, parse_when
-from scrubjay.models.ids import text_hash, tombstone_hashes
-from scrubjay.models.records import FAILED_PREFIX, OWN, UNFINISHED, UNTRUSTED, Document, Record, Scope, Source
+from scrubjay.ingest.reader import stage_versions
+from scrubjay.ingest.scanner import FileState, unread_bytes
+from scrubjay.models.records import FAILED_PREFIX, UNFINISHED, Document, Scope, Source
 from scrubjay.models.reports import FileError, Progress
-from scrubjay.models.sources import authorship
-from scrubjay.storage.changes import Change, PreparedMemory, PutDocument, PutMemory
-from scrubjay.storage.interface import Reader, Store
-from scrubjay.storage.quota import check_planned_writes
+from scrubjay.storage.changes import Change, PreparedMemory, PutDocument, PutEdges, PutMemory
+from scrubjay.storage.interface import Store
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -74,19 +59,20 @@ def _never_paused(_agent: str, _session: str, _at: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SyncRun:
-    """One sync: where to, with what, and who watches.
+    """One sync of some sources.
 
     Attributes:
-        store: Where to.
+        store: Where memories are written.
         scope: Who syncs.
         base: The base model.
         chunks: How documents are cut.
-        tally: What it has done so far.
+        tally: What was done so far.
         projects: Which project a directory belongs to.
-        weaver: Connects what is written.
-        learner: Learns from what people say in it.
-        progress: Told how far it is.
-        silent: Tells of an agent, a session and a time whether what was said there is passed over.
+        edges: Connects what is written.
+        facts: Extracts facts from turns.
+        progress: Called with how far it is.
+        paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
+        pending: Changes that go with the next write.
     """
 
     store: Store
@@ -95,12 +81,39 @@ class SyncRun:
     chunks: ChunkSettings
     tally: SyncTally
     projects: ProjectResolver
-    weaver: EdgeBuilder
-    learner: FactStage
+    edges: EdgeBuilder
+    facts: FactStage
     progress: Callable[[Progress], None] | None = None
-    silent: Callable[[str, str, int | None], bool] = _never_paused
+    paused: Callable[[str, str, int | None], bool] = _never_paused
+    pending: list[Change] = field(default_factory=list)
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Write changes and what is pending in one transaction; nothing where there are none."""
+        if self.pending or changes:
+            self.store.write(self.scope, [*self.pending, *changes])
+            self.pending.clear()
+
+    def write_in_batches(self, changes: Sequence[Change]) -> None:
+        """Write many changes in their order: in one transaction unless they are more than one should hold."""
+        batch: list[Change] = []
+        relinked = 0
+        for change in changes:
+            batch.append(change)
+            relinked += len(change.of) if isinstance(change, PutEdges) else 0
+            if relinked >= LINK_BATCH or len(batch) >= EDGE_BATCH:
+                self.write(batch)
+                batch, relinked = [], 0
+        self.write(batch)
+
+    def stored_or_new(self, source: Source, path: str, stored: Document | None) -> Document:
+        """Return a document as it is stored, else one of which nothing is known but its path."""
+        return stored or Document(
+            source.id, path, "", 0, 0, PurePosixPath(path).name, stage_versions(self.chunks)
+        )
 
 
+LINK_BATCH: Final = 2_000
+"""Memories whose links one transaction replaces."""
 MAX_BATCH_DOCUMENTS: Final = 64
 """Most documents of one transaction."""
 MAX_BATCH_PASSAGES: Final = 1_000
@@ -118,12 +131,12 @@ class PreparedDocument:
 
     Attributes:
         labelled: The document.
-        befores: What each fresh passage borrows from the piece before it.
+        preceding: The text before each fresh passage, which it borrows from.
         keys: Visibility keys under which something of it came, changed, moved or went.
     """
 
     labelled: LabelledDocument
-    befores: Sequence[str]
+    preceding: Sequence[str] = ()
     keys: frozenset[str] = frozenset()
 
 
@@ -153,31 +166,25 @@ def _grouped(
         yield group
 
 
-def write_documents(
-    store: Store,
-    scope: Scope,
-    batch: Sequence[PreparedDocument],
-    base: Embedder,
-    overlap: int,
-    weaver: EdgeBuilder,
-    learner: FactStage,
-) -> None:
-    """Embed the fresh passages with the base model, learn from turns, connect, then store all in one transaction."""
+def embed_documents(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[PreparedMemory]:
+    """Return the fresh passages of a batch with their vectors of the base model, in order."""
     fresh = [memory for document in batch for memory in document.labelled.fresh]
-    befores = [before for document in batch for before in document.befores]
-    embedded = embed_memories(fresh, befores, base, overlap)
+    preceding = [text for document in batch for text in document.preceding]
+    return embed_memories(fresh, preceding, run.base, run.chunks.overlap)
+
+
+def document_changes(
+    run: SyncRun, batch: Sequence[PreparedDocument], embedded: Sequence[PreparedMemory]
+) -> list[Change]:
+    """Return what writes a batch: its documents, the facts in their turns, and the edges of both."""
     renewed = [memory for document in batch for memory in document.labelled.renewed]
-    learned = learner.learn([one for one in embedded if one.record.turn is not None], settle=False)
-    weaver.learn([one.record for one in learned.fresh])
-    first, last = weaver.changes([*embedded, *learned.fresh], renewed)
+    turns = [one for one in embedded if one.record.turn is not None]
+    facts = run.facts.extract(turns, settle=False)
+    run.edges.add_entities([one.record for one in facts.fresh])
+    first, last = run.edges.changes([*embedded, *facts.fresh], renewed)
     passages = iter(embedded)
-    said = [PutMemory(memory) for memory in learned.fresh]
     documents = [_document_change(document.labelled, passages) for document in batch]
-    try:
-        store.write(scope, [*first, *documents, *said, *last, *learned.after])
-    except QuotaError:
-        weaver.refused()
-        raise
+    return [*first, *documents, *map(PutMemory, facts.fresh), *last, *facts.after]
 
 
 def _document_change(labelled: LabelledDocument, embedded: Iterable[PreparedMemory]) -> Change:
@@ -187,276 +194,77 @@ def _document_change(labelled: LabelledDocument, embedded: Iterable[PreparedMemo
     )
 
 
-LARGE_DOCUMENT: Final = 1_000_000
-"""Bytes of a file from which it is noted that it is being read, before it is."""
-SECOND_NS: Final = 1_000_000_000
-TICK_NS: Final = 100_000_000
-"""Ten times the longest tick of a clock that tells parts of a second: Linux's is 10 ms at most, exFAT's 10 ms."""
-COARSE_TICK_NS: Final = 2 * SECOND_NS
-"""The tick of FAT's clock, which like that of HFS+ tells whole seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSource:
-    """What is stored of a source.
-
-    Attributes:
-        known: Whether it was synced before.
-        document: The document under this path, if there is one.
-        left: Content hash to path of the documents whose file is gone: a new file of that hash is one of them.
-    """
-
-    known: bool
-    document: Document | None
-    left: dict[str, str]
-
-
-def prepare_document(
-    run: SyncRun, source: Source, state: FileState, before: StoredSource
-) -> Iterator[PreparedDocument]:
-    """Make one file ready to be written: whole, or in parts where many passages are new.
-
-    What was stored of a file that cannot be read stays, and the file is not read again before it changes or somebody
-    asks for a sync.
-    """
-    full = Path(source.root) / state.path
-    try:
-        file = read_document(Path(source.root), state.path)
-    except SourceError as error:
-        run.tally.problems.append(FileError(str(full), str(error), error.hint))
-        yield unreadable_document(run, source, state, before.document, str(error))
-        return
-    trusted = file if is_mtime_settled(file.mtime_ns, time.time_ns()) else replace(file, mtime_ns=0)
-    old = before.document
-    moved_from = before.left.pop(file.content_hash, None) if old is None else None
-    if old is not None and old.content_hash == file.content_hash:
-        yield _touched(old, trusted)
-        return
-    if file.size > LARGE_DOCUMENT:  # a process that is killed over it leaves word of it
-        begun = replace(_known(run, source, state, old), content_hash=UNFINISHED, mtime_ns=0, size=file.size)
-        run.store.write(run.scope, [PutDocument(begun)])
-    drafted = draft_document(source.id, state.path, trusted, run.chunks)
-    del file, trusted
-    with run.store.reader(run.scope) as reader:
-        planned, befores, keys = _plan(
-            run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before)
-        )
-    del drafted
-    try:
-        yield from _parts(run, planned, befores, (moved_from, keys))
-    except QuotaError as error:
-        told = f"{error} What is stored of this file stays as it was."
-        run.tally.problems.append(FileError(str(full), told, error.hint))
-        run.tally.added -= len(planned.fresh) - len(planned.renewed)
-        run.tally.updated -= len(planned.renewed)
-        run.tally.removed -= len(planned.dropped)
-        yield unreadable_document(run, source, state, old, told)
-
-
 def unreadable_document(
-    run: SyncRun, source: Source, state: FileState, old: Document | None, why: str
+    run: SyncRun, source: Source, state: FileState, stored: Document | None, why: str
 ) -> PreparedDocument:
-    """Remember that a file could not be read as it is now; the passages that are stored of it stay."""
+    """Return a document that could not be read as it is now; the passages that are stored of it stay."""
     document = replace(
-        _known(run, source, state, old),
+        run.stored_or_new(source, state.path, stored),
         content_hash=FAILED_PREFIX + why,
         mtime_ns=state.mtime_ns,
         size=state.size,
     )
-    return PreparedDocument(LabelledDocument(document, (), (), ()), ())
+    return PreparedDocument(LabelledDocument(document, (), (), ()))
 
 
-def _known(run: SyncRun, source: Source, state: FileState, old: Document | None) -> Document:
-    name = PurePosixPath(state.path).name
-    return old or Document(source.id, state.path, "", 0, 0, name, stage_versions(run.chunks))
+def unchanged_document(stored: Document, mtime_ns: int, size: int) -> PreparedDocument:
+    """Return a document of which only the file's time and size are new."""
+    return PreparedDocument(LabelledDocument(replace(stored, mtime_ns=mtime_ns, size=size), (), (), ()))
 
 
-def _parts(
-    run: SyncRun, planned: PlannedDocument, befores: Sequence[str], more: tuple[str | None, frozenset[str]]
-) -> Iterator[PreparedDocument]:
-    """Count words part by part: a large document is written by several transactions, and is whole with the last.
-
-    A sync that ends before that leaves the document unfinished, and the next one goes on from what is stored.
-
-    Raises:
-        QuotaError: There is no room for all of it. Nothing of it was written.
-    """
-    moved_from, keys = more
-    fresh = planned.fresh
-    if len(fresh) <= MAX_BATCH_PASSAGES:
-        yield PreparedDocument(replace(planned.labelled(), moved_from=moved_from), befores, keys)
-        return
-    gained = Counter(record.key for record, _ in fresh if record.id not in planned.renewed)
-    check_planned_writes(run.store, run.scope.tenant, gained)
-    unfinished = replace(planned.document, content_hash=UNFINISHED, mtime_ns=0)
-    for first in range(0, len(fresh), MAX_BATCH_PASSAGES):
-        end = first + MAX_BATCH_PASSAGES
-        part = replace(
-            planned,
-            document=planned.document if end >= len(fresh) else unfinished,
-            fresh=fresh[first:end],
-            kept=() if first else planned.kept,
-            dropped=() if first else planned.dropped,
-        )
-        moved = None if first else moved_from
-        yield PreparedDocument(
-            replace(part.labelled(), moved_from=moved, grows=True), befores[first:end], keys
-        )
+PROGRESS_SECONDS: Final = 0.2
+"""Seconds between two reports of how far files were read."""
 
 
-def is_mtime_settled(changed: int, now: int) -> bool:
-    """Return whether a file that changes again will have another time; else its hash is compared next time.
+class ProgressMeter:
+    """Reports progress by bytes: half of a file's bytes count when it is read, the rest when it is stored."""
 
-    >>> is_mtime_settled(1_700_000_000_500_000_000, 1_700_000_001_000_000_000)
-    True
-    >>> is_mtime_settled(1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
-    False
+    def __init__(
+        self,
+        progress: Callable[[Progress], None] | None,
+        changed: Sequence[FileState],
+        known: Mapping[str, Document],
+    ) -> None:
+        self._progress = progress
+        self._sizes = {state.path: unread_bytes(state, known) for state in changed}
+        self._read: dict[str, int] = {}
+        self._stored: dict[str, int] = {}
+        self._files = 0
+        self._started = self._reported = time.monotonic()
 
-    Args:
-        changed: When it was changed last, nanoseconds since 1970.
-        now: When it was read.
-    """
-    return now - changed > (TICK_NS if changed % SECOND_NS else COARSE_TICK_NS)
+    def read(self, ready: Iterable[PreparedDocument]) -> Iterator[PreparedDocument]:
+        """Yield documents on, counting them as read."""
+        for one in ready:
+            self._note(self._read, one)
+            if time.monotonic() - self._reported >= PROGRESS_SECONDS:
+                self._report(self._files)
+            yield one
 
+    def add_written(self, batch: Sequence[PreparedDocument], files: int) -> None:
+        """Count a batch as stored, and report how many files that makes."""
+        for one in batch:
+            self._note(self._stored, one)
+        self._files = files
+        self._report(files)
 
-def _touched(old: Document, file: FileText) -> PreparedDocument:
-    document = replace(old, mtime_ns=file.mtime_ns, size=file.size)
-    return PreparedDocument(LabelledDocument(document, (), (), ()), ())
+    def finish(self) -> None:
+        """Report that all is done, whatever could not be read."""
+        if self._sizes:
+            self._read = self._stored = dict(self._sizes)
+            self._report(len(self._sizes))
 
+    def _note(self, reached: dict[str, int], one: PreparedDocument) -> None:
+        document, fresh = one.labelled.document, one.labelled.fresh
+        size = self._sizes.get(document.path, 0)
+        place = fresh[-1].record.place if fresh else None
+        part = document.content_hash == UNFINISHED and place is not None
+        reached[document.path] = min(size, place.end) if part and place is not None else size
 
-def _plan(
-    run: SyncRun,
-    source: Source,
-    drafted: DraftDocument,
-    context: tuple[Reader, bytes, str | None, StoredSource],
-) -> tuple[PlannedDocument, list[str], frozenset[str]]:
-    reader, secret, moved_from, before = context
-    document = drafted.document
-    own = authorship(source, document.path) == OWN
-    old = reader.passages(source.id, moved_from or document.path) if before.known else []
-    kept = _without_forgotten(reader, secret, drafted.drafts, old, run.scope.keys)
-    if len(kept) < len(drafted.drafts):
-        stay = {id(one) for one in kept}
-        gone = [one.heading_path for one in drafted.drafts if id(one) not in stay]
-        document = replace(
-            document, title=remaining_title(document, gone, [one.heading_path for one in kept])
-        )
-    ids = IdFactory(
-        secret,
-        taken=lambda memory: before.known and bool(reader.get([memory])),
-        find=lambda memory: (
-            reader.get([memory]).get(memory) if own and memory not in run.tally.placed else None
-        ),
-    )
-    traits = _traits(run, source, drafted)
-    if own and moved_from is not None and authorship(source, moved_from) != OWN:
-        traits = replace(traits, origin="owner")
-    planned = plan_document(document, kept, traits, old, ids)
-    tally = run.tally
-    known = {record.id for record in old}
-    tally.placed.update(record.id for record, _ in planned.fresh if note_marker_id(record.content))
-    tally.added += sum(1 for record, _ in planned.fresh if record.id not in known)
-    tally.updated += sum(1 for record, _ in planned.fresh if record.id in known)
-    tally.removed += len(planned.dropped)
-    tally.forgotten += len(drafted.drafts) - len(kept)
-    tally.scrubbed.update(drafted.scrubbed)
-    full = str(Path(source.root) / document.path)
-    tally.problems += [FileError(full, problem) for problem in drafted.facts.problems]
-    touched = _touched_keys(planned, old, traits, (before.document, moved_from))
-    return planned, _preceding_texts(planned, old), touched
-
-
-def _without_forgotten(
-    reader: Reader, secret: bytes, drafts: Sequence[DraftPassage], old: Sequence[Record], keys: Sequence[str]
-) -> list[DraftPassage]:
-    """Leave out the passages whose text was forgotten, but for those that stand in the document as they are.
-
-    What was forgotten stands nowhere any more. A passage that does is a copy that nobody forgot, and must not go
-    at whatever hour its file happens to be read again: who else sees it would learn of that hour.
-    """
-    added = addition_texts([(d.heading_path, d.content) for d in drafts])
-    texts = [{d.content, text} for d, text in zip(drafts, added, strict=True)]
-    # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
-    forgotten = reader.forgotten(chain.from_iterable(_tombstones_of(secret, pair, keys) for pair in texts))
-    if not forgotten:
-        return list(drafts)
-    standing = Counter(record.content_hash for record in old)
-    kept = []
-    for one, pair in zip(drafts, texts, strict=True):
-        if not forgotten.isdisjoint(_tombstones_of(secret, pair, keys)):
-            digest = text_hash(one.content)
-            if not standing[digest]:
-                continue
-            standing[digest] -= 1
-        kept.append(one)
-    return kept
-
-
-def _touched_keys(
-    planned: PlannedDocument,
-    old: Sequence[Record],
-    traits: DocumentTraits,
-    came: tuple[Document | None, str | None],
-) -> frozenset[str]:
-    """Return the visibility keys of what came, changed, moved or went."""
-    before, moved_from = came
-    named = before is not None and before.title == planned.document.title and moved_from is None
-    stays = {kept.id for kept in planned.kept} if named else set()
-    keys = {record.key for record, _ in planned.fresh}
-    keys |= {record.key for record in old if record.id not in stays}
-    # Something of it was forgotten, and how far that was followed up then is not known.
-    again = before is not None and before.content_hash == REREAD_HASH
-    return frozenset(keys | {traits.key} if again else keys)
-
-
-def _tombstones_of(secret: bytes, texts: Iterable[str], keys: Sequence[str]) -> set[str]:
-    """Return what texts have left behind if any of them was forgotten."""
-    return {mark for text in texts for mark in tombstone_hashes(secret, text, keys)}
-
-
-def _preceding_texts(planned: PlannedDocument, old: Sequence[Record]) -> list[str]:
-    """Return what each fresh passage borrows from the one before it, of its own section and visibility key.
-
-    An addition that others see stands in its writer's note between what they do not see.
-    """
-    known = {record.id: record for record in old}
-    stands = {record.place: record for record, _ in planned.fresh}
-    stands |= {kept.place: known[kept.id] for kept in planned.kept}
-    by_ordinal = {place.ordinal: record for place, record in stands.items() if place is not None}
-    befores = []
-    for record, _ in planned.fresh:
-        before = by_ordinal.get(record.place.ordinal - 1) if record.place is not None else None
-        near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
-        befores.append(before.content if near and before is not None else "")
-    return befores
-
-
-def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTraits:
-    facts = drafted.facts
-    key = source.key
-    own = authorship(source, drafted.document.path) == OWN
-    if facts.visibility not in (None, "user") and not (own and source.share is not False):
-        if own:
-            wish = f"group:{facts.group}" if facts.visibility == "group" else str(facts.visibility)
-            run.tally.unshared[str(Path(source.root) / drafted.document.path)] = wish
-    elif facts.visibility is not None:
-        try:
-            key = run.scope.key(facts.visibility, facts.group)
-        except InputError as error:
-            # Cautious: what may not be shared as asked stays with its writer.
-            key = run.scope.key("user")
-            path = str(Path(source.root) / drafted.document.path)
-            run.tally.problems.append(
-                FileError(path, f"{error} It was kept private.", "correct its front matter")
+    def _report(self, files: int) -> None:
+        if self._progress is not None:
+            self._reported = time.monotonic()
+            done = (sum(self._read.values()) + sum(self._stored.values())) // 2
+            total = sum(self._sizes.values())
+            self._progress(
+                Progress("write", files, len(self._sizes), self._reported - self._started, done, total)
             )
-    now = now_micros()
-    event = None
-    if facts.date is not None:
-        text = facts.date.date().isoformat() if facts.precision == "day" else facts.date
-        event = parse_when(text)
-    written = drafted.document.mtime_ns // 1000 or now
-    tags = tuple(sorted({tag.lower() for tag in facts.tags}))
-    place = Path(source.root) / drafted.document.path
-    project = run.projects.within(source.id, str(place.parent))
-    pinned, origin = facts.pinned and own, None if own else UNTRUSTED
-    return DocumentTraits(key, run.scope.user, tags, event, pinned, min(written, now), now, project, origin)

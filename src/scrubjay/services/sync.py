@@ -17,10 +17,11 @@ from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.pipeline import containing_source, register_source
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
+from scrubjay.ingest.scanner import ScanResult
+from scrubjay.ingest.sources import containing_source, register_source
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
 from scrubjay.ingest.writer import SyncRun, SyncTally
 from scrubjay.models.records import Source, StageVersions
@@ -67,13 +68,16 @@ def sync(
     if path is not None and choice != NO_CHOICE:
         _require_whole_source(workspace, path)
     named = None if project is None else _project_choice(workspace, project)
-    chosen = (
-        [register_source(workspace.store, workspace.scope, path, wish)]
-        if path is not None
-        else _registered_sources(workspace)
-    )
+    found = None
+    if path is None:
+        chosen = _registered_sources(workspace)
+    else:
+        source, found = register_source(workspace.store, workspace.scope, path, wish)
+        chosen = [source]
     _update_versions(workspace, progress)
-    done = sync_each(workspace, chosen, started, progress, only=only, project=named, choice=choice)
+    done = sync_each(
+        workspace, chosen, started, progress, only=only, project=named, choice=choice, found=found
+    )
     log_sync_problems(workspace, done)
     return done
 
@@ -124,6 +128,7 @@ def sync_each(
     project: str | None = None,
     inline: int | None = None,
     choice: TrustChoice = NO_CHOICE,
+    found: ScanResult | None = None,
 ) -> SyncReport:
     """Sync these sources, one after the other.
 
@@ -133,10 +138,11 @@ def sync_each(
         started: When the call began, by the monotonic clock.
         progress: Told how far it is.
         most: As of `recluster_due`.
-        only: As of `pipeline.sync`.
-        project: ``chosen`` of `pipeline.assign`.
-        inline: ``most`` of `pipeline.sync`.
-        choice: As of `pipeline.sync`.
+        only: As of `pipeline.sync_source`.
+        project: ``project`` of `pipeline.sync_source`.
+        inline: ``most`` of `pipeline.sync_source`.
+        choice: As of `pipeline.sync_source`.
+        found: The files of the one source, where they were scanned already.
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
@@ -159,8 +165,9 @@ def sync_each(
     )
     known = _registered_sources(workspace)
     for source in chosen:
-        pipeline.assign_project(run, source, project)
-        pipeline.sync_source(run, source, exclude_nested_sources(source, known), only, inline, choice)
+        own = exclude_nested_sources(source, known)
+        scan = found if only is None and own == source else None
+        pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
     recluster_due(workspace, base, edges, most)
     with workspace.store.reader(workspace.scope) as reader:
         passages = reader.held([source.id for source in chosen])

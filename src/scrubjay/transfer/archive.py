@@ -168,24 +168,24 @@ class ValueReader:
         self._allow = allow
         self._rules: dict[str, str] = {}
 
-    def key(self, told: str) -> str:
-        """Return the visibility key of what was told under one: never one that more people see."""
-        if told == "user" or not self._shared:
+    def key(self, key: str) -> str:
+        """Return the visibility key of a row exported under one: never one that more people see."""
+        if key == "user" or not self._shared:
             return self._scope.key()
-        if told != "public" and not told.startswith(("group:", "user:")):
-            raise InputError(f"key is {told!r}, neither user, public nor group:NAME")
-        return told if told in self._scope.keys else self._scope.key()
+        if key != "public" and not key.startswith(("group:", "user:")):
+            raise InputError(f"key is {key!r}, neither user, public nor group:NAME")
+        return key if key in self._scope.keys else self._scope.key()
 
     def _clean(self, text: str) -> str:
         found = redact_text(text, self._allow)
         self._scrubbed.update(found.counts)
         return found.text
 
-    def _rule(self, told: str) -> str:
-        """Return what made an edge; there are ten edges to a memory, and few rules."""
-        if told not in self._rules:
-            self._rules[told] = self._clean(told)
-        return self._rules[told]
+    def _rule(self, rule: str) -> str:
+        """Return an edge's redacted rule; cached, since there are many edges and few rules."""
+        if rule not in self._rules:
+            self._rules[rule] = self._clean(rule)
+        return self._rules[rule]
 
     def record(self, line: LineFields) -> Record:
         """Return a memory."""
@@ -433,11 +433,6 @@ def open_export(file: Path) -> BinaryIO:
         return file.open("rb")
     except OSError as error:
         raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
-
-
-def is_export(first: bytes) -> bool:
-    """Tell whether a file whose first line this is calls itself an export."""
-    return f'"{EXPORT_FORMAT}"'.encode() in first[:200]
 
 
 def _raw(file: Path, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:

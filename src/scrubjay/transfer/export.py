@@ -72,8 +72,8 @@ class LineWriter:
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
         """Return a document's line; its ``memories`` follow it, so many."""
-        told = asdict(document) | {"title": document.title}
-        return _line("document", **told, memories=memories)
+        row = asdict(document) | {"title": document.title}
+        return _line("document", **row, memories=memories)
 
     def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
         """Return a memory's line.
@@ -82,7 +82,7 @@ class LineWriter:
             record: The memory.
             placed: Whether its document is among the lines; else it is told as one that stands in none.
         """
-        told: dict[str, Any] = {
+        row: dict[str, Any] = {
             "id": record.id,
             "tier": record.tier,
             "title": record.title,
@@ -90,16 +90,16 @@ class LineWriter:
             "key": self._key(record.key),
         }
         if record.owner != self._scope.user:
-            told["owner"] = record.owner
+            row["owner"] = record.owner
         for name, usual in _USUAL.items():
             value = getattr(record, name)
             if name not in _OWN and value != usual:
-                told[name] = list(value) if isinstance(value, tuple) else value
+                row[name] = list(value) if isinstance(value, tuple) else value
         if record.event is not None:
-            told["event"] = asdict(record.event)
+            row["event"] = asdict(record.event)
         if record.place is not None and placed:
-            told["place"] = asdict(record.place)
-        return _line("memory", **told)
+            row["place"] = asdict(record.place)
+        return _line("memory", **row)
 
     def concept(self, concept: Entity) -> dict[str, Any]:
         """Return the line of what one visibility key knows of a concept."""
@@ -115,8 +115,8 @@ class LineWriter:
 
     def edge(self, edge: Edge) -> dict[str, Any]:
         """Return an edge's line."""
-        told = {name: getattr(edge, name) for name in EDGE_FIELDS}
-        return _line("edge", **told, key=self._key(edge.key), rule=edge.rule, run=edge.run)
+        row = {name: getattr(edge, name) for name in EDGE_FIELDS}
+        return _line("edge", **row, key=self._key(edge.key), rule=edge.rule, run=edge.run)
 
     def event(self, event: Event) -> dict[str, Any]:
         """Return an event's line."""
@@ -124,8 +124,8 @@ class LineWriter:
 
     def run(self, run: ConsolidationRun) -> dict[str, Any]:
         """Return the line of what a run did for one visibility key."""
-        told = asdict(run) | {"key": self._key(run.key), "counts": dict(run.counts)}
-        return _line("run", **told)
+        row = asdict(run) | {"key": self._key(run.key), "counts": dict(run.counts)}
+        return _line("run", **row)
 
 
 def principal_mark(secret: bytes, scope: Scope) -> str:
@@ -151,13 +151,13 @@ ALL_ROWS: Final = 10_000_000
 
 
 def export_lines(
-    reader: Reader, teller: LineWriter, mark: str, groups: Sequence[str]
+    reader: Reader, lines: LineWriter, mark: str, groups: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of an export, but for the footer.
 
     Args:
         reader: What is seen; it must stay open until the last line was taken.
-        teller: Tells values as lines.
+        lines: Tells values as lines.
         mark: What tells this principal's store from any other.
         groups: Groups of the principal.
 
@@ -177,29 +177,29 @@ def export_lines(
         "counts": {"memories": counts.memories, "documents": counts.documents, "sources": counts.sources},
     }
     sources = reader.sources()
-    yield from map(teller.source, sources)
-    yield from map(teller.concept, reader.concepts())
-    yield from map(teller.run, reader.runs(ALL_ROWS))
-    told: set[str] = set()
-    seen = 0
+    yield from map(lines.source, sources)
+    yield from map(lines.concept, reader.concepts())
+    yield from map(lines.run, reader.runs(ALL_ROWS))
+    exported: set[str] = set()
+    read = 0
     for source in sources:
-        told.add(source.id)
+        exported.add(source.id)
         for path, document in reader.documents(source.id).items():
             passages = reader.passages(source.id, path)
-            seen += len(passages)
-            yield teller.document(document, len(passages))
-            yield from (teller.memory(_sound(record), placed=True) for record in passages)
+            read += len(passages)
+            yield lines.document(document, len(passages))
+            yield from (lines.memory(_sound(record), placed=True) for record in passages)
     for page in _pages(reader):
-        apart = [r for r in page if r.place is None or r.place.source not in told]
-        seen += len(apart)
-        yield from (teller.memory(_sound(record), placed=False) for record in apart)
-    if seen != counts.memories:
-        raise StoreDamagedError(f"There are {counts.memories:,} memories, and {seen:,} of them can be read.")
+        apart = [r for r in page if r.place is None or r.place.source not in exported]
+        read += len(apart)
+        yield from (lines.memory(_sound(record), placed=False) for record in apart)
+    if read != counts.memories:
+        raise StoreDamagedError(f"There are {counts.memories:,} memories, and {read:,} of them can be read.")
     for page in _pages(reader):
-        yield from map(teller.edge, reader.edges([record.id for record in page], EXPORTED_EDGES))
+        yield from map(lines.edge, reader.edges([record.id for record in page], EXPORTED_EDGES))
     for page in _pages(reader):
         events = reader.events([record.id for record in page], limit=ALL_ROWS)
-        yield from map(teller.event, reversed(events))
+        yield from map(lines.event, reversed(events))
 
 
 def _sound(record: Record) -> Record:

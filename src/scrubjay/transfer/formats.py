@@ -7,7 +7,7 @@ Source: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` and ``src/funct
 
 Memories keep their kind, date, session, project, agent, concepts and what they supersede; one that is not the latest
 is superseded here as well. Observations become observations, summaries and crystals crystals. Of its graph, actions,
-routines, signals and access logs nothing is taken: they are told as left out.
+routines, signals and access logs nothing is taken: they are entry as left out.
 
 Source: basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``src/basic_memory/markdown/plugins.py``
 (32235b7, 2026): Markdown with front matter (``title``, ``type``, ``tags``, ``permalink``, ``created``); list
@@ -27,7 +27,7 @@ writing them had better sync the folder: `scrubjay sync` keeps it in step and ci
 ``tags``, ``date``, ``session``, ``role``, ``turn``, ``project``, ``agent``, ``confidence``, ``valid_from``,
 ``valid_until``, ``origin``, ``pinned``. ``concepts`` is a list of names that it refers to. ``name`` is what
 other lines call it, and ``links`` a list of such names. ``id`` and ``metadata`` are not read. A line with any
-other field is told, and not taken: it may be misspelt.
+other field is reported and left out: it may be misspelt.
 
 Source: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb, 2026): ``memory.jsonl`` (before:
 ``memory.json``) has a line an entity (``type``, ``name``, ``entityType``, ``observations``) and a line a
@@ -69,8 +69,8 @@ class ImportedMemory:
     """One memory to be.
 
     Attributes:
-        new: The memory; visibility is never told, for what is imported is the importer's.
-        where: Where it stands, for who must be told that it cannot be taken: ``line 7``.
+        new: The memory; never with a visibility: what is imported belongs to the importer.
+        where: Where it stands, for who must be entry that it cannot be taken: ``line 7``.
         about: Names of the concepts that it refers to.
         name: What other items call it, or an empty string.
         superseded: Whether something took its place.
@@ -266,9 +266,11 @@ def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
         as_string(one.get("id")): as_string(one.get("project")) or None
         for one in map(as_object, as_array(given.get("sessions")))
     }
-    for session, told in as_object(given.get("observations")).items():
-        made = (_observation(session, projects.get(session), one) for one in map(as_object, as_array(told)))
-        yield from _each(f"observation of {session}", made)
+    for session, entry in as_object(given.get("observations")).items():
+        memories = (
+            _observation(session, projects.get(session), one) for one in map(as_object, as_array(entry))
+        )
+        yield from _each(f"observation of {session}", memories)
     kinds: tuple[tuple[str, Callable[[AgentmemoryItem], ImportedMemory | None]], ...] = (
         ("memories", _memory),
         ("summaries", _summary),
@@ -279,16 +281,16 @@ def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
         ("crystals", _crystal),
     )
     for name, make in kinds:
-        told = [as_object(one) for one in as_array(given.get(name))]
-        yield from _each(name, map(make, told))
-        yield from (joined for one in told for joined in _joined(one))
+        entry = [as_object(one) for one in as_array(given.get(name))]
+        yield from _each(name, map(make, entry))
+        yield from (joined for one in entry for joined in _joined(one))
     for name in UNREAD_SECTIONS:
         if found := given.get(name):
             yield RejectedItem(name, f"{len(found):,} entries of a kind that has no place here were left out")
 
 
-def _each(what: str, made: Iterator[ImportedMemory | None]) -> Iterator[ImportedItem]:
-    for place, item in enumerate(made, 1):
+def _each(what: str, memories: Iterator[ImportedMemory | None]) -> Iterator[ImportedItem]:
+    for place, item in enumerate(memories, 1):
         where = f"{what} {place:,}"
         if item is None:
             continue  # it was deleted there
@@ -299,84 +301,86 @@ def _each(what: str, made: Iterator[ImportedMemory | None]) -> Iterator[Imported
         yield ImportedMemory(item.new, where, item.about, item.name, item.superseded)
 
 
-def _joined(told: AgentmemoryItem) -> Iterator[ImportedRelation]:
+def _joined(entry: AgentmemoryItem) -> Iterator[ImportedRelation]:
     for field, kind in (("supersedes", "supersedes"), ("relatedIds", "links")):
         yield from (
-            ImportedRelation(as_string(told.get("id")), other, kind) for other in as_texts(told.get(field))
+            ImportedRelation(as_string(entry.get("id")), other, kind) for other in as_texts(entry.get(field))
         )
     for field in ("sourceMemoryIds", "sourceObservationIds", "sourceLessonIds", "sourceCrystalIds"):
         yield from (
-            ImportedRelation(as_string(told.get("id")), other, "derived_from", field)
-            for other in as_texts(told.get(field))
+            ImportedRelation(as_string(entry.get("id")), other, "derived_from", field)
+            for other in as_texts(entry.get(field))
         )
 
 
-def _item(told: AgentmemoryItem, content: str, tier: str, title: str, **more: Any) -> ImportedMemory:
-    about = tuple(as_texts(told.get("concepts")))
-    sessions = as_texts(told.get("sessionIds")) or as_texts(told.get("sourceSessionIds"))
-    confidence = told.get("confidence")
+def _item(entry: AgentmemoryItem, content: str, tier: str, title: str, **more: Any) -> ImportedMemory:
+    about = tuple(as_texts(entry.get("concepts")))
+    sessions = as_texts(entry.get("sessionIds")) or as_texts(entry.get("sourceSessionIds"))
+    confidence = entry.get("confidence")
     fields: AgentmemoryItem = {
-        "date": iso_date(told.get("createdAt")),
+        "date": iso_date(entry.get("createdAt")),
         "session": sessions[0] if len(sessions) == 1 else None,
-        "project": as_string(told.get("project")) or None,
-        "agent": as_string(told.get("agentId")) or None,
-        "origin": AGENTMEMORY_ORIGINS.get(as_string(as_object(told.get("origin")).get("channel")), "agent"),
-        "tags": as_texts(told.get("tags")) + as_texts(told.get("type")),
+        "project": as_string(entry.get("project")) or None,
+        "agent": as_string(entry.get("agentId")) or None,
+        "origin": AGENTMEMORY_ORIGINS.get(as_string(as_object(entry.get("origin")).get("channel")), "agent"),
+        "tags": as_texts(entry.get("tags")) + as_texts(entry.get("type")),
     }
     if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 0 <= confidence <= 1:
         fields["confidence"] = float(confidence)
     new = NewMemory(content, tier, title, **(fields | more))
-    return ImportedMemory(new, "", about, as_string(told.get("id")), told.get("isLatest") is False)
+    return ImportedMemory(new, "", about, as_string(entry.get("id")), entry.get("isLatest") is False)
 
 
-def _observation(session: str, project: str | None, told: AgentmemoryItem) -> ImportedMemory:
-    title = as_string(told.get("title"))
+def _observation(session: str, project: str | None, entry: AgentmemoryItem) -> ImportedMemory:
+    title = as_string(entry.get("title"))
     parts = (
         title,
-        as_string(told.get("subtitle")),
-        as_string(told.get("narrative")),
-        _list(told.get("facts")),
+        as_string(entry.get("subtitle")),
+        as_string(entry.get("narrative")),
+        _list(entry.get("facts")),
     )
-    when = iso_date(told.get("timestamp"))
-    return _item(told, joined_text(parts), "observation", title, session=session, project=project, date=when)
+    when = iso_date(entry.get("timestamp"))
+    return _item(entry, joined_text(parts), "observation", title, session=session, project=project, date=when)
 
 
-def _memory(told: AgentmemoryItem) -> ImportedMemory:
-    tier = AGENTMEMORY_TIERS.get(as_string(told.get("type")), "semantic")
-    until = iso_date(told.get("forgetAfter"))
-    return _item(told, as_string(told.get("content")), tier, as_string(told.get("title")), valid_until=until)
+def _memory(entry: AgentmemoryItem) -> ImportedMemory:
+    tier = AGENTMEMORY_TIERS.get(as_string(entry.get("type")), "semantic")
+    until = iso_date(entry.get("forgetAfter"))
+    return _item(
+        entry, as_string(entry.get("content")), tier, as_string(entry.get("title")), valid_until=until
+    )
 
 
-def _summary(told: AgentmemoryItem) -> ImportedMemory:
-    title, session = as_string(told.get("title")), as_string(told.get("sessionId")) or None
-    content = joined_text((title, as_string(told.get("narrative")), _list(told.get("keyDecisions"))))
-    return _item(told, content, "crystal", title, session=session)
+def _summary(entry: AgentmemoryItem) -> ImportedMemory:
+    title, session = as_string(entry.get("title")), as_string(entry.get("sessionId")) or None
+    content = joined_text((title, as_string(entry.get("narrative")), _list(entry.get("keyDecisions"))))
+    return _item(entry, content, "crystal", title, session=session)
 
 
-def _semantic(told: AgentmemoryItem) -> ImportedMemory:
-    return _item(told, as_string(told.get("fact")), "semantic", "")
+def _semantic(entry: AgentmemoryItem) -> ImportedMemory:
+    return _item(entry, as_string(entry.get("fact")), "semantic", "")
 
 
-def _procedural(told: AgentmemoryItem) -> ImportedMemory:
-    name, when = as_string(told.get("name")), as_string(told.get("triggerCondition"))
-    steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(told.get("steps")), 1))
-    return _item(told, joined_text((name, f"When: {when}" if when else "", steps)), "procedural", name)
+def _procedural(entry: AgentmemoryItem) -> ImportedMemory:
+    name, when = as_string(entry.get("name")), as_string(entry.get("triggerCondition"))
+    steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(entry.get("steps")), 1))
+    return _item(entry, joined_text((name, f"When: {when}" if when else "", steps)), "procedural", name)
 
 
-def _lesson(told: AgentmemoryItem) -> ImportedMemory | None:
-    content = joined_text((as_string(told.get("content")), as_string(told.get("context"))))
-    return None if told.get("deleted") is True else _item(told, content, "lesson", "")
+def _lesson(entry: AgentmemoryItem) -> ImportedMemory | None:
+    content = joined_text((as_string(entry.get("content")), as_string(entry.get("context"))))
+    return None if entry.get("deleted") is True else _item(entry, content, "lesson", "")
 
 
-def _insight(told: AgentmemoryItem) -> ImportedMemory | None:
-    if told.get("deleted") is True:
+def _insight(entry: AgentmemoryItem) -> ImportedMemory | None:
+    if entry.get("deleted") is True:
         return None
-    return _item(told, as_string(told.get("content")), "insight", as_string(told.get("title")))
+    return _item(entry, as_string(entry.get("content")), "insight", as_string(entry.get("title")))
 
 
-def _crystal(told: AgentmemoryItem) -> ImportedMemory:
-    parts = (as_string(told.get("narrative")), _list(told.get("keyOutcomes")), _list(told.get("lessons")))
-    return _item(told, joined_text(parts), "crystal", "", session=as_string(told.get("sessionId")) or None)
+def _crystal(entry: AgentmemoryItem) -> ImportedMemory:
+    parts = (as_string(entry.get("narrative")), _list(entry.get("keyOutcomes")), _list(entry.get("lessons")))
+    return _item(entry, joined_text(parts), "crystal", "", session=as_string(entry.get("sessionId")) or None)
 
 
 def _list(value: object) -> str:
@@ -433,14 +437,14 @@ def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
 
 def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     front = _FRONT.match(text)
-    told, wrong = parse_front_matter(front[1]) if front else ({}, "")
+    entry, wrong = parse_front_matter(front[1]) if front else ({}, "")
     if wrong:
         yield RejectedItem(path, wrong)
-    tags = as_texts(told.get("tags"))
-    if isinstance(told.get("tags"), str):
+    tags = as_texts(entry.get("tags"))
+    if isinstance(entry.get("tags"), str):
         tags = [tag.strip() for tag in tags[0].split(",")] if tags else []
-    title = as_string(told.get("title")).strip() or stem
-    when = as_string(told.get("created")) or as_string(told.get("date")) or None
+    title = as_string(entry.get("title")).strip() or stem
+    when = as_string(entry.get("created")) or as_string(entry.get("date")) or None
     note = _Note(path, title, tuple(tag for tag in tags if tag), when)
     yield ImportedName(title, (), path)
     body, first = (text[front.end() :], front[0].count("\n") + 1) if front else (text, 1)
@@ -461,9 +465,9 @@ def _taken(note: _Note, body: str, first: int) -> tuple[list[str], list[Imported
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         item = None if fenced else _ITEM.match(line)
-        said = _list_item(note, item[1], f"{note.path} line {number:,}") if item else []
-        if said:
-            found += said
+        parsed = _list_item(note, item[1], f"{note.path} line {number:,}") if item else []
+        if parsed:
+            found += parsed
             continue
         kept.append(line)
         if not fenced:
@@ -519,32 +523,32 @@ def read_jsonl(file: Path) -> Iterator[ImportedItem]:
             yield from _line_item(*found)
 
 
-def _line_item(where: str, told: dict[str, Any]) -> Iterator[ImportedItem]:
-    wrong = _line_objection(told)
+def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
+    wrong = _line_objection(entry)
     if wrong:
         yield RejectedItem(where, wrong)
         return
-    about = tuple(as_texts(told.get("concepts")))
-    name = as_string(told.get("name"))
-    given = {field: told[field] for field in FIELDS if told.get(field) is not None}
+    about = tuple(as_texts(entry.get("concepts")))
+    name = as_string(entry.get("name"))
+    given = {field: entry[field] for field in FIELDS if entry.get(field) is not None}
     yield from (ImportedName(one, (), where) for one in about)
-    yield ImportedMemory(NewMemory(told.get("content") or told["text"], **given), where, about, name)
-    yield from (ImportedRelation(name, other) for other in as_texts(told.get("links")) if name)
+    yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **given), where, about, name)
+    yield from (ImportedRelation(name, other) for other in as_texts(entry.get("links")) if name)
 
 
-def _line_objection(told: dict[str, Any]) -> str:
+def _line_objection(entry: dict[str, Any]) -> str:
     """Return why a line cannot be taken, or nothing."""
-    strange = sorted(told.keys() - OTHERS - set(FIELDS))
+    strange = sorted(entry.keys() - OTHERS - set(FIELDS))
     if strange:
         return f"it has a field {strange[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
-    if not isinstance(told.get("content") or told.get("text"), str):
+    if not isinstance(entry.get("content") or entry.get("text"), str):
         return "it has no text under `content`"
     for field in FIELDS:
-        value = told.get(field)
+        value = entry.get(field)
         kind = KINDS.get(field, str)
         if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
             return f"{field} is {str(value)[:40]!r}, which is not what {field} can be"
-    if not all(isinstance(tag, str) for tag in told.get("tags") or ()):
+    if not all(isinstance(tag, str) for tag in entry.get("tags") or ()):
         return "tags holds something that is no text"
     return ""
 
@@ -593,23 +597,23 @@ def _graph(graph: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]] | Rejec
                 yield RejectedItem(where, "it is no JSON object")
 
 
-def _entity(where: str, told: dict[str, Any]) -> Iterator[ImportedItem]:
-    name = as_string(told.get("name")).strip()
-    if not name or not isinstance(told.get("observations"), list):
+def _entity(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
+    name = as_string(entry.get("name")).strip()
+    if not name or not isinstance(entry.get("observations"), list):
         yield RejectedItem(where, "it is an entity without a name, or without a list of observations")
         return
     shown = spoken_name(name)
     yield ImportedName(shown, (name,) if shown != name else (), where)
-    kind = as_string(told.get("entityType")).strip()
-    for text in as_texts(told["observations"]):
+    kind = as_string(entry.get("entityType")).strip()
+    for text in as_texts(entry["observations"]):
         new = NewMemory(
             f"{shown}: {text.strip()}", "semantic", shown, tags=(kind,) if kind else (), origin="agent"
         )
         yield ImportedMemory(new, where, (shown,))
 
 
-def _graph_relation(where: str, told: dict[str, Any]) -> ImportedItem:
-    src, verb, dst = (as_string(told.get(name)).strip() for name in ("from", "relationType", "to"))
+def _graph_relation(where: str, entry: dict[str, Any]) -> ImportedItem:
+    src, verb, dst = (as_string(entry.get(name)).strip() for name in ("from", "relationType", "to"))
     if not (src and verb and dst):
         return RejectedItem(where, "it is a relation without from, to or relationType")
     new = NewMemory(relation_sentence(src, verb, dst), "semantic", spoken_name(src), origin="agent")
@@ -627,40 +631,40 @@ def read_mem0(file: Path) -> Iterator[ImportedItem]:
     found = value if isinstance(value, list) else given.get("results", given.get("memories"))
     if not isinstance(found, list):
         raise InputError(f"{file} holds no array of memories, alone or as `results`. {NOTHING_IMPORTED}")
-    for place, told in enumerate(found, 1):
-        yield _mem0_memory(f"memory {place:,}", as_object(told))
-    for place, told in enumerate(as_array(given.get("relations")), 1):
-        yield from _mem0_relation(f"relation {place:,}", as_object(told))
+    for place, entry in enumerate(found, 1):
+        yield _mem0_memory(f"memory {place:,}", as_object(entry))
+    for place, entry in enumerate(as_array(given.get("relations")), 1):
+        yield from _mem0_relation(f"relation {place:,}", as_object(entry))
 
 
-def _mem0_memory(where: str, told: dict[str, Any]) -> ImportedItem:
-    text = as_string(told.get("memory")) or as_string(told.get("text")) or as_string(told.get("data"))
+def _mem0_memory(where: str, entry: dict[str, Any]) -> ImportedItem:
+    text = as_string(entry.get("memory")) or as_string(entry.get("text")) or as_string(entry.get("data"))
     if not text.strip():
         return RejectedItem(where, "it has no text under `memory`")
-    metadata = as_object(told.get("metadata"))
+    metadata = as_object(entry.get("metadata"))
     tags = [
-        *as_texts(told.get("categories")),
+        *as_texts(entry.get("categories")),
         *as_texts(metadata.get("category")),
         *as_texts(metadata.get("tags")),
     ]
-    if user := as_string(told.get("user_id")).strip():
+    if user := as_string(entry.get("user_id")).strip():
         tags.append(f"user:{user}")
     new = NewMemory(
         text,
         "semantic",
         tags=tags,
-        date=iso_date(told.get("created_at")),
-        session=as_string(told.get("run_id")) or None,
-        agent=as_string(told.get("agent_id")) or None,
-        valid_until=iso_date(told.get("expiration_date")) or as_string(told.get("expiration_date")) or None,
+        date=iso_date(entry.get("created_at")),
+        session=as_string(entry.get("run_id")) or None,
+        agent=as_string(entry.get("agent_id")) or None,
+        valid_until=iso_date(entry.get("expiration_date")) or as_string(entry.get("expiration_date")) or None,
         origin="agent",
     )
     return ImportedMemory(new, where)
 
 
-def _mem0_relation(where: str, told: dict[str, Any]) -> Iterator[ImportedItem]:
-    src, verb = as_string(told.get("source")), as_string(told.get("relationship") or told.get("relation"))
-    dst = as_string(told.get("target") or told.get("destination"))
+def _mem0_relation(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
+    src, verb = as_string(entry.get("source")), as_string(entry.get("relationship") or entry.get("relation"))
+    dst = as_string(entry.get("target") or entry.get("destination"))
     if not (src.strip() and verb.strip() and dst.strip()):
         yield RejectedItem(where, "it has no source, relationship or target")
         return

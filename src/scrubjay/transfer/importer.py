@@ -200,7 +200,7 @@ class MemoryImporter:
     def __init__(self, into: ImportContext) -> None:
         self._into = into
         self._pieces: list[_DocumentPart] = []
-        self._waiting = self._characters = 0
+        self._pending = self._characters = 0
         self._open: _OpenDocument | None = None
         self._documents: dict[str, dict[str, Document]] = {}
 
@@ -240,9 +240,9 @@ class MemoryImporter:
             self._pieces[-1].last = self._open.left == 0
             if self._open.left == 0:
                 self._open = None
-        self._waiting += 1
+        self._pending += 1
         self._characters += len(record.content)
-        if self._waiting >= MEMORY_BATCH or self._characters >= BATCH_CHARACTERS:
+        if self._pending >= MEMORY_BATCH or self._characters >= BATCH_CHARACTERS:
             self.flush()
 
     def _passage(self, record: Record) -> Record:
@@ -261,9 +261,9 @@ class MemoryImporter:
         self._open = None
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write what is pending."""
         pieces, self._pieces = self._pieces, []
-        self._waiting = self._characters = 0
+        self._pending = self._characters = 0
         records = [pair for piece in pieces for pair in piece.records]
         with self._into.store.reader(self._into.scope) as reader:
             sight = _ExistingRows(self._into, reader, records)
@@ -370,7 +370,7 @@ class EntityImporter:
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
-        self._waiting: list[PutConcept] = []
+        self._pending: list[PutConcept] = []
         with into.store.reader(into.scope) as reader:
             rows = reader.concepts()
         self._rows = {(row.id, row.key) for row in rows}
@@ -390,8 +390,8 @@ class EntityImporter:
             return
         self._rows.add((here, concept.key))
         into.counts["concepts"] += 1
-        self._waiting.append(PutConcept(replace(concept, id=here)))
-        if len(self._waiting) >= TIE_BATCH:
+        self._pending.append(PutConcept(replace(concept, id=here)))
+        if len(self._pending) >= TIE_BATCH:
             self.flush()
 
     def _id(self, concept: Entity) -> str:
@@ -408,8 +408,8 @@ class EntityImporter:
         return known if known and not into.names.taken(known, concept.id) else own
 
     def flush(self) -> None:
-        """Write what is waiting."""
-        changes, self._waiting = self._waiting, []
+        """Write what is pending."""
+        changes, self._pending = self._pending, []
         self._into.write(changes)
 
 
@@ -418,65 +418,65 @@ class EdgeImporter:
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
-        self._waiting: list[Edge] = []
+        self._pending: list[Edge] = []
 
     def take(self, edge: Edge) -> None:
         """Take one edge."""
-        self._waiting.append(edge)
-        if len(self._waiting) >= TIE_BATCH:
+        self._pending.append(edge)
+        if len(self._pending) >= TIE_BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is waiting."""
-        waiting, self._waiting = self._waiting, []
+        """Write what is pending."""
+        pending, self._pending = self._pending, []
         into = self._into
-        names = into.names.get([end for edge in waiting for end in (edge.src, edge.dst)])
-        told: dict[tuple[str, str, str], Edge] = {}
-        for edge in waiting:
+        names = into.names.get([end for edge in pending for end in (edge.src, edge.dst)])
+        edges: dict[tuple[str, str, str], Edge] = {}
+        for edge in pending:
             if edge.src in names and edge.dst in names:
                 here = replace(edge, src=names[edge.src], dst=names[edge.dst])
-                told.setdefault((here.src, here.kind, here.dst), here)
-        kinds = sorted({edge.kind for edge in told.values()})
+                edges.setdefault((here.src, here.kind, here.dst), here)
+        kinds = sorted({edge.kind for edge in edges.values()})
         with into.store.reader(into.scope) as reader:
-            held = reader.edges(sorted({edge.src for edge in told.values()}), kinds) if told else []
+            held = reader.edges(sorted({edge.src for edge in edges.values()}), kinds) if edges else []
         present = {(edge.src, edge.kind, edge.dst) for edge in held}
-        fresh = tuple(edge for name, edge in told.items() if name not in present)
+        fresh = tuple(edge for name, edge in edges.items() if name not in present)
         into.counts["edges"] += len(fresh)
         if fresh:
             into.write([PutEdges(fresh)])
 
 
 class EventImporter:
-    """Takes histories in: of each memory, what its history here does not tell yet."""
+    """Imports histories: of each memory, the events that its history here lacks."""
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
-        self._waiting: list[Event] = []
+        self._pending: list[Event] = []
 
     def take(self, event: Event) -> None:
-        """Take one event; those of one memory follow each other."""
-        if len(self._waiting) >= TIE_BATCH and event.memory != self._waiting[-1].memory:
+        """Add an event; those of one memory follow each other."""
+        if len(self._pending) >= TIE_BATCH and event.memory != self._pending[-1].memory:
             self.flush()
-        self._waiting.append(event)
+        self._pending.append(event)
 
     def flush(self) -> None:
-        """Write what is waiting."""
-        waiting, self._waiting = self._waiting, []
+        """Write what is pending."""
+        pending, self._pending = self._pending, []
         into = self._into
-        names = into.names.get([one for event in waiting for one in (event.memory, event.other)])
-        told = [
+        names = into.names.get([one for event in pending for one in (event.memory, event.other)])
+        events = [
             replace(event, memory=names[event.memory], other=names.get(event.other))
-            for event in waiting
+            for event in pending
             if event.memory in names
         ]
-        ids = sorted({event.memory for event in told})
+        ids = sorted({event.memory for event in events})
         with into.store.reader(into.scope) as reader:
             keys = {memory: record.key for memory, record in reader.get(ids).items()}
             held = (
                 Counter(replace(event, key="") for event in reader.events(ids, limit=ALL_ROWS)) if ids else {}
             )
         fresh = []
-        for event in told:
+        for event in events:
             if held.get(event, 0) > 0:
                 held[event] -= 1
             elif event.memory in keys or into.dry:
@@ -487,7 +487,7 @@ class EventImporter:
 
 
 class RunImporter:
-    """Takes in what nights did, so that one of them can be taken back here as well."""
+    """Imports consolidation runs, so that they can be undone here as well."""
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
@@ -611,23 +611,23 @@ class _LineImporter:
         self._edges.flush()
         self._events.flush()
 
-    def _source(self, told: Source) -> None:
+    def _source(self, source: Source) -> None:
         into = self._into
-        if not into.own and told.trust == "trusted":
-            told = replace(told, trust="")  # by somebody else, of a folder of theirs
-        here = next((one for one in self._known if _same(one, told)), None)
+        if not into.own and source.trust == "trusted":
+            source = replace(source, trust="")  # by somebody else, of a folder of theirs
+        here = next((one for one in self._known if _same(one, source)), None)
         if here is None and into.own:
-            here = next((one for one in self._known if one.id == told.id), None)
+            here = next((one for one in self._known if one.id == source.id), None)
         if here is None:
-            made = told.id if into.own else source_id(into.secret, source_location(told), told.key)
-            if any(one.id == made for one in self._known):  # it stood at that root, and was moved since
-                made = f"src_{memory_key(into.secret, ('import', into.store_of, told.id)):016x}"
-            here = replace(told, id=made)
+            id_here = source.id if into.own else source_id(into.secret, source_location(source), source.key)
+            if any(one.id == id_here for one in self._known):  # it stood at that root, and was moved since
+                id_here = f"src_{memory_key(into.secret, ('import', into.store_of, source.id)):016x}"
+            here = replace(source, id=id_here)
             if here.id not in {one.id for one in self._known}:
                 self._known.append(here)
                 into.places.append(source_location(here))
                 into.write([PutSource(here)])
-        self._sources[told.id] = here
+        self._sources[source.id] = here
 
 
 def _same(one: Source, other: Source) -> bool:

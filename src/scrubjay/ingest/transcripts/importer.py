@@ -42,7 +42,7 @@ from scrubjay.ingest.turns import (
     redact_turns,
     strip_injected,
 )
-from scrubjay.ingest.writer import PreparedDocument, SyncRun, unreadable_document
+from scrubjay.ingest.writer import PreparedDocument, SyncRun, unchanged_document, unreadable_document
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.records import (
@@ -186,7 +186,7 @@ class TranscriptContext:
         secret: The tenant's key of ids.
         chunks: How a long turn is cut.
         project: Returns the project of a turn's directory and remote.
-        silent: Tells of an agent, a session and a time whether what was said there is passed over.
+        paused: Tells of an agent, a session and a time whether what was said there is passed over.
     """
 
     source: Source
@@ -196,7 +196,7 @@ class TranscriptContext:
     secret: bytes
     chunks: ChunkSettings
     project: Callable[[str, str | None], str | None]
-    silent: Callable[[str, str, int | None], bool]
+    paused: Callable[[str, str, int | None], bool]
 
 
 @dataclass(slots=True)
@@ -241,28 +241,29 @@ def resume_cursor(file: BinaryIO, form: TranscriptFormat, old: Document | None) 
 
 
 def read_transcript(
-    talk: TranscriptContext,
+    context: TranscriptContext,
     state: FileState,
     form: TranscriptFormat,
-    old: tuple[Document | None, str | None],
-    heard: ImportStats,
+    known: Document | None,
+    moved_from: str | None,
+    stats: ImportStats,
 ) -> Iterator[PreparedDocument]:
     """Read what a transcript says beyond what is stored.
 
     Args:
-        talk: What the turns share.
+        context: What the turns share.
         state: The file.
         form: Which tool wrote it.
-        old: Its document as it is stored, and the path under which it stood if it was moved.
-        heard: Is told what was left out and what could not be read.
+        known: Its document as it is stored.
+        moved_from: The path under which it stood, if it was moved.
+        stats: Is told what was left out and what could not be read.
 
     Raises:
         SourceError: The file as a whole cannot be read.
     """
-    known, moved_from = old
-    root = Path(talk.source.root)
+    root = Path(context.source.root)
     path = root / state.path
-    stamp = replace(stage_versions(talk.chunks), extractor=form.version)
+    stamp = replace(stage_versions(context.chunks), extractor=form.version)
     with open_file(root, state.path) as file, open_file(root, state.path) as again:
         cursor = resume_cursor(file, form, known)
         title = known.title if known is not None and cursor else path.name
@@ -276,15 +277,19 @@ def read_transcript(
             # What stops between two parts must be read on by the next sync: only with the last is the file as it is.
             at = state.mtime_ns if last else 0
             document = Document(
-                talk.source.id, state.path, log_fingerprint(again, end), at, state.size, title, stamp, end
+                context.source.id, state.path, log_fingerprint(again, end), at, state.size, title, stamp, end
             )
-            with talk.store.reader(talk.scope) as reader:
-                clean, called = _redacted_turns(reader, talk, turns, before, resumed=cursor > 0)
-                drawn = [_turn_memories(talk, state, *one, heard) for one in zip(turns, clean, strict=True)]
-                with_ids = _new_turns(reader, talk, drawn, numbers, heard)
-            _last_said(drawn, before)
+            with context.store.reader(context.scope) as reader:
+                clean, called = _redacted_turns(reader, context, turns, before, resumed=cursor > 0)
+                drafts = [
+                    _turn_memories(context, state, *one, stats) for one in zip(turns, clean, strict=True)
+                ]
+                with_ids = _new_turns(reader, context, drafts, numbers, stats)
+            _note_last_turns(drafts, before)
             if called:
-                heard.scrubbed["password"] += redact_stored_turns(talk.store, talk.scope, talk.base, called)
+                stats.scrubbed["password"] += redact_stored_turns(
+                    context.store, context.scope, context.base, called
+                )
             labelled = LabelledDocument(
                 document, tuple(with_ids), (), (), moved_from if first else None, grows=True
             )
@@ -293,12 +298,12 @@ def read_transcript(
         for step in follow_log(file, form, root, state.path, cursor):
             for found in step.found:
                 if isinstance(found, Turn):
-                    turns += _turn_without_injected(talk, found, heard)
+                    turns += _turn_without_injected(context, found, stats)
                     title = (found.title if form.lines else "") or title
                 elif isinstance(found, SkippedItem):
-                    heard.left[found] += 1
+                    stats.left[found] += 1
                 else:
-                    heard.problems.append(_broken(path, found))
+                    stats.problems.append(_broken(path, found))
             end = step.end
             if len(turns) >= TURN_BATCH:
                 yield ready(last=False)
@@ -306,15 +311,15 @@ def read_transcript(
         yield ready(last=True)
 
 
-def _turn_without_injected(talk: TranscriptContext, turn: Turn, heard: ImportStats) -> list[Turn]:
+def _turn_without_injected(context: TranscriptContext, turn: Turn, stats: ImportStats) -> list[Turn]:
     """Return a turn without the memories that were recalled into it; none, if that is all or nobody was to listen."""
-    if talk.silent(turn.agent, turn.session, turn.at):
-        heard.left[SKIPPED_IN_PAUSE] += 1
+    if context.paused(turn.agent, turn.session, turn.at):
+        stats.left[SKIPPED_IN_PAUSE] += 1
         return []
     found = strip_injected(turn.text)
     if not found.blocks:
         return [turn]
-    heard.left[SKIPPED_RECALLED] += found.blocks
+    stats.left[SKIPPED_RECALLED] += found.blocks
     return [replace(turn, text=found.text)] if found.text.strip() else []
 
 
@@ -324,7 +329,7 @@ def _broken(path: Path, found: BrokenRow) -> FileError:
 
 def _redacted_turns(
     reader: Reader,
-    talk: TranscriptContext,
+    context: TranscriptContext,
     turns: list[Turn],
     before: dict[str, list[StoredTurn]],
     *,
@@ -334,7 +339,7 @@ def _redacted_turns(
 
     Args:
         reader: Where.
-        talk: What they share.
+        context: What they share.
         turns: They, in the order of the file.
         before: Session to its last turns, as far as they were read.
         resumed: Whether the file was read up to here before: then the store knows what was said last.
@@ -352,37 +357,37 @@ def _redacted_turns(
             )
         known = before[session]
         found = redact_turns(
-            [turns[one].text for one in places], talk.chunks.allow, [one.text for one in known]
+            [turns[one].text for one in places], context.chunks.allow, [one.text for one in known]
         )
         clean |= dict(zip(places, found.found, strict=True))
         called += [memory for place in found.called for memory in known[place].ids]
     return [clean[place] for place in range(len(turns))], called
 
 
-def _last_said(drawn: Sequence[_TurnDraft], before: dict[str, list[StoredTurn]]) -> None:
+def _note_last_turns(drafts: Sequence[_TurnDraft], before: dict[str, list[StoredTurn]]) -> None:
     """Note what was said last in each session."""
-    for one in drawn:
+    for one in drafts:
         said = StoredTurn(one.whole, tuple(record.id for record in one.pieces))
         before[one.session] = [*before[one.session], said][-CONTEXT_TURNS:]
 
 
 def _new_turns(
     reader: Reader,
-    talk: TranscriptContext,
-    drawn: Sequence[_TurnDraft],
+    context: TranscriptContext,
+    drafts: Sequence[_TurnDraft],
     numbers: dict[str, int],
-    heard: ImportStats,
+    stats: ImportStats,
 ) -> list[PreparedMemory]:
     """Return the turns that are not stored yet, as memories."""
-    present = reader.get([record.id for one in drawn for record in one.pieces])
-    forgotten = reader.forgotten(mark for one in drawn for mark in one.marks)
+    present = reader.get([record.id for one in drafts for record in one.pieces])
+    forgotten = reader.forgotten(mark for one in drafts for mark in one.marks)
     fresh: dict[str, PreparedMemory] = {}
-    for one in drawn:
+    for one in drafts:
         session, pieces = one.session, one.pieces
         new = [record for record in pieces if record.id not in present and record.id not in fresh]
-        heard.copies += len(pieces) - len(new)
+        stats.copies += len(pieces) - len(new)
         if forgotten and not forgotten.isdisjoint(one.marks):
-            heard.forgotten += 1
+            stats.forgotten += 1
             continue
         if not new:
             continue
@@ -391,47 +396,47 @@ def _new_turns(
             numbers[session] = -1 if last is None else last
         numbers[session] += 1
         fresh |= {record.id: prepare_memory(replace(record, turn=numbers[session])) for record in new}
-    heard.added += len(fresh)
+    stats.added += len(fresh)
     return list(fresh.values())
 
 
-def _marks(talk: TranscriptContext, turn: Turn, clean: RedactedText) -> set[str]:
+def _marks(context: TranscriptContext, turn: Turn, clean: RedactedText) -> set[str]:
     """Return what a turn has left behind if it was forgotten, as it reads now or before turns around it were read."""
-    marks = tombstone_hashes(talk.secret, clean.text, talk.scope.keys)
+    marks = tombstone_hashes(context.secret, clean.text, context.scope.keys)
     if clean.counts:
         marks |= tombstone_hashes(
-            talk.secret, redact_text(turn.text, talk.chunks.allow).text, talk.scope.keys
+            context.secret, redact_text(turn.text, context.chunks.allow).text, context.scope.keys
         )
     return marks
 
 
 def _turn_memories(
-    talk: TranscriptContext, state: FileState, turn: Turn, clean: RedactedText, heard: ImportStats
+    context: TranscriptContext, state: FileState, turn: Turn, clean: RedactedText, stats: ImportStats
 ) -> _TurnDraft:
     """Return the memories that a turn makes, without a number yet."""
     records = []
-    heard.scrubbed.update(clean.counts)
+    stats.scrubbed.update(clean.counts)
     now = now_micros()
     said_at = turn.at
     written = said_at if said_at is not None else state.mtime_ns // 1000 or now
     event = EventTime(said_at, said_at, "second", "UTC") if said_at is not None else None
-    project = talk.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
-    own = authorship(talk.source, state.path) == OWN
-    for piece, passage in enumerate(chunk_text(clean.text, name="", settings=talk.chunks)):
+    project = context.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+    own = authorship(context.source, state.path) == OWN
+    for piece, passage in enumerate(chunk_text(clean.text, name="", settings=context.chunks)):
         content = clean.text[passage.start : passage.end]
-        parts = ("turn", talk.source.key, turn.agent, turn.key, str(piece))
+        parts = ("turn", context.source.key, turn.agent, turn.key, str(piece))
         place = SourcePlace(
-            talk.source.id, state.path, turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1),
+            context.source.id, state.path, turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1),
             turn.start, turn.end, turn.line, turn.line,
         )  # fmt: skip
         record = Record(
-            id=memory_id(TURN_TIER, memory_key(talk.secret, parts)),
+            id=memory_id(TURN_TIER, memory_key(context.secret, parts)),
             tier=TURN_TIER,
             content=content,
             content_hash=text_hash(content),
             title="",
-            key=talk.source.key,
-            owner=talk.scope.user,
+            key=context.source.key,
+            owner=context.scope.user,
             recorded_at=min(written, now),
             updated_at=now,
             place=place,
@@ -443,13 +448,13 @@ def _turn_memories(
             event=event,
         )
         records.append(record)
-    return _TurnDraft(turn.session, clean.text, _marks(talk, turn, clean), records)
+    return _TurnDraft(turn.session, clean.text, _marks(context, turn, clean), records)
 
 
 def unknown_kinds_notice(
     path: str, form: TranscriptFormat, left: Mapping[SkippedItem, int]
 ) -> list[FileError]:
-    """Return what a person should know: kinds of records that the reader has never heard of."""
+    """Return what a person should know: kinds of records that the reader has never stats of."""
     named = [f"{kind.kind} ({count})" for kind, count in sorted(left.items(), key=str) if kind.unknown]
     if not named:
         return []
@@ -502,11 +507,10 @@ def import_transcript(
     old = known.get(state.path)
     if form is None and old is not None and old.cursor:
         # Emptied, or another file by now: what was said in it stays remembered, also when it goes altogether.
-        touched = replace(old, mtime_ns=state.mtime_ns, size=state.size)
-        return iter([PreparedDocument(LabelledDocument(touched, (), (), ()), ())])
+        return iter([unchanged_document(old, state.mtime_ns, state.size)])
     if form is None:
         return iter(_not_a_transcript(run, source, state)) if source.include == AUTOMATIC_INCLUDE else None
-    return _turns(run, source, state, form, _stored_document(source, state, known, gone))
+    return _turns(run, source, state, form, *_stored_document(source, state, known, gone))
 
 
 def _turns(
@@ -514,21 +518,22 @@ def _turns(
     source: Source,
     state: FileState,
     form: TranscriptFormat,
-    old: tuple[Document | None, str | None],
+    stored: Document | None,
+    moved_from: str | None,
 ) -> Iterator[PreparedDocument]:
     full = str(Path(source.root) / state.path)
-    heard = ImportStats(run.tally.scrubbed, Counter(), [])
+    stats = ImportStats(run.tally.scrubbed, Counter(), [])
     secret = run.store.secret(run.scope)
-    talk = TranscriptContext(
-        source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.silent
+    context = TranscriptContext(
+        source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.paused
     )
     try:
-        yield from read_transcript(talk, state, form, old, heard)
+        yield from read_transcript(context, state, form, stored, moved_from, stats)
     except (OSError, SourceError) as error:
         run.tally.problems.append(_read_trouble(full, error))
-    run.tally.added += heard.added
-    run.tally.forgotten += heard.forgotten
-    run.tally.problems += [*heard.problems, *unknown_kinds_notice(full, form, heard.left)]
+    run.tally.added += stats.added
+    run.tally.forgotten += stats.forgotten
+    run.tally.problems += [*stats.problems, *unknown_kinds_notice(full, form, stats.left)]
 
 
 def _read_trouble(path: str, error: OSError | SourceError) -> FileError:

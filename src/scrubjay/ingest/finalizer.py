@@ -1,0 +1,334 @@
+"""Finalizer: resolve the links and folder categories of a source once its documents are stored.
+
+A link may be written before its page is, so links are collected while a source is synced and resolved at its end.
+When a page comes in a later sync, stored notes that may already name it are searched for links to it.
+
+Only links within the notes count: a URL leads out of them, an image is not a memory, and what stands in code is an
+example of a link.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from scrubjay.categories.folders import folder_changes
+from scrubjay.ingest.alignment import LabelledDocument
+from scrubjay.ingest.writer import LINK_BATCH, PreparedDocument, SyncRun
+from scrubjay.models.dates import now_micros
+from scrubjay.models.graph import Edge
+from scrubjay.models.records import (
+    Document,
+    PassageRef,
+    PassageRefs,
+    Record,
+    RecordFilter,
+    Scope,
+    Source,
+    note_documents,
+)
+from scrubjay.storage.changes import Change, PutEdges
+from scrubjay.storage.interface import Reader, Store
+from scrubjay.text.markdown import LinkTarget, extract_links, heading_slug
+from scrubjay.text.tokenizer import query_groups
+
+MAX_CACHED_PASSAGES: Final = 50_000
+"""Passages whose place is remembered through one sync instead of being read again: 15 MB."""
+MAX_MENTIONS: Final = 200
+"""Stored passages that are searched for links to a page that has just come."""
+DOCUMENTS_PER_LOOKUP: Final = 50
+"""Documents that are read in the time in which the words of one new page's names are looked up."""
+
+
+class SourceFinalizer:
+    """Collects what a sync changes in one source, and derives links and folder categories from it at the end."""
+
+    def __init__(self, run: SyncRun, source: Source, known: Mapping[str, Document]) -> None:
+        """Args: the sync, the source, and its documents before it."""
+        self._stages = run.edges.stages
+        self._scope = run.scope
+        self._secret = run.store.secret(run.scope)
+        self._source = source
+        self._known = known
+        self._resolver = LinkResolver(source.id, run.scope)
+        self._changed_paths: set[str] = set()
+        self._shown_paths: set[str] = set()
+        self._keys: set[str] = set()
+        self._passages: dict[str, tuple[PassageRef, ...]] = {}
+        self._room = MAX_CACHED_PASSAGES
+
+    def note_batch(self, reader: Reader, batch: Sequence[PreparedDocument]) -> None:
+        """Remember documents that are about to be written, and who links to the passages that they replace."""
+        labelled = [document.labelled for document in batch]
+        replaced = [
+            m for one in labelled for m in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
+        ]
+        self._note_linking(reader, replaced)
+        for document, one in zip(batch, labelled, strict=True):
+            self._keys |= document.keys
+            if one.fresh or one.kept or one.dropped:
+                self._changed_paths.add(one.document.path)
+            if one.shown:
+                self._shown_paths.add(one.document.path)
+            self._resolver.add((memory.record for memory in one.fresh), one.renewed)
+            self._cache_passages(one)
+
+    def note_dropped(self, reader: Reader, records: Sequence[Record]) -> None:
+        """Remember who links to passages whose documents are about to go."""
+        self._keys.update(record.key for record in records)
+        self._note_linking(reader, [record.id for record in records])
+
+    def changes(self, reader: Reader, *, everything: bool) -> list[Change]:
+        """Return what brings links and folder categories up to date.
+
+        Args:
+            reader: A view in which all documents are written.
+            everything: Look at all documents of the source, not only at those that were written.
+        """
+        documents = note_documents(reader.documents(self._source.id))
+        changes: list[Change] = []
+        if "links" in self._stages:
+            changes += (
+                relink_changes(reader, self._scope, self._source)
+                if everything
+                else self._link_changes(reader, documents)
+            )
+        if "categories" in self._stages:
+            changes += self._folder_changes(reader, documents.keys(), everything=everything)
+        return changes
+
+    def _link_changes(self, reader: Reader, documents: Mapping[str, Document]) -> list[Change]:
+        if self._known:
+            # What stays in a document may name a heading that came, or be read from another folder now.
+            for path in sorted(self._changed_paths & documents.keys()):
+                self._resolver.add(reader.passages(self._source.id, path))
+            titles = {path: document.title for path, document in self._known.items()}
+            new = [
+                document
+                for path, document in documents.items()
+                if titles.get(path) != document.title or path in self._shown_paths
+            ]
+            self._resolver.add_mentions(reader, new, documents)
+        return put_links(self._resolver.edges(reader, documents, now_micros(), self._passages))
+
+    def _folder_changes(self, reader: Reader, now: Set[str], *, everything: bool) -> list[Change]:
+        before = note_documents(self._known).keys()
+        touched = self._changed_paths & now | now ^ before
+        if everything or not before:
+            passages = {} if everything else self._passages
+            return folder_changes(reader, self._secret, self._source, now_micros(), passages=passages)
+        if not touched:
+            return []
+        # A change of documents of one key updates no other key's categories: its viewers would notice.
+        return folder_changes(
+            reader, self._secret, self._source, now_micros(), changed=sorted(touched), keys=self._keys
+        )
+
+    def _note_linking(self, reader: Reader, passages: Sequence[str]) -> None:
+        if passages and "links" in self._stages:
+            self._resolver.add_linking(reader, passages)
+
+    def _cache_passages(self, one: LabelledDocument) -> None:
+        """Remember the passages of a document that is written whole, while there is room."""
+        path = one.document.path
+        partial = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._passages
+        if partial or self._known or len(one.fresh) > self._room:
+            self._passages[path] = ()  # read when it is needed
+            return
+        records = [memory.record for memory in one.fresh]
+        self._passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
+        self._room -= len(records)
+
+
+def relink_source(store: Store, scope: Scope, source: Source) -> None:
+    """Resolve the links of all documents of a source again."""
+    with store.reader(scope) as reader:
+        changes = relink_changes(reader, scope, source)
+    for change in changes:
+        store.write(scope, [change])
+
+
+def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]:
+    """Return what replaces the links of all documents of a source."""
+    resolver = LinkResolver(source.id, scope)
+    documents = note_documents(reader.documents(source.id))
+    for path in documents:
+        resolver.add(reader.passages(source.id, path), None)
+    return put_links(resolver.edges(reader, documents, now_micros(), {}))
+
+
+def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
+    """Return the changes that replace the links of passages, a limited number of passages each."""
+    ids = list(links)
+    changes: list[Change] = []
+    for first in range(0, len(ids), LINK_BATCH):
+        some = ids[first : first + LINK_BATCH]
+        edges = tuple(edge for memory in some for edge in links[memory])
+        changes.append(PutEdges(edges, tuple(some), ("links",)))
+    return changes
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkingPassage:
+    """A passage with links; ``path`` is its document's."""
+
+    id: str
+    key: str
+    path: str
+    targets: tuple[LinkTarget, ...]
+
+
+class LinkResolver:
+    """Collects the passages of one source whose links are to be resolved, and resolves them."""
+
+    def __init__(self, source: str, scope: Scope) -> None:
+        self._source = source
+        self._scope = scope
+        self._linking: dict[str, _LinkingPassage] = {}
+
+    def add(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
+        """Add passages whose links are to be resolved.
+
+        Args:
+            records: The passages.
+            stale: Those that may have had links before and have none now; None for any.
+        """
+        for record in records:
+            place = record.place
+            if place is not None and place.source == self._source and record.session is None:
+                targets = extract_links(record.content)
+                if targets or stale is None or record.id in stale:
+                    self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
+
+    def add_linking(self, reader: Reader, passages: Sequence[str]) -> None:
+        """Add the passages that link to others which are about to change, move or go.
+
+        Their page may still be there, or another of its name; a heading that they name may come.
+        """
+        sources = {
+            edge.src for edge in reader.edges(passages, ["links"], inward=True) if edge.origin == "found"
+        }
+        self.add(reader.get(sorted(sources)).values(), sources)
+
+    def add_mentions(
+        self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]
+    ) -> None:
+        """Add the stored passages that may link to pages which have just come, or have a new title.
+
+        ``documents`` are all of the source.
+        """
+        if len(documents) < DOCUMENTS_PER_LOOKUP * len(new):
+            for path in documents:
+                self.add(reader.passages(self._source, path))
+            return
+        languages = reader.languages() or ("en",)
+        for document in new:
+            for name in {PurePosixPath(document.path).stem, document.title}:
+                groups = query_groups(name, languages)
+                hits = (
+                    reader.words(groups, RecordFilter(sources=(self._source,))).top(MAX_MENTIONS)
+                    if groups
+                    else []
+                )
+                records = reader.get([hit.id for hit in hits]).values()
+                self.add(record for record in records if "[" in record.content)
+
+    def edges(
+        self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs
+    ) -> dict[str, list[Edge]]:
+        """Return the edges of each added passage's links.
+
+        A shared passage links to what all its viewers see, so a private page never shadows a shared one. A link that
+        only its writer can follow is an edge of their own.
+        """
+        pages = _VisiblePages(reader, self._source, documents, passages)
+        resolved: dict[str, list[Edge]] = {}
+        for one in self._linking.values():
+            edges: dict[str, Edge] = {}
+            for target in one.targets:
+                for key in dict.fromkeys((one.key, self._scope.key())):
+                    end = pages.target_of(target, one.path, self._scope.seen_with(key).keys)
+                    if end is not None and end != one.id:
+                        edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
+            resolved[one.id] = list(edges.values())
+        return resolved
+
+
+class _VisiblePages:
+    """The pages of one source, as the viewers of some visibility keys see them."""
+
+    def __init__(
+        self, reader: Reader, source: str, documents: Mapping[str, Document], cached: PassageRefs
+    ) -> None:
+        self._reader = reader
+        self._cached = cached
+        self._source = source
+        self._documents = documents
+        self._pages: dict[tuple[str, ...], PageIndex] = {}
+        self._hidden: dict[tuple[str, ...], set[str]] = {}
+        self._by_path: dict[str, list[tuple[str, str, str]]] = {}
+
+    def target_of(self, target: LinkTarget, start: str, keys: tuple[str, ...]) -> str | None:
+        """Return the passage that a link in the document ``start`` leads to, None where its viewers see none.
+
+        Under the heading that it names, else the first of the document.
+        """
+        hidden = self._hidden.setdefault(keys, set())
+        while True:
+            if keys not in self._pages:
+                self._pages[keys] = PageIndex({p: d for p, d in self._documents.items() if p not in hidden})
+            path = self._pages[keys].find(target, start)
+            if path is None:
+                return None
+            visible = [(memory, heading) for memory, heading, key in self._passages(path) if key in keys]
+            if visible or path == start:
+                break
+            hidden.add(path)  # its name may be that of a page that they see
+            del self._pages[keys]
+        wanted = heading_slug(target.heading)
+        named = (memory for memory, heading in visible if wanted and heading == wanted)
+        return next(named, visible[0][0] if visible else None)
+
+    def _passages(self, path: str) -> list[tuple[str, str, str]]:
+        """Return id, anchor and visibility key of a document's passages."""
+        if path not in self._by_path:
+            self._by_path[path] = [
+                (p.id, heading_slug(p.heading_path[-1]) if p.heading_path else "", p.key)
+                for p in self._cached.get(path) or self._reader.passages(self._source, path)
+            ]
+        return self._by_path[path]
+
+
+class PageIndex:
+    """The documents of one source by every name that a link may give them."""
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self._paths = {path.casefold(): path for path in sorted(documents, reverse=True)}
+        self._names: dict[str, str] = {}
+        # A shorter path wins a name that two pages bear, then the smaller one: `seeds.md` before `old/seeds.md`.
+        for path in sorted(documents, key=lambda path: (path.count("/"), path)):
+            pure = PurePosixPath(path)
+            title = documents[path].title
+            for name in (pure.stem, str(pure.with_suffix("")), title, pure.stem.replace("___", "/")):
+                self._names.setdefault(_page_name(name), path)
+
+    def find(self, target: LinkTarget, path: str) -> str | None:
+        """Return the path of the document that a link in the document ``path`` leads to, None for none."""
+        if not target.name:
+            return path
+        if target.rule == "wikilink":
+            return self._names.get(_page_name(target.name)) or self._paths.get(target.name.casefold())
+        start = "" if target.name.startswith("/") else posixpath.dirname(path)
+        full = posixpath.normpath(posixpath.join(start, target.name.lstrip("/"))).casefold()
+        for ending in ("", ".md", "/index.md", "/readme.md", ".markdown"):
+            if full + ending in self._paths:
+                return self._paths[full + ending]
+        # Rendered sites link to `page.html`, whose source is `page.md`.
+        return self._paths.get(full.removesuffix(".html") + ".md") if full.endswith(".html") else None
+
+
+def _page_name(name: str) -> str:
+    return " ".join(name.replace("_", " ").replace("-", " ").casefold().removesuffix(".md").split())

@@ -1,0 +1,122 @@
+"""Sources: register a folder or file whose files are to be synced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import InputError
+from scrubjay.ingest.scanner import (
+    DEFAULT_INCLUDE,
+    OPENCODE_SIDE_FOLDERS,
+    TRANSCRIPT_INCLUDE,
+    IncludePatterns,
+    ScanResult,
+    is_skipped_name,
+    may_be_transcript,
+    scan_files,
+)
+from scrubjay.ingest.transcripts.importer import AUTOMATIC_INCLUDE, format_of_file
+from scrubjay.models.dates import now_micros
+from scrubjay.models.records import Scope, Source
+from scrubjay.models.sources import escape_pattern, is_single_file, source_id, source_location
+from scrubjay.storage.changes import PutSource
+from scrubjay.storage.interface import Store
+
+MAX_PROBED_FILES: Final = 100
+"""JSON files whose beginning is read to see whether a folder holds transcripts: a tenth of a second."""
+
+
+def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tuple[Source, ScanResult | None]:
+    """Return the source of a folder or file, registered now if none holds it; and its files, if they were scanned.
+
+    A path inside a registered folder is that folder's: nothing is stored twice. A single file is a source whose root is
+    its folder and whose one pattern is its name. A folder with a transcript in it includes JSON files besides notes.
+
+    Args:
+        store: Where.
+        scope: Who registers; what the source holds is private to them.
+        path: The folder or file.
+        wish: Description and patterns to set; empty ones leave what is there.
+
+    Raises:
+        InputError: Nothing is there, and no source of that root is registered; or it is a single JSON file
+            that no known tool wrote.
+    """
+    full = Path(os.path.abspath(path.expanduser()))
+    with store.reader(scope) as reader:
+        known = reader.sources()
+    source = containing_source(known, full)
+    if source is None:
+        if not full.exists():
+            raise InputError(
+                f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists"
+            )
+        single = full.is_file()
+        if single and may_be_transcript(full.name) and format_of_file(str(full.parent), full.name) is None:
+            raise InputError(
+                f"{full} is no transcript that is known. Nothing was synced.",
+                hint="docs/transcripts.md describes the formats, with one for your own tools",
+            )
+        source = Source(
+            id=source_id(store.secret(scope), str(full), scope.key()),
+            root=str(full.parent if single else full),
+            include=("/" + escape_pattern(full.name),) if single else (),
+            key=scope.key("user"),
+            added_at=now_micros(),
+        )
+    include, found = wish.include or source.include, None
+    if not include:
+        include, found = _detect_include(source)
+    changed = replace(
+        source,
+        description=wish.description or source.description,
+        include=include,
+        exclude=wish.exclude or source.exclude,
+    )
+    if changed not in known:
+        store.write(scope, [PutSource(changed)])
+    return changed, found if changed.exclude == source.exclude else None
+
+
+def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]:
+    """Return the patterns of a folder for which none were named, and its files by them.
+
+    The scan is for all files that may count. Where links or problems make that another scan than one by the patterns
+    alone, no files are returned.
+    """
+    scan = scan_files(Path(source.root), include=AUTOMATIC_INCLUDE, exclude=source.exclude)
+    logs = IncludePatterns(TRANSCRIPT_INCLUDE)
+    candidates = [one.path for one in scan.files if logs.takes(Path(one.path).name, one.path)]
+    exact = not scan.linked and not scan.problems
+    if any(format_of_file(source.root, path) is not None for path in candidates[:MAX_PROBED_FILES]):
+        files = tuple(one for one in scan.files if not one.path.startswith(OPENCODE_SIDE_FOLDERS))
+        return AUTOMATIC_INCLUDE, replace(scan, files=files) if exact else None
+    notes = IncludePatterns(DEFAULT_INCLUDE)
+    files = tuple(one for one in scan.files if notes.takes(Path(one.path).name, one.path))
+    return (), replace(scan, files=files) if exact else None
+
+
+def containing_source(known: Sequence[Source], full: Path) -> Source | None:
+    """Return the registered source of a folder or file: itself, else one that it lies in; None for none.
+
+    A source does not hold what lies below a hidden folder that it leaves out: who syncs their home folder has agents'
+    transcripts in sources of their own.
+    """
+    for source in known:
+        if source_location(source) == str(full):
+            return source
+    for source in known:
+        if not is_single_file(source) and full.is_relative_to(source.root) and _enters(source, full):
+            return source
+    return None
+
+
+def _enters(source: Source, full: Path) -> bool:
+    patterns = IncludePatterns(source.include or DEFAULT_INCLUDE)
+    return all(
+        patterns.names(name) or not is_skipped_name(name) for name in full.relative_to(source.root).parts
+    )
