@@ -97,8 +97,8 @@ class Call:
         path = store_file(self.store) if self.store is not None else None
         if path is not None and not path.exists():
             raise NotFoundError(
-                f"There is no store at {path}. Nothing was made.",
-                hint=f"check --store, or make one: scrubjay sync DIR --store {self.store}",
+                f"There is no store at {path}. Nothing was created.",
+                hint=f"check --store, or create one: scrubjay sync DIR --store {self.store}",
             )
 
 
@@ -107,7 +107,7 @@ def _common_options() -> list[click.Parameter]:
         click.Option(
             ["--store"], metavar="URL", help="Store to use: a path, sqlite:///PATH or postgresql://…"
         ),
-        click.Option(["--user"], metavar="NAME", help="Who asks; what you add belongs to them."),
+        click.Option(["--user"], metavar="NAME", help="User to act as; owns what you add."),
         click.Option(["--json"], is_flag=True, help="Print one line of JSON."),
     ]
 
