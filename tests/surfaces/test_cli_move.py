@@ -14,7 +14,7 @@ def test_what_is_exported_comes_back_by_an_import(cli, tmp_path: Path) -> None:
     assert "The mast is 12 metres" in dry.out
     assert cli("search", "mast", "--json", *other).json["results"] == []
     assert cli("import", file, "--json", *other).json["added"] == 1
-    assert cli("import", file, *other).out.startswith("0 memories added, 1 here already")
+    assert cli("import", file, *other).out.startswith("0 memories added, 1 already present")
     (found,) = cli("search", "mast", "--json", *other).json["results"]
     assert found["id"] != added
 

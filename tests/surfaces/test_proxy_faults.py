@@ -161,8 +161,8 @@ def test_a_token_of_ours_goes_no_further_and_the_settings_key_takes_its_place(
         (False, {}, 401, "authentication_error", "A valid token is required"),
         (True, {"x-scrubjay-token": "scrubjay_revoked"}, 401, "authentication_error", "token create NAME"),
         (True, {"x-forwarded-for": "10.0.0.9"}, 401, "authentication_error", "The request was forwarded"),
-        (True, {"origin": "https://evil.example"}, 403, "permission_error", "a page of another site"),
-        (True, {"host": "evil.example"}, 421, "invalid_request_error", "Host names another machine"),
+        (True, {"origin": "https://evil.example"}, 403, "permission_error", "Cross-site request rejected"),
+        (True, {"host": "evil.example"}, 421, "invalid_request_error", "Host header does not match"),
     ],
 )
 def test_who_is_not_let_in_reads_why_in_the_form_of_the_interface(
@@ -225,7 +225,7 @@ def test_an_upstream_that_is_no_address_is_refused_at_the_start(
     environ: dict[str, str], model: Model, url: str
 ) -> None:
     with (
-        pytest.raises(ConfigError, match="openai is no address") as caught,
+        pytest.raises(ConfigError, match="openai is not a valid base URL") as caught,
         proxying(environ, model, openai=url),
     ):
         pass
@@ -300,7 +300,7 @@ def test_the_first_use_of_an_upstream_is_announced_once(
 ) -> None:
     ask(proxy)
     ask(proxy)
-    told = [each.getMessage() for each in caplog.records if "Passing requests on" in each.getMessage()]
+    told = [each.getMessage() for each in caplog.records if "Forwarding to" in each.getMessage()]
     assert len(told) == 1
     assert proxy.model.url.removeprefix("http://") in told[0]
 

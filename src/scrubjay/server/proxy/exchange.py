@@ -31,14 +31,7 @@ MEMORIES_HEADER: Final = b"x-scrubjay-memories"
 
 @dataclass
 class Exchange:
-    """One request for an answer.
-
-    Attributes:
-        passing: What passes it on.
-        wire: Its interface.
-        who: Whose memory it is.
-        wish: What is to be done.
-    """
+    """One completion request and its response."""
 
     passing: Proxy
     adapter: ProviderAdapter
@@ -50,7 +43,7 @@ class Exchange:
     _queued: bool = field(default=False)
 
     async def prepared(self, body: bytes, *, readable: bool) -> bytes:
-        """Return the body to send: with memories in it, or byte for byte as it came."""
+        """Return the body to send: with memories injected, or unchanged."""
         if not readable or not (self.wish.reads or self.wish.writes):
             return body
         self._asked = await asyncio.to_thread(parse_request, body)
@@ -68,11 +61,11 @@ class Exchange:
 
     @property
     def stores_answer(self) -> bool:
-        """Whether the answer is listened to."""
+        """Whether the response is parsed and its turns are queued."""
         return self._asked is not None and self.wish.writes
 
     async def answered(self, response: httpx.Response, send: Send) -> None:
-        """Hand the answer on as it comes; what passed is written down before its end.
+        """Stream the response to the client; its turns are queued before its end.
 
         Raises:
             UpstreamTruncatedError: It broke off; nothing of it is stored.
@@ -105,7 +98,7 @@ class Exchange:
         self.keep()
 
     def keep(self) -> None:
-        """Write down what was said, once: the person's turns, and as much of the answer as has passed."""
+        """Queue the user's turns and as much of the answer as has passed, once."""
         if self._reader is None or self._asked is None or self._queued:
             return
         self._queued = True
@@ -129,10 +122,7 @@ class Exchange:
 
 
 def parse_request(body: bytes) -> CompletionRequest | None:
-    """Return what a request says; None for one that cannot be understood, which then goes on as it is.
-
-    Of an object that names ``messages`` twice nobody knows which the upstream will read.
-    """
+    """Parse a request; None if it cannot be understood (or has a key twice), and is forwarded unchanged."""
     try:
         text = body.decode("utf-8")
         found = object_members(text, "messages")
@@ -152,7 +142,7 @@ def _inject(adapter: ProviderAdapter, asked: CompletionRequest, memories: str, r
 
 
 def uncompressed_headers(headers: list[Header]) -> list[Header]:
-    """Return the headers of a request whose answer is listened to: it is not to be compressed."""
+    """Return the headers with a request for an uncompressed response."""
     return [
         *(each for each in headers if each[0].lower() != b"accept-encoding"),
         (b"accept-encoding", b"identity"),

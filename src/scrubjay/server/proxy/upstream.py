@@ -1,6 +1,6 @@
-"""Upstream client: send a request to the service that the settings name and stream its answer.
+"""Upstream client: send a request to the service of the settings and stream its response.
 
-Where it goes is said by the settings alone: of the request only the path below the prefix and the query are taken.
+Only the path below the prefix and the query come from the request.
 """
 
 from __future__ import annotations
@@ -27,17 +27,13 @@ HOP_BY_HOP_HEADERS: Final = frozenset(
     (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te",
      b"trailer", b"transfer-encoding", b"upgrade")
 )  # fmt: skip
-"""Headers of one connection, not of what goes over it (RFC 9110, 7.6.1)."""
+"""Headers of a connection, which are not forwarded (RFC 9110, 7.6.1)."""
 MAX_IDLE_CONNECTIONS: Final = 64
-"""Connections that are kept for the next request; how many may be used at once is not bounded."""
+"""Idle connections kept for reuse; the number in use is not bounded."""
 
 
 class UpstreamUnavailableError(Exception):
-    """An upstream gave no answer.
-
-    Attributes:
-        status: What the client is told, 502 or 504.
-    """
+    """An upstream did not respond; ``status`` is 502 or 504."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -45,15 +41,11 @@ class UpstreamUnavailableError(Exception):
 
 
 class UpstreamTruncatedError(Exception):
-    """An upstream's answer broke off after it had begun."""
+    """An upstream's response broke off after it started."""
 
 
 class Upstream:
-    """The services that requests are passed on to.
-
-    Args:
-        settings: The section ``[proxy]``.
-    """
+    """HTTP clients of the services in ``[proxy]``."""
 
     def __init__(self, settings: ProxySettings) -> None:
         self._settings = settings
@@ -63,10 +55,10 @@ class Upstream:
             _check_url(name, getattr(settings, name))
 
     def url(self, adapter: ProviderAdapter, raw_path: bytes, query: bytes) -> bytes:
-        """Return where a request goes.
+        """Return the upstream URL of a request.
 
         Raises:
-            InputError: Its path leads out of the interface.
+            InputError: Its path leaves the API.
         """
         below = raw_path.removeprefix(adapter.base.encode())
         steps = unquote_to_bytes(below).replace(b"\\", b"/").split(b"/")
@@ -84,7 +76,7 @@ class Upstream:
         headers: Sequence[Header],
         body: bytes | AsyncIterator[bytes],
     ) -> AsyncIterator[httpx.Response]:
-        """Send a request; its answer is there from its first byte on, and let go of at the end of the block.
+        """Send a request and yield its response from the first byte on; close it at the end of the block.
 
         Raises:
             UpstreamUnavailableError: The upstream did not respond.
@@ -134,7 +126,7 @@ class Upstream:
             await response.aclose()
 
     async def pieces(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        """Return an answer's bytes as they come, compressed or not as they are.
+        """Yield the raw bytes of a response.
 
         Raises:
             UpstreamTruncatedError: The response broke off or stalled.
@@ -153,7 +145,7 @@ class Upstream:
             yield piece
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for client in self._clients.values():
             await client.aclose()
         self._clients.clear()
@@ -165,20 +157,20 @@ class Upstream:
 
         if adapter.name not in self._clients:
             base = getattr(self._settings, adapter.name)
-            # Cookies belong to the clients, not to whoever asks next.
+            # Cookies belong to the clients: never store them here.
             jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
             self._clients[adapter.name] = httpx.AsyncClient(
                 base_url=base,
                 cookies=jar,
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=MAX_IDLE_CONNECTIONS),
-                # A proxy from the environment is honoured, but not on the way to this machine itself.
+                # Proxies of the environment are used, except for local upstreams.
                 trust_env=urlsplit(base).hostname not in LOCAL_NAMES,
             )
         return self._clients[adapter.name]
 
 
 def forwarded_headers(headers: Sequence[Header], without: frozenset[bytes] = frozenset()) -> list[Header]:
-    """Return the headers that go on: not those of the connection, and not those that are named."""
+    """Return the headers to forward: without those of the connection and without the given ones."""
     named = {
         name.strip().lower()
         for key, value in headers
