@@ -359,7 +359,7 @@ def test_a_search_that_takes_too_long_is_not_waited_for(environ: dict[str, str],
     with proxying(environ, model, budget_ms=1) as proxy:
         proxy.rested()
         for _ in range(8):
-            proxy.session._readers.submit(over.wait, 30)
+            proxy.session._reads.pool.submit(over.wait, 30)
         ask(proxy, "Where does the zeppelin land?", headers={"x-scrubjay-session": "other"})
         over.set()
         assert proxy.injected() == ""
