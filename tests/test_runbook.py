@@ -168,7 +168,7 @@ def test_a_store_moves_to_postgres_and_is_dumped_and_restored(
     places = server_programs()
     assert places is not None
     said = ran(tmp_path, ADDED, "move", "dump", swap=databases, path=str(places / "bin"))
-    assert "are the same in postgresql://" in said
+    assert "verified in postgresql://" in said
     found = ran(
         tmp_path,
         "scrubjay search mast --store postgresql://scrubjay@db.example/restored",

@@ -232,7 +232,7 @@ def test_a_pause_stops_hooks_and_what_is_said_meanwhile_stays_out(here: Machine)
     assert here.hook("prompt", prompt=ASKED) == SILENT
     assert here.hook("stop", transcript_path=str(path)) == SILENT
     assert here.events() == []
-    assert here.run("resume").out == b"Hooks work again.\n"
+    assert here.run("resume").out == b"Hooks resumed.\n"
     assert "heron" in here.hook("prompt", prompt=ASKED).context
     here.hook("stop", transcript_path=str(path))
     here.wait(lambda: captured(here))

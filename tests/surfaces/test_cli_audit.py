@@ -11,7 +11,7 @@ def junk(cli) -> str:
 
 def test_every_fault_is_told_with_its_share_its_worst_and_its_fix(cli, junk) -> None:
     said = cli("audit").out
-    assert said.startswith("2 active memories, looked at in ")
+    assert said.startswith("2 active memories audited in ")
     assert "junk                    1   50.0%   fix: scrubjay audit --fix junk\n" in said
     assert f"   {junk}  " in said
     assert "ok  (says nothing)\n" in said
@@ -20,14 +20,14 @@ def test_every_fault_is_told_with_its_share_its_worst_and_its_fix(cli, junk) -> 
 
 
 def test_a_fix_names_what_it_put_away_and_how_to_take_it_back(cli, junk) -> None:
-    assert cli("audit", "--fix", "junk", "--dry-run").out == f"junk: 1 memory would be put away: {junk}\n"
+    assert cli("audit", "--fix", "junk", "--dry-run").out == f"junk: 1 memory would be archived: {junk}\n"
     first, undo = cli("audit", "--fix", "junk").out.splitlines()
-    assert first == f"junk: 1 memory was put away: {junk}"
+    assert first == f"junk: 1 memory was archived: {junk}"
     assert undo.startswith("undo: scrubjay audit --undo run_")
     assert cli("get", junk, "--json").json["memories"][0]["status"] == "archived"
     assert cli(*undo.split()[2:]).out == "1 memory restored.\n"
     assert cli("get", junk, "--json").json["memories"][0]["status"] == "active"
-    assert cli("audit", "--fix", "junk").out == "junk: 0 memories were put away.\n"
+    assert cli("audit", "--fix", "junk").out == "junk: 0 memories were archived.\n"
 
 
 def test_json_has_all_of_it(cli, junk) -> None:
@@ -42,7 +42,10 @@ def test_a_folder_that_is_gone_comes_with_the_command_that_removes_it(cli, notes
     notes.rename(notes.with_name("elsewhere"))
     source = cli("sources", "--json").json["sources"][0]["id"]
     said = cli("audit").out
-    assert f"{notes} is gone; 4 passages of it are kept.\n   fix: scrubjay sources remove {source}\n" in said
+    assert (
+        f"{notes} is missing; 4 passages of it still stored.\n   fix: scrubjay sources remove {source}\n"
+        in said
+    )
 
 
 def test_retention_says_what_it_would_do_and_does_it(cli, junk) -> None:
@@ -58,6 +61,6 @@ def test_retention_says_what_it_would_do_and_does_it(cli, junk) -> None:
 
 def test_what_cannot_be_together_is_refused(cli, junk) -> None:
     said = cli("audit", "--fix", "junk", "--retention")
-    assert (said.code, "three different things" in said.err) == (2, True)
+    assert (said.code, "exclude each other" in said.err) == (2, True)
     assert cli("audit", "--fix", "duplicates").code == 2
     assert cli("audit", "--undo", "run_none").code == 2

@@ -36,7 +36,7 @@ def camp(cli, environ: dict[str, str]) -> list[str]:
 
 def test_an_empty_store_says_what_to_do(cli) -> None:
     for words in (["categories"], ["categories", "list", "--topics"]):
-        assert cli(*words).out == "Nothing is stored.\nhint: scrubjay sync DIR\n"
+        assert cli(*words).out == "The store is empty.\nhint: scrubjay sync DIR\n"
     assert cli("categories", "--json").json == {"categories": []}
 
 

@@ -19,13 +19,13 @@ def boats(cli) -> list[str]:
 
 def test_an_empty_store_says_what_to_do(cli) -> None:
     for words in (["concepts"], ["concepts", "list"]):
-        assert cli(*words).out == "Nothing is stored.\nhint: scrubjay sync DIR\n"
+        assert cli(*words).out == "The store is empty.\nhint: scrubjay sync DIR\n"
     assert cli("concepts", "--json").json == {"concepts": [], "total": 0}
 
 
 def test_a_store_without_concepts_says_how_one_is_added(cli, boats) -> None:
     said = cli("concepts")
-    assert (said.code, said.out) == (0, "No concept is known.\n")
+    assert (said.code, said.out) == (0, "There are no concepts yet.\n")
     assert "scrubjay concepts add" in said.err
     assert "'zebra'" in cli("concepts", "list", "zebra").out
 
@@ -67,7 +67,7 @@ def test_a_list_that_is_cut_says_so_and_a_part_of_a_name_narrows_it(cli) -> None
     cli("concepts", "add", "tent")
     said = cli("concepts", "list", "-n", "1")
     assert len(said.out.splitlines()) == 1
-    assert "1 of 2 concepts; -n 2 shows all." in said.err
+    assert "1 of 2 concepts; use -n 2 to show all." in said.err
     assert [line.split()[0] for line in cli("concepts", "list", "CAN").out.splitlines()] == ["kayak"]
 
 
@@ -84,7 +84,7 @@ def test_a_dictionary_file_is_taken_and_its_broken_lines_are_named(cli, boats, t
     said = cli("concepts", "add", "--file", file)
     assert said.code == 0
     assert said.out == "2 concepts added, 0 changed, 3 memories linked.\n"
-    assert "line 3: the: it is a common word; not taken." in said.err
+    assert "line 3: the: it is a common word; skipped." in said.err
     assert "line 4: it is no CSV" in said.err
     assert '"canoe" means kayak already; it does not find tent.' in said.err
     assert "scrubjay concepts merge" in said.err
@@ -96,9 +96,9 @@ def test_a_dictionary_file_is_taken_and_its_broken_lines_are_named(cli, boats, t
 def test_concepts_are_renamed_merged_and_removed(cli, boats) -> None:
     for name in ("kayak", "tent"):
         cli("concepts", "add", name)
-    assert cli("concepts", "rename", "tent", "tarp").out == "tent is now called tarp: 3 memories.\n"
-    assert cli("concepts", "merge", "tent", "kayak").out == "tent is now part of kayak: 3 memories.\n"
-    assert "kayak is taken out; 3 memories referred to it." in cli("concepts", "remove", "tarp").out
+    assert cli("concepts", "rename", "tent", "tarp").out == "tent is renamed to tarp: 3 memories.\n"
+    assert cli("concepts", "merge", "tent", "kayak").out == "tent is merged into kayak: 3 memories.\n"
+    assert "kayak removed; 3 memories mentioned it." in cli("concepts", "remove", "tarp").out
     assert cli("concepts", "--json").json["total"] == 0
     for words in (
         ["show", "kayak"],

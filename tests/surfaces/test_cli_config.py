@@ -29,7 +29,7 @@ def test_config_shows_every_setting_with_value_origin_and_variable(cli, tmp_path
 def test_config_says_where_the_file_would_be(cli, tmp_path: Path) -> None:
     out = cli("config").out
     assert out.startswith(
-        f"settings file: {tmp_path / 'configuration' / 'scrubjay' / 'config.toml'} (not there)"
+        f"settings file: {tmp_path / 'configuration' / 'scrubjay' / 'config.toml'} (missing)"
     )
 
 

@@ -55,7 +55,7 @@ def test_it_says_in_one_line_what_became_of_what_and_how_to_take_it_back(cli, ta
     assert found, said.out
     assert cli("consolidate").out == "Nothing to consolidate.\n"
     assert cli("consolidate", "--undo", found[1]).out == "1 memory removed, 0 memories restored.\n"
-    assert cli("consolidate", "--undo", found[1]).out == f"{found[1]} is undone already.\n"
+    assert cli("consolidate", "--undo", found[1]).out == f"{found[1]} was already undone.\n"
 
 
 def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
@@ -78,7 +78,7 @@ def test_a_dry_run_shows_how_much_of_each_tier_would_be_promoted_and_the_first_f
         )
     said = cli("consolidate", "--dry-run").out
     assert "\n5 facts would be promoted:\nsem_" in said
-    assert said.count("\n  and 2 more (--json names all)\n") == 2
+    assert said.count("\n  and 2 more (use --json to list all)\n") == 2
     assert sum(said.split("facts would be promoted:")[1].count(fact) for fact in facts) == 3
     assert re.search(r"; 5 facets, 5 facts would be promoted\. Nothing was written\.\n$", said)
     assert len(cli("consolidate", "--dry-run", "--json").json["promoted"]) == 10
@@ -120,11 +120,11 @@ def as_an_earlier_version_did() -> None:
 def test_notes_are_archived_by_hand_alone_and_each_is_named_with_the_way_back(cli, diary) -> None:
     assert cli("consolidate").out == "Nothing to consolidate.\n"
     assert (
-        "Would be archived of notes:\n  2026-01-01.md (1 passage)"
+        "Would be archived from notes:\n  2026-01-01.md (1 passage)"
         in cli("consolidate", "--archive", "notes", "--dry-run").out
     )
     said = cli("consolidate", "--archive", "notes").out
-    assert "Archived of notes:\n  2026-01-01.md (1 passage)\n  2026-01-02.md" in said
+    assert "Archived from notes:\n  2026-01-01.md (1 passage)\n  2026-01-02.md" in said
     run = re.search(r"3 archived; run (run_\w+) \(undo: scrubjay consolidate --undo \1\)", said)
     assert run, said
     assert (
@@ -144,7 +144,10 @@ def test_what_an_earlier_version_archived_unasked_comes_back_with_one_command(cl
     cli("consolidate", "--archive", "transcripts")
     as_an_earlier_version_did()
     way = "scrubjay restore --archived-by-consolidation"
-    assert f"archived   8 by consolidation of an earlier version, unasked ({way})" in cli("status").out
+    assert (
+        f"archived   8 by consolidation of an earlier version, without being asked ({way})"
+        in cli("status").out
+    )
     checks = {one["about"]: one for one in cli("doctor", "--json").json["checks"]}
     assert (checks["archive"]["state"], checks["archive"]["fix"]) == ("warning", way)
     assert cli("restore", "--archived-by-consolidation").out == "8 memories restored.\n"
@@ -205,7 +208,7 @@ def test_whoever_comes_second_is_told_so_and_it_is_no_error(cli, talked) -> None
         desk = memory._workspace
         with desk.store.alone(desk.scope, "consolidate"):
             said = cli.process("consolidate")
-            assert (said.code, said.out) == (0, "Another process consolidates now; nothing was done.\n")
+            assert (said.code, said.out) == (0, "Another process is consolidating; nothing was done.\n")
             assert cli.process("consolidate", "--undo", "run_00").code == 4
 
 
@@ -230,8 +233,8 @@ def test_what_a_language_model_found_is_told_and_where_it_found_it(cli, chat) ->
     )
     done = cli("consolidate")
     assert done.code == 0
-    assert "1 statement more in 1 turn that a language model read" in done.out
-    assert "1 of its claims refused: no source says them" in done.out
+    assert "1 fact extracted from 1 turn by a language model" in done.out
+    assert "1 of its claims rejected: no source supports them" in done.out
     assert "Sending 1 turn (" in done.err
     found = cli("search", "who sails without a compass", "--tier", "semantic", "--json").json["results"][0]
     assert f"evidence: {turn} (read by qwen)" in cli("history", found["id"]).out

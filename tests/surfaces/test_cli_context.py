@@ -36,7 +36,7 @@ def test_json_tells_what_is_in_it_and_what_is_not(cli, notes) -> None:
 def test_wrong_use_is_refused(cli) -> None:
     said = cli("context", "x", "--session-start")
     assert said.code == 2
-    assert "--session-start goes without a question" in said.err
+    assert "--session-start takes no question" in said.err
     assert cli("context", "--budget", "10").code == 2
     assert cli("context", "--part", "dreams").code == 2
 

@@ -36,8 +36,8 @@ def test_a_script_installs_with_yes_and_takes_it_back(cli: Any, home: Path, tmp_
     assert files(home) == [
         ".claude.json", ".claude/CLAUDE.md", ".claude/settings.json", ".claude/skills/scrubjay/SKILL.md",
     ]  # fmt: skip
-    assert f"kept in   {tmp_path / 'memory.db'} (from environment SCRUBJAY_STORE" in done.out
-    assert "takes in  Your sessions with Claude Code" in done.out
+    assert f"stores in  {tmp_path / 'memory.db'} (from environment SCRUBJAY_STORE" in done.out
+    assert "captures   Your sessions with Claude Code" in done.out
     assert "pause" in done.out
     assert "undo: scrubjay uninstall claude-code" in done.out
     assert '+    "scrubjay": {' in done.out
@@ -46,7 +46,7 @@ def test_a_script_installs_with_yes_and_takes_it_back(cli: Any, home: Path, tmp_
     assert "Done" not in again.out
     back = cli("uninstall", "claude-code", "-y")
     assert back.code == 0
-    assert "Memories stay" in back.out
+    assert "Memories are kept" in back.out
     assert files(home) == []
 
 
@@ -96,10 +96,10 @@ def test_the_list_says_what_is_there_and_what_is_broken(cli: Any, home: Path) ->
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (("install",), "Name the agents to install for: claude-code, codex"),
-        (("uninstall",), "Name the agents to uninstall for"),
+        (("install",), "Name the agents to install scrubjay for: claude-code, codex"),
+        (("uninstall",), "Name the agents to uninstall scrubjay for"),
         (("install", "codx"), "No agent is called 'codx'"),
-        (("install", "codex", "--store", "x.db"), "--store and --user mean nothing here"),
+        (("install", "codex", "--store", "x.db"), "--store and --user have no effect here"),
     ],
 )
 def test_a_wrong_call_says_what_would_be_right(

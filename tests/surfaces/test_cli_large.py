@@ -20,14 +20,14 @@ def test_the_owner_of_a_large_tenant_is_told_what_it_lacks_and_makes_it(
     assert "of 2 memories, the words of each are looked through for every search" in said
     assert "the vectors of " in said
     made = cli("rebuild", "--large", *at)
-    assert made.out.startswith("2 memories sorted by their words in ")
-    assert "vectors: an index for " in made.out
+    assert made.out.startswith("word index: 2 memories, ")
+    assert "vector index: " in made.out
     assert "of 2 memories" not in cli("status", *at).out
     found = cli("search", "what is the mast made of", "--json", *at).json["results"]
     assert "spruce" in found[0]["snippet"]
     again = cli("rebuild", "--large", "--json", *at).json
     assert (again["words"], again["without"]) == (0, "")
-    assert cli("rebuild", "--no-large", *at).out == "taken away; searches read all again\n"
+    assert cli("rebuild", "--no-large", *at).out == "Indexes dropped; searches scan all memories again.\n"
     assert "of 2 memories" in cli("status", *at).out
 
 

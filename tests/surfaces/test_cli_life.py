@@ -7,7 +7,7 @@ def test_what_is_archived_leaves_answers_and_comes_back(cli) -> None:
     found = cli("search", "mast", "--json").json["results"]  # nothing active answers
     assert [one["status"] for one in found] == ["archived"]
     assert cli("get", added, "--json").json["memories"][0]["status"] == "archived"
-    assert cli("archive", added).out == "0 memories archived.\n1 memory already so.\n"
+    assert cli("archive", added).out == "0 memories archived.\n1 memory unchanged.\n"
     assert cli("restore", added).out == "1 memory restored.\n"
     assert [one["id"] for one in cli("search", "mast", "--json").json["results"]] == [added]
 
@@ -16,12 +16,12 @@ def test_feedback_is_bounded_and_history_tells_of_it(cli) -> None:
     added = cli("add", "The mast is 12 metres", "--json").json["id"]
     for _ in range(4):
         assert cli("feedback", "wrong", added).code == 0
-    assert cli("feedback", "useful", added).out == "1 memory remembered as useful.\n"
+    assert cli("feedback", "useful", added).out == "1 memory marked useful.\n"
     told = cli("history", added, "--json").json
     assert [event["op"] for event in told["events"]] == ["wrong"] * 4 + ["useful"]
     shown = cli("history", added)
     assert "strength 0.33" in shown.out
-    assert shown.out.count("was called wrong") == 4
+    assert shown.out.count("was marked wrong") == 4
     assert cli("feedback", "lovely", added).code == 2
 
 
@@ -37,9 +37,9 @@ def test_history_shows_what_took_a_memorys_place(cli) -> None:
 def test_an_addition_says_what_it_changes(cli) -> None:
     old = cli("add", "The timeout of the gateway is 30 seconds.", "--json").json["id"]
     said = cli("add", "The timeout of the gateway is 90 seconds.")
-    assert said.out.splitlines()[1] == f"It takes the place of {old}."
+    assert said.out.splitlines()[1] == f"It supersedes {old}."
     against = cli("add", "The timeout of the gateway is not 90 seconds.").out
-    assert "It contradicts" in against or "It takes the place of" in against
+    assert "It contradicts" in against or "It supersedes" in against
 
 
 def test_what_is_not_there_is_named(cli) -> None:

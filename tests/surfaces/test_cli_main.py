@@ -234,7 +234,7 @@ def test_a_store_that_is_not_there_is_an_error_of_whoever_reads_and_is_not_made(
         said = cli(*command, "--store", typo)
         assert said.code == 2
         assert said.err.startswith(
-            f"error: There is no store at {typo}. Nothing was made.\nhint: check --store"
+            f"error: There is no store at {typo}. Nothing was created.\nhint: check --store"
         )
     assert not typo.exists()
     assert cli("add", "the kayak leaks", "--store", typo).code == 0

@@ -13,7 +13,7 @@ def test_a_text_is_added_once_and_found(cli) -> None:
     assert (first["existed"], first["note"], first["scrubbed"]) == (False, None, {})
     assert first["id"].startswith("obs_")
     again = cli("add", "The mast is 12 metres")
-    assert again.out == f"{first['id']} was there already.\n"
+    assert again.out == f"{first['id']} already exists.\n"
     assert cli("add", "The  mast is 12\nmetres").out == again.out
     found = cli("search", "mast", "--json").json["results"]
     assert [each["citation"] for each in found] == [first["id"]]
@@ -136,7 +136,7 @@ def test_forget_removes_for_good_and_names_where_the_words_still_stand(cli, note
     best = cli("search", "Bornholm", "--json").json["results"][0]
     said = cli("forget", best["id"], "--yes")
     assert said.code == 0
-    assert said.out == f"1 memory forgotten.\nThe words still stand in {best['citation']}.\n"
+    assert said.out == f"1 memory forgotten.\nThe text remains in {best['citation']}.\n"
     cli("sync")
     assert "Bornholm" not in str(cli("search", "Bornholm", "--json").json["results"])
     assert cli("forget", best["id"], "--yes").code == 2

@@ -9,7 +9,7 @@ def test_models_lists_the_bundled_ones_and_how_far_they_reach(cli, notes) -> Non
     assert (static["covered"], static["waiting"], static["state"]) == (4, 0, "active")
     assert (minilm["covered"], minilm["waiting"], minilm["dimensions"]) == (0, 4, 384)
     out = cli("models", "list").out
-    assert "4 waiting" in out
+    assert "4 pending" in out
     assert minilm["name"] in out
 
 
@@ -41,7 +41,7 @@ def test_rebuild_keeps_what_was_added_and_what_was_forgotten(cli, notes) -> None
 def test_a_model_is_dropped_and_added_again(cli, notes) -> None:
     cli("sync", notes)
     name = cli("models", "--json").json["models"][1]["name"]
-    assert cli("models", "drop", name).out == f"{name} dropped, with its vectors.\n"
+    assert cli("models", "drop", name).out == f"{name} and its vectors removed.\n"
     assert len(cli("models", "--json").json["models"]) == 1
     catalogued = [each for each in ("minilm", name) if cli("models", "add", each).code == 0]
     assert catalogued
@@ -56,7 +56,9 @@ def test_a_dropped_model_is_used_again_with_one_command(cli, notes) -> None:
     name = cli("models", "--json").json["models"][1]["name"]
     cli("models", "drop", name)
     said = cli("models", "use", name)
-    assert said.out == f"{name} ranks from now on. 4 memories pending embedding; run `scrubjay embed`.\n"
+    assert (
+        said.out == f"{name} is now used for ranking. 4 memories pending embedding; run `scrubjay embed`.\n"
+    )
     assert cli("models", "--json").json["models"][1]["state"] == "active"
 
 

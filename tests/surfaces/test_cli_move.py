@@ -10,11 +10,11 @@ def test_what_is_exported_comes_back_by_an_import(cli, tmp_path: Path) -> None:
     assert cli("export", file).out.startswith(f"1 memory, 0 edges and 0 events in {file}, ")
     other = ("--store", str(tmp_path / "other.db"))
     dry = cli("import", file, "--dry-run", *other)
-    assert dry.out.startswith("1 memory would be added, 0 here already")
+    assert dry.out.startswith("1 memory would be added, 0 already present")
     assert "The mast is 12 metres" in dry.out
     assert cli("search", "mast", "--json", *other).json["results"] == []
     assert cli("import", file, "--json", *other).json["added"] == 1
-    assert cli("import", file, *other).out.startswith("0 memories added, 1 here already")
+    assert cli("import", file, *other).out.startswith("0 memories added, 1 already present")
     (found,) = cli("search", "mast", "--json", *other).json["results"]
     assert found["id"] != added
 
@@ -49,7 +49,7 @@ def test_a_cut_file_is_refused_with_its_last_line(cli, tmp_path: Path) -> None:
 def test_a_backup_opens_as_a_store(cli, tmp_path: Path) -> None:
     added = cli("add", "The mast is 12 metres", "--json").json["id"]
     copy = tmp_path / "copy.db"
-    assert "is a checked copy of the store" in cli("backup", copy).out
+    assert "is a verified copy of the store" in cli("backup", copy).out
     assert cli("get", added, "--store", str(copy)).code == 0
     assert cli("backup", copy).code == 2
 
@@ -58,7 +58,7 @@ def test_lines_that_cannot_be_taken_are_named_and_the_others_are_taken(cli, tmp_
     file = tmp_path / "own.jsonl"
     file.write_text('{"content": "The mast is 12 metres"}\n{"content": 7}\n', "utf-8")
     said = cli("import", file)
-    assert (said.code, said.out.startswith("1 memory added, 0 here already")) == (0, True)
+    assert (said.code, said.out.startswith("1 memory added, 0 already present")) == (0, True)
     assert "line 2: it has no text under `content`" in said.err
     done = cli("import", file, "--json").json
     assert (done["format"], done["existed"], done["failures"]) == ("jsonl", 1, 1)
@@ -75,12 +75,10 @@ def test_a_workspace_is_named_as_the_source_that_it_becomes(cli, tmp_path: Path)
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "MEMORY.md").write_text("The mast is 12 metres.\n", "utf-8")
     said = cli("import", tmp_path / "w", "--dry-run")
-    assert f"Would be a source from now on, read by every sync: {tmp_path / 'w'}" in said.out
-    assert said.out.startswith("Would be kept in step with, not copied: 1 file (read as openclaw)\n")
+    assert f"Would be a source, read by every sync: {tmp_path / 'w'}" in said.out
+    assert said.out.startswith("Would register as a source: 1 file (format openclaw)\n")
     assert "memories" not in said.out
-    assert (
-        f"Is a source from now on, read by every sync: {tmp_path / 'w'}" in cli("import", tmp_path / "w").out
-    )
+    assert f"Now a source, read by every sync: {tmp_path / 'w'}" in cli("import", tmp_path / "w").out
 
 
 def test_a_copy_to_another_file_holds_and_answers_the_same(cli, tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.cli import search as command
 from scrubjay.cli.search import PRESETS
 from scrubjay.config.settings import FUSIONS as SETTING_FUSIONS
 from scrubjay.config.settings import RERANKER_KINDS as SETTING_KINDS
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.rerankers.base import RERANKERS as KNOWN_KINDS
 from scrubjay.search.plan import PRESETS as KNOWN_PRESETS
-from scrubjay.search.request import FUSIONS, MAX_NEIGHBOURS, RESULT_KINDS
+from scrubjay.search.request import FUSIONS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -99,7 +98,7 @@ def test_explain_prints_the_numbers_that_make_the_score(cli, notes) -> None:
     out = cli("search", "volvo engine", "--explain").out
     assert "+ " in out
     assert "bm25: value " in out
-    assert "words in bm25: volvo" in out
+    assert "bm25 terms: volvo" in out
     assert "notes" in cli("search", "volvo engine", "--explain", "--json").json
 
 
@@ -257,11 +256,11 @@ def test_what_says_the_same_is_counted_and_named_when_asked(cli, tmp_path) -> No
         (tmp_path / "same" / str(number) / "kettle.md").write_text(text, "utf-8")
     cli("sync", tmp_path / "same")
     said = cli("search", "kettle").out
-    assert "said by 2 other memories too\n" in said
+    assert "2 duplicates\n" in said
     explained = cli("search", "kettle", "--explain").out
     (found,) = cli("search", "kettle", "--json").json["results"]
     assert found["copies"] == 2
-    assert f"said by 2 other memories too: {', '.join(found['copied'])}" in explained
+    assert f"2 duplicates: {', '.join(found['copied'])}" in explained
 
 
 def test_what_was_said_before_helps_a_question_that_leans_on_it(cli, notes, tmp_path, monkeypatch) -> None:
@@ -339,10 +338,6 @@ def test_a_conversation_is_one_result_and_a_turn_is_shown_among_its_neighbours(c
     assert cli("search", "heron", "--by", "page").code == 2
 
 
-def test_the_commands_lists_are_those_of_the_search() -> None:
-    assert (command.SHAPES, command.MAX_NEIGHBOURS) == (RESULT_KINDS, MAX_NEIGHBOURS)
-
-
 def test_a_memory_without_a_title_or_a_file_says_its_id_once(cli) -> None:
     added = cli("add", "The ferry leaves at nine.", "--json").json["id"]
     for name in ("search", "thread"):
@@ -390,7 +385,7 @@ def test_where_every_match_is_weak_the_line_names_the_file_of_the_best_one(cli, 
     one = max(results, key=lambda each: each["relevance"])
     told = cli("search", question).out
     assert told.startswith(f"{len(results)} weak matches, best ")
-    assert f" in {one['path']}:{one['line_start']}: --weak shows" in told
+    assert f" in {one['path']}:{one['line_start']}; use --weak to show" in told
 
 
 def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None:
@@ -400,9 +395,9 @@ def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None
     question = "from which pier does the ferry to Aarhus leave"
     told = cli("search", question).out
     assert "pier nine" in told
-    (line,) = [line for line in told.splitlines() if "--weak shows them" in line]
+    (line,) = [line for line in told.splitlines() if "use --weak to show them" in line]
     assert "weak match" in line
-    assert re.search(r", best 0\.0\d in obs_\w+: ", line)
+    assert re.search(r", best 0\.0\d in obs_\w+; ", line)
     whole = cli("search", question, "--weak").out
     assert "--weak" not in whole
     assert "passengers in week" in whole

@@ -32,10 +32,10 @@ def test_sync_says_what_it_did_and_what_waits_and_puts_progress_aside(cli, notes
     first, second = said.out.splitlines()
     assert re.fullmatch(
         "3 files, 4 passages: 4 added, 0 updated, 0 unchanged, 0 removed, [1-9] concepts? linked, "
-        "0 embedded, 4 waiting, .* s",
+        "0 embedded, 4 pending, .* s",
         first,
     )
-    assert second == "4 passages wait for the larger model; `scrubjay embed` does it."
+    assert second == "4 passages pending embedding; run `scrubjay embed`."
     assert all("passage" in each or "file" in each for each in said.err.splitlines())
     assert "\x1b" not in said.err
 
@@ -86,7 +86,7 @@ def test_sources_lists_and_removes_and_leaves_the_files(cli, notes) -> None:
 def test_a_source_whose_folder_is_gone_says_so_and_keeps_its_memories(cli, notes, tmp_path: Path) -> None:
     cli("sync", notes)
     notes.rename(tmp_path / "elsewhere")
-    assert "(not there now)" in cli("sources").out
+    assert "(missing)" in cli("sources").out
     cli("sync")
     assert cli("status", "--json").json["memories"] == 4
 
@@ -115,7 +115,7 @@ def test_on_a_terminal_sync_fills_the_larger_model_within_its_seconds(environ, n
     os.close(side)
     seen = _everything(main)
     assert process.wait(timeout=60) == 0
-    assert b"4 embedded, 0 waiting" in seen
+    assert b"4 embedded, 0 pending" in seen
     assert b"Embedding" in seen
 
 
@@ -213,7 +213,7 @@ def test_an_interrupted_sync_says_what_is_kept_and_how_to_go_on(environ, tmp_pat
             process.kill()
     assert process.returncode == 130
     assert "Stopped." in err
-    assert "`scrubjay sync` goes on" in err
+    assert "run `scrubjay sync` to continue" in err
     assert "Traceback" not in err
 
 
@@ -255,7 +255,7 @@ def test_a_source_of_which_every_file_is_untrusted_is_not_called_so_in_part(cli,
     package.mkdir(parents=True)
     (package / "README.md").write_text("# Pad\n")
     cli("sync", package)
-    assert "untrusted (not your work)" in cli("sources").out
+    assert "untrusted (others' work)" in cli("sources").out
 
 
 def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
@@ -277,9 +277,9 @@ def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
         assert re.search(r"observation.* · untrusted\b", cli(*command).out), command
     assert "untrusted" not in cli("sync").err
     assert cli("sync", notes, "--untrusted").code == 0
-    assert "untrusted, as you said" in cli("sources").out
+    assert "untrusted (set by you)" in cli("sources").out
     assert cli("sync", notes, "--trusted", "--share").err.count("untrusted") == 0
-    assert "trusted, as you said, shared by front matter" in cli("sources").out
+    assert "trusted (set by you), shared by front matter" in cli("sources").out
     (source,) = cli("sources", "--json").json["sources"]
     assert (source["trust"], source["share"]) == ("trusted", True)
     assert cli("sync", "--untrusted").code == 2

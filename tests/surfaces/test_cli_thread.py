@@ -36,7 +36,7 @@ def test_json_tells_path_parts_of_the_score_and_what_was_left_out(cli, story) ->
 
 def test_the_score_is_explained_on_request(cli, story) -> None:
     assert "score: " in cli("thread", "MongoDB", "--explain").out
-    assert "x carried" not in cli("thread", "MongoDB").out
+    assert "x propagated" not in cli("thread", "MongoDB").out
 
 
 def test_filters_and_bounds_are_taken_from_the_command_line(cli, story) -> None:

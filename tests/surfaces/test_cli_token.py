@@ -18,7 +18,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
     assert "--open" not in cli("token", "create", "other").err
     secret = made.out.strip()
     assert secret.startswith("scrubjay_")
-    assert "for bob for 90d" in made.err
+    assert "for user bob for 90d" in made.err
     file = tokens_path()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert secret not in file.read_text()

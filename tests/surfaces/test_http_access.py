@@ -70,11 +70,11 @@ def test_what_opens_nothing_opens_no_route(environ: dict[str, str]) -> None:
     with asking(environ, open_here=False) as client:
         for method, path, scope in operations(client, good_one):
             for headers in wrong if scope else []:
-                assert "token is needed" in refused(ask(client, method, path, headers), 401)
+                assert "token is required" in refused(ask(client, method, path, headers), 401)
         refused(client.get("/openapi.json"), 401)
         refused(client.post("/v1/embeddings", headers=revoked), 401)
         form = client.post("/openai/v1/chat/completions", headers=revoked).json()["error"]
-        assert (form["code"], "token is needed" in form["message"]) == ("scrubjay_proxy", True)
+        assert (form["code"], "token is required" in form["message"]) == ("scrubjay_proxy", True)
         own = {"x-scrubjay-token": good_one["authorization"].partition(" ")[2]}
         assert good(client.get("/v1/status", headers=own))["memories"] == 0
 

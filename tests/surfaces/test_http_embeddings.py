@@ -36,7 +36,7 @@ def test_openais_client_gets_the_models_own_vectors(environ: dict[str, str], cli
     with pytest.raises(UnprocessableEntityError, match="dimensions is 32"):
         asks.embeddings.create(model=NAME, input="x", dimensions=32)
     for tokens in ([1, 2, 3], [[1, 2], [3]]):
-        with pytest.raises(UnprocessableEntityError, match="input holds tokens"):
+        with pytest.raises(UnprocessableEntityError, match="input contains token ids"):
             asks.embeddings.create(model=NAME, input=tokens)
     with pytest.raises(AuthenticationError):
         asks.with_options(api_key=key + "x").embeddings.create(model=NAME, input="x")

@@ -76,12 +76,13 @@ def test_who_waits_takes_turns_with_the_others_who_wait(environ: dict[str, str],
         assert gate.wait(60)
 
     async def main(session: Session) -> None:
+        do = session.write if writes else session.read
         slots = 1 if writes else MAX_CONCURRENT_READS
-        crowd = [asyncio.ensure_future(session.do(EVE, holds, writes=writes)) for _ in range(slots)]
+        crowd = [asyncio.ensure_future(do(EVE, holds)) for _ in range(slots)]
         for _ in range(slots):
             assert await asyncio.to_thread(full.acquire, timeout=60)
         for who in (EVE,) * 30 + (BOB,) * 3 + (ANN,) * 3:
-            work = session.do(who, lambda _, name=who.user: begun.append(name), writes=writes)
+            work = do(who, lambda _, name=who.user: begun.append(name))
             crowd.append(asyncio.ensure_future(work))
         await asyncio.sleep(0)  # all of them have asked
         gate.set()

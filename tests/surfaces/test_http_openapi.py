@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.testclient import TestClient
 
-from scrubjay.server.http.schemas import COMMON_ERRORS
+from scrubjay.server.http.schemas import COMMON_ERRORS, COMPONENT_NAMES
 
 CHECKS = (
     not_a_server_error,
@@ -57,6 +57,11 @@ def test_every_route_says_what_it_is_and_every_error_it_can_answer(client: TestC
                 )
     for name, schema in told["components"]["schemas"].items():
         assert schema.get("additionalProperties") is False, name
+
+
+def test_components_keep_the_names_they_were_published_under(client: TestClient) -> None:
+    schemas = good(client.get("/openapi.json"))["components"]["schemas"]
+    assert set(COMPONENT_NAMES.values()) <= set(schemas)
 
 
 def test_every_example_is_what_its_schema_says(client: TestClient) -> None:

@@ -171,4 +171,4 @@ def test_wrong_options_are_refused_in_the_one_shape(client: TestClient) -> None:
         refused(client.get(f"/v1/search?{url}"), 422)
     refused(client.post("/v1/search", json={"query": "x", "sources": ["elsewhere"]}), 404)
     refused(client.get("/v1/nothing"), 404)
-    assert refused(client.put("/v1/search", json={}), 405) == "This cannot be done there."
+    assert refused(client.put("/v1/search", json={}), 405) == "Method not allowed."

@@ -133,7 +133,7 @@ def test_a_cancelled_write_that_has_begun_is_whole(session: Session, model: Held
 def test_a_session_that_ends_lets_a_write_that_has_begun_end_first(session: Session, model: Held) -> None:
     async def main() -> None:
         async with anyio.create_task_group() as group:
-            group.start_soon(lambda: session.do(session.owner, lambda m: m.add("bird one"), writes=True))
+            group.start_soon(lambda: session.write(session.owner, lambda m: m.add("bird one")))
             await model.reached()
             group.cancel_scope.cancel()
             model.open.set()

@@ -241,7 +241,7 @@ def test_who_uses_all_sessions_that_one_may_have_is_told_so_and_others_get_in(
             assert stack.enter_context(listening).status_code == 200
         refused = client.post(url, json=HELLO, headers=shown)
         assert refused.status_code == 503
-        assert f"{MAX_SESSIONS_PER_CLIENT} sessions of yours" in refused.json()["error"]["message"]
+        assert f"{MAX_SESSIONS_PER_CLIENT} of your sessions" in refused.json()["error"]["message"]
         assert client.post(url, json=HELLO, headers={"Authorization": f"Bearer {bob}"}).status_code == 200
 
 
@@ -254,7 +254,7 @@ def test_answers_do_not_wait_for_acknowledgements() -> None:
 def test_an_address_that_is_taken_or_is_none_is_an_error(cli, environ) -> None:
     with running(environ) as url:
         taken = cli.process("mcp", "--http", f"127.0.0.1:{httpx2.URL(url).port}")
-        assert (taken.code, "cannot be listened on" in taken.err) == (4, True)
+        assert (taken.code, "Cannot listen on" in taken.err) == (4, True)
     for wrong in ("8765", "here:x", ":80", "127.0.0.1:70000"):
         assert cli("mcp", "--http", wrong).code == 2
-    assert "goes with --http" in cli("mcp", "--require-token").err
+    assert "needs --http" in cli("mcp", "--require-token").err

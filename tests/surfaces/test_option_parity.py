@@ -15,13 +15,15 @@ import pytest
 from scrubjay import AsyncMemory, Memory
 from scrubjay.api.tools import find_tool
 from scrubjay.cli.search import context, search, thread
+from scrubjay.cli.transfer import import_
 from scrubjay.config.settings import RERANKER_KINDS as RERANKERS
 from scrubjay.models.records import STATUSES, TIERS
-from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.models.results import CONTEXT_PARTS, MAX_NEIGHBOURS, MAX_RESULTS
+from scrubjay.models.results import RESULT_KINDS as SHAPES
 from scrubjay.search.plan import PRESETS
-from scrubjay.search.request import FUSIONS, MAX_NEIGHBOURS, MAX_RESULTS
-from scrubjay.search.request import RESULT_KINDS as SHAPES
+from scrubjay.search.request import FUSIONS
 from scrubjay.server.http.search import Search, SearchQuery, Thread, ThreadQuery, Wanted, WantedQuery
+from scrubjay.transfer.detection import IMPORT_FORMATS
 
 METHODS = ("search", "thread", "context")
 COMMANDS: dict[str, click.Command] = {"search": search, "thread": thread, "context": context}
@@ -117,6 +119,12 @@ def test_http_names_the_choices_that_there_are(method: str) -> None:
 def test_the_command_bounds_numbers_as_python_does() -> None:
     most = {param.name: param.type.max for param in search.params if isinstance(param.type, click.IntRange)}
     assert (most["limit"], most["neighbours"]) == (MAX_RESULTS, MAX_NEIGHBOURS)
+
+
+def test_import_offers_the_formats_that_there_are() -> None:
+    formats = next(param.type for param in import_.params if param.name == "format")
+    assert isinstance(formats, click.Choice)
+    assert tuple(formats.choices) == IMPORT_FORMATS
 
 
 def named(schema: Any) -> list[str]:

@@ -83,7 +83,7 @@ def test_an_upstream_that_does_not_answer_is_told_of_in_its_form(
         with pytest.raises(openai.APIStatusError) as caught:
             ask(proxy)
         assert caught.value.status_code == 504
-        assert "did not begin to answer within 0.2 s" in str(caught.value.message)
+        assert "did not respond within 0.2 s" in str(caught.value.message)
         assert proxy.turns() == []
 
 
@@ -100,7 +100,7 @@ def test_an_upstream_that_is_not_there_is_told_of_in_its_form(environ: dict[str,
         held.bind(("127.0.0.1", 0))
         nowhere = f"http://127.0.0.1:{held.getsockname()[1]}"
         with proxying(environ, model, openai=nowhere, anthropic=nowhere) as proxy:
-            with pytest.raises(openai.APIStatusError, match="gave no answer: ConnectError"):
+            with pytest.raises(openai.APIStatusError, match="did not respond: ConnectError"):
                 ask(proxy)
             with anthropic.Anthropic(base_url=proxy.anthropic, api_key="k", max_retries=0) as asking:
                 with pytest.raises(anthropic.APIStatusError) as caught:
@@ -158,11 +158,11 @@ def test_a_token_of_ours_goes_no_further_and_the_settings_key_takes_its_place(
 @pytest.mark.parametrize(
     ("open_here", "headers", "status", "kind", "told"),
     [
-        (False, {}, 401, "authentication_error", "A token is needed"),
+        (False, {}, 401, "authentication_error", "A valid token is required"),
         (True, {"x-scrubjay-token": "scrubjay_revoked"}, 401, "authentication_error", "token create NAME"),
         (True, {"x-forwarded-for": "10.0.0.9"}, 401, "authentication_error", "The request was forwarded"),
-        (True, {"origin": "https://evil.example"}, 403, "permission_error", "a page of another site"),
-        (True, {"host": "evil.example"}, 421, "invalid_request_error", "Host names another machine"),
+        (True, {"origin": "https://evil.example"}, 403, "permission_error", "Cross-site request rejected"),
+        (True, {"host": "evil.example"}, 421, "invalid_request_error", "Host header does not match"),
     ],
 )
 def test_who_is_not_let_in_reads_why_in_the_form_of_the_interface(
@@ -206,7 +206,7 @@ def test_the_settings_that_are_shown_hold_no_key(cli: Any) -> None:
 def test_a_proxy_that_leads_to_itself_stops_at_once(environ: dict[str, str], model: Model) -> None:
     with proxying(environ, model) as proxy:
         proxy.passing.upstream._settings = type(proxy.passing.settings)(openai=proxy.openai)
-        with pytest.raises(openai.APIStatusError, match="leads back to this very server"):
+        with pytest.raises(openai.APIStatusError, match="points to this server itself"):
             ask(proxy)
 
 
@@ -225,7 +225,7 @@ def test_an_upstream_that_is_no_address_is_refused_at_the_start(
     environ: dict[str, str], model: Model, url: str
 ) -> None:
     with (
-        pytest.raises(ConfigError, match="openai is no address") as caught,
+        pytest.raises(ConfigError, match="openai is not a valid base URL") as caught,
         proxying(environ, model, openai=url),
     ):
         pass
@@ -238,16 +238,16 @@ def test_what_waited_when_the_process_died_is_remembered_once(environ: dict[str,
 
     with proxying(environ, model, opening=broken) as proxy:
         ask(proxy)
-        assert proxy.passing.spool.waiting() == 2
-    waited = proxy.passing.spool.path.read_bytes()
+        assert proxy.passing.queue.waiting() == 2
+    waited = proxy.passing.queue.path.read_bytes()
     with proxying(environ, model) as proxy:
         first = [(one.id, one.content, one.event) for one in proxy.turns()]
         assert [content for _, content, _ in first] == [SAID[0]["content"], "Fine."]
     # Killed after the store had them, before the queue was told: they are in it once more.
-    proxy.passing.spool.path.write_bytes(waited)
+    proxy.passing.queue.path.write_bytes(waited)
     with proxying(environ, model) as proxy:
         assert [(one.id, one.content, one.event) for one in proxy.turns()] == first
-        assert proxy.passing.spool.waiting() == 0
+        assert proxy.passing.queue.waiting() == 0
 
 
 def test_a_queue_that_is_full_drops_what_comes_and_says_so(environ: dict[str, str], model: Model) -> None:
@@ -258,8 +258,8 @@ def test_a_queue_that_is_full_drops_what_comes_and_says_so(environ: dict[str, st
         model.answer = lambda request: completion("word " * 70_000)
         for number in range(4):
             ask(proxy, **{"x-scrubjay-session": str(number)})
-        assert proxy.passing.losses.turns == {"full": 2, "quota": 0, "unwritten": 0}
-        assert proxy.passing.spool.waiting() == 6
+        assert proxy.passing.drops.turns == {"full": 2, "quota": 0, "unwritten": 0}
+        assert proxy.passing.queue.waiting() == 6
     assert '"why": "the queue is full"' in proxy.log.read_text()
 
 
@@ -267,10 +267,10 @@ def test_a_queue_that_cannot_be_written_costs_nothing_but_the_memory(
     environ: dict[str, str], model: Model
 ) -> None:
     with proxying(environ, model) as proxy:
-        proxy.passing.spool.path.parent.mkdir(parents=True)
-        proxy.passing.spool.path.mkdir()
+        proxy.passing.queue.path.parent.mkdir(parents=True)
+        proxy.passing.queue.path.mkdir()
         assert ask(proxy).choices[0].message.content == "Fine."
-        assert proxy.passing.losses.turns == {"full": 0, "quota": 0, "unwritten": 2}
+        assert proxy.passing.drops.turns == {"full": 0, "quota": 0, "unwritten": 2}
 
 
 def test_additions_that_pass_are_not_written_into_day_notes(
@@ -300,7 +300,7 @@ def test_the_first_use_of_an_upstream_is_announced_once(
 ) -> None:
     ask(proxy)
     ask(proxy)
-    told = [each.getMessage() for each in caplog.records if "Passing requests on" in each.getMessage()]
+    told = [each.getMessage() for each in caplog.records if "Forwarding to" in each.getMessage()]
     assert len(told) == 1
     assert proxy.model.url.removeprefix("http://") in told[0]
 
@@ -308,7 +308,7 @@ def test_the_first_use_of_an_upstream_is_announced_once(
 def test_the_queue_is_its_owners_alone(proxy: Proxied) -> None:
     ask(proxy)
     proxy.rested()
-    modes = {one.stat().st_mode & 0o077 for one in proxy.passing.spool.path.parent.iterdir()}
+    modes = {one.stat().st_mode & 0o077 for one in proxy.passing.queue.path.parent.iterdir()}
     assert modes == {0}
-    assert json.dumps(SAID[0]["content"]).encode() not in proxy.passing.spool.path.read_bytes()
+    assert json.dumps(SAID[0]["content"]).encode() not in proxy.passing.queue.path.read_bytes()
     assert turns_of(proxy.session.memory())

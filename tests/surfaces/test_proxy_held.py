@@ -59,14 +59,14 @@ def test_a_damaged_queue_is_put_aside_and_what_passes_from_then_on_is_remembered
 
     with proxying(environ, model, opening=broken) as proxy:
         ask(proxy, "The ferry to Bornholm leaves at nine.")
-        path = proxy.passing.spool.path
+        path = proxy.passing.queue.path
     damage(path)
     held = path.read_bytes()
     with proxying(environ, model) as proxy:
         proxy.rested()
         assert ask(proxy, "The tram to Odense leaves at noon.") == "Fine."
         assert [one.content for one in proxy.turns()] == ["The tram to Odense leaves at noon.", "Fine."]
-        assert not any(proxy.passing.losses.turns.values())
+        assert not any(proxy.passing.drops.turns.values())
     (aside,) = path.parent.glob(f"{path.name}.damaged-*")
     assert aside.read_bytes() == held
     assert aside.stat().st_mode & 0o077 == 0

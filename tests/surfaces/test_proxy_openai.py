@@ -225,7 +225,7 @@ def test_a_mode_that_is_none_and_a_project_that_is_a_path_are_refused_in_the_ups
     with pytest.raises(openai.BadRequestError, match="one of on, read, write, off"):
         ask(proxy, "Hello?", headers={"x-scrubjay-memory": "maybe"})
     for place in ("/home/ann/boat", "~/boat", "./boat"):
-        with pytest.raises(openai.BadRequestError, match="a path, which means nothing to a server elsewhere"):
+        with pytest.raises(openai.BadRequestError, match="a path, which cannot be resolved on the server"):
             ask(proxy, "Hello?", headers={"x-scrubjay-project": place})
     assert proxy.model.asked == []
 
@@ -256,7 +256,7 @@ def test_secrets_reach_neither_the_store_nor_the_queue(proxy: Proxied) -> None:
     key = "AKIA" + "Q7ZL4M2XWN5RT8VB"
     ask(proxy, f"Use the key {key} for the bucket of invoices.")
     assert "[secret:" in proxy.turns()[0].content
-    assert key.encode() not in b"".join(one.read_bytes() for one in proxy.passing.spool.path.parent.iterdir())
+    assert key.encode() not in b"".join(one.read_bytes() for one in proxy.passing.queue.path.parent.iterdir())
     assert key in proxy.model.last.body.decode()
 
 
@@ -346,7 +346,7 @@ def test_a_store_that_is_not_to_be_had_costs_only_the_memories(environ: dict[str
         said = ask(proxy, "Where does the zeppelin land?")
         assert said.choices[0].message.content == "Fine."
         assert proxy.injected() == ""
-        assert proxy.passing.spool.waiting() == 2
+        assert proxy.passing.queue.waiting() == 2
     assert '"event": "proxy recall"' in proxy.log.read_text()
 
 
@@ -359,7 +359,7 @@ def test_a_search_that_takes_too_long_is_not_waited_for(environ: dict[str, str],
     with proxying(environ, model, budget_ms=1) as proxy:
         proxy.rested()
         for _ in range(8):
-            proxy.session._readers.submit(over.wait, 30)
+            proxy.session._reads.pool.submit(over.wait, 30)
         ask(proxy, "Where does the zeppelin land?", headers={"x-scrubjay-session": "other"})
         over.set()
         assert proxy.injected() == ""

@@ -94,5 +94,5 @@ def test_a_turn_that_there_is_no_room_for_is_dropped_and_counted_and_keeps_nobod
                 asking_.chat.completions.create(model="m", messages=said)
         assert [one.content for one in proxy.turns("bob")] == ["The ferry leaves at nine."]
         assert [one.content for one in proxy.turns()] == ["The kettle is blue."]
-        assert proxy.passing.losses.turns["quota"] == 3
+        assert proxy.passing.drops.turns["quota"] == 3
         assert '"why": "QuotaError"' in proxy.log.read_text()

@@ -50,13 +50,13 @@ def snippets(session: Session, who: Principal, query: str = "zeppelin code") -> 
 def test_a_reader_answers_as_the_process_itself_does_and_each_principal_by_itself(
     settings: Settings, readers: WorkerPool
 ) -> None:
-    with Session(settings, readers=readers) as session, Session(settings) as alone:
+    with Session(settings, workers=readers) as session, Session(settings) as alone:
         for who in (ANN, EVE):
             assert snippets(session, who) == snippets(alone, who)
         assert snippets(session, ANN) == ["The zeppelin code is 4711."]
 
         async def adds() -> None:
-            await session.do(ANN, lambda memory: memory.add("The hangar is on platform nine."), writes=True)
+            await session.write(ANN, lambda memory: memory.add("The hangar is on platform nine."))
 
         anyio.run(adds)
         assert snippets(session, ANN, "hangar")[0] == "The hangar is on platform nine."
@@ -70,7 +70,7 @@ def test_a_reader_answers_as_the_process_itself_does_and_each_principal_by_itsel
 def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
     settings: Settings, readers: WorkerPool
 ) -> None:
-    with Session(settings, readers=readers) as session:
+    with Session(settings, workers=readers) as session:
         for process in multiprocessing.active_children():
             os.kill(process.pid, signal.SIGKILL)
         assert snippets(session, ANN) == ["The zeppelin code is 4711."]
@@ -85,7 +85,7 @@ def test_what_a_server_asks_itself_to_be_warm_is_not_told_as_slow(
     with Memory.open(settings=settings) as memory:
         memory.add("The zeppelin code is 4711.")
     log = Path(environ["XDG_DATA_HOME"]) / "scrubjay" / "log"
-    with Session(settings, readers=WorkerPool(settings, processes) if processes else None) as session:
+    with Session(settings, workers=WorkerPool(settings, processes) if processes else None) as session:
 
         async def asks(queries: Sequence[str]) -> None:
             await session.warm("recall", {"query": "What is remembered here?", "budget": 50})

@@ -87,4 +87,4 @@ def test_open_says_otherwise_and_is_warned_of_at_the_start_and_by_every_status(
         assert cli("status", "--json").json["open_servers"] == [url]
     assert "--open" not in cli("status").out
     both = cli("serve", "--open", "--require-token")
-    assert (both.code, "the opposite" in both.err) == (2, True)
+    assert (both.code, "exclude each other" in both.err) == (2, True)

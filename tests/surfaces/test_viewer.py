@@ -67,8 +67,8 @@ def test_an_answer_in_a_language_without_a_list_of_small_words_is_shown(
 def test_that_nothing_was_found_and_what_was_wrong_are_said_in_words(site: Pages, file: Path) -> None:
     site.memory.add_many([NewMemory(f"The kayak number {n} leaks at the bow.") for n in range(30)])
     silent = site.get("/?query=kayak&tag=none")
-    assert "Nothing was found." in silent.text
-    assert "The filters may leave out what you look for" in silent.text
+    assert "Nothing found." in silent.text
+    assert "The filters may hide what you are looking for" in silent.text
     wrong = site.get("/?query=berth&since=soon", 422)
     assert "'soon' is not a date." in wrong.text
 
@@ -107,7 +107,7 @@ def test_a_memory_is_shown_with_its_place_history_and_shelves(site: Pages, file:
     shown = site.get(f"/memories/{one}")
     for said in (f"{file}:1-7", "Sea notes", "#boats", "Lisbon", "boats", "user:ann", one):
         assert said in shown.text
-    assert "There is nothing" not in shown.text
+    assert "No such path" not in shown.text
     assert "No memory" in site.get("/memories/obs_0000000000000000", 404).text
 
 
@@ -148,7 +148,7 @@ def test_a_memory_is_changed_judged_archived_and_restored(site: Pages) -> None:
 def test_forgetting_says_what_happens_asks_and_says_what_still_stands(site: Pages, file: Path) -> None:
     one = passage(site, file)
     asked = site.get(f"/memories/{one}/forget")
-    assert f"the words still stand in {file}:1-7" in asked.text
+    assert f"the text remains in {file}:1-7" in asked.text
     assert site.post(f"/memories/{one}/forget", headers=SAME).status_code == 422
     assert site.memory.get(one).records
     done = site.post(f"/memories/{one}/forget", {"sure": "yes"}, headers=SAME)
@@ -244,7 +244,7 @@ def test_concepts_are_drawn_shown_and_corrected(site: Pages) -> None:
     assert [tie["together"] for tie in told["ties"]] == [3]
     assert len({(node["x"], node["y"]) for node in told["nodes"]}) == 2
     one = next(node["id"] for node in told["nodes"] if node["name"] == "Iron Ledger")
-    assert "3 memories refer to it" in site.get(f"/concepts/{one}").text
+    assert "3 memories mention it" in site.get(f"/concepts/{one}").text
     assert site.post(f"/concepts/{one}/rename", {"name": "Steel Ledger"}, headers=SAME).status_code == 303
     assert "also Iron Ledger" in site.get(f"/concepts/{one}").text
     assert site.post(f"/concepts/{one}/merge", {"name": "Quiet Harbor"}, headers=SAME).status_code == 303
@@ -256,11 +256,11 @@ def test_concepts_are_drawn_shown_and_corrected(site: Pages) -> None:
 
 def test_an_audit_is_looked_for_fixed_and_taken_back(site: Pages) -> None:
     site.memory.add_many([NewMemory(text) for text in ("ok", "The berth costs forty euros.", "thanks!")])
-    assert "Nobody has looked" in site.get("/audit").text
+    assert "No audit since" in site.get("/audit").text
     assert site.post("/audit", headers=SAME).status_code == 303
     site.ended(site.state.looks.of(Principal("default", "ann")).going)
     shown = site.get("/audit")
-    assert "3 active memories were looked at" in shown.text
+    assert "3 active memories were audited" in shown.text
     kinds = [each["value"] for each in shown.named("button") if each.get("name") == "kind"]
     assert "junk" in kinds
     done = site.post("/audit/fix", {"kind": "junk"}, headers=SAME)
@@ -303,7 +303,7 @@ def test_a_token_that_is_no_admin_writes_no_file_of_the_server(
     with pages(
         settings_of(environ), tokens, open_here=False, headers={"authorization": f"Bearer {secret}"}
     ) as other:
-        assert "that takes admin" in other.get(f"/memories/{one}/edit").text
+        assert "needs the `admin` scope" in other.get(f"/memories/{one}/edit").text
         was = site.memory.look(one).memory.content_hash
         fields = {"content": "Other words.", "was": was, "tags": "boats", "title": "Berth", "confidence": "1"}
         said = other.post(f"/memories/{one}/edit", fields)

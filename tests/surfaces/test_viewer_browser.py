@@ -194,7 +194,7 @@ def test_a_passage_is_corrected_in_its_file(
         page.get_by_role("link", name="Edit").click()
         page.locator("textarea[name=content]").fill("# Berth\n\nThe berth in Porto costs ninety pounds.")
         page.get_by_role("button", name="Save to the file").click()
-        page.get_by_text("Changed.", exact=True).wait_for()
+        page.get_by_text("Saved.", exact=True).wait_for()
         assert "ninety pounds" in page.locator(".content").inner_text()
         file = folder / "notes" / "boats" / "other.md"
         assert file.read_text() == NOTE.replace(
@@ -210,19 +210,19 @@ def test_a_memory_is_judged_archived_and_forgotten(
         page.goto(f"{url}/?query=pipistrelle")
         page.get_by_role("link", name="pipistrelle").first.click()
         page.get_by_role("button", name="Useful").click()
-        page.get_by_text("Noted: it was useful.").wait_for()
+        page.get_by_text("Marked as useful.").wait_for()
         page.get_by_role("button", name="Archive").click()
         page.get_by_role("button", name="Restore").click()
-        page.get_by_text("Restored: it answers again.").wait_for()
+        page.get_by_text("Restored.").wait_for()
         page.get_by_role("link", name="Forget").click()
-        page.get_by_label("I want it gone for good").check()
+        page.get_by_label("Delete it permanently").check()
         page.get_by_role("button", name="Forget").click()
         page.get_by_role("heading", name="Forgotten").wait_for()
         page.goto(f"{url}/?query=pipistrelle")
         assert page.locator(".results article").count() == 0
         assert page.get_by_role("status").inner_text() in (
-            "Nothing is likely to answer.",
-            "Nothing was found.",
+            "No likely answer.",
+            "Nothing found.",
         )
 
 
@@ -252,8 +252,8 @@ def test_the_picture_of_concepts_leads_to_them_and_the_audit_comes_by_itself(
         page.locator(".shelves summary").first.click()
         page.locator(".below > *").first.wait_for()
         page.goto(f"{url}/audit")
-        page.get_by_role("button", name="Look now").click()
-        page.get_by_text(re.compile("were looked at")).wait_for()
+        page.get_by_role("button", name="Run audit").click()
+        page.get_by_text(re.compile("were audited")).wait_for()
 
 
 def test_in_a_picture_of_many_concepts_the_largest_have_their_names(

@@ -12,7 +12,7 @@ import click
 from scrubjay.api import serializers
 from scrubjay.cli import agents, daemon, models, sync
 from scrubjay.cli.agents import agent_home
-from scrubjay.cli.main import Call, Command, command
+from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import RED, format_count, indent, paint, supports_colour, table, write, write_json
 from scrubjay.config.loader import config_path, known_settings, variable_name
 from scrubjay.config.pauses import Pauses
@@ -59,7 +59,7 @@ RESTORE_COMMAND = "scrubjay restore --archived-by-consolidation"
 
 @command("status")
 def status(call: Call) -> None:
-    """Show what is stored, its sources and models, what runs or is paused, and the last errors of the log."""
+    """Show the store, its sources and models, running and paused processes, and recent errors from the log."""
     with call.open() as memory:
         found = memory.status()
     errors, around = last_log_entries(data_dir()), background_facts(call)
@@ -85,7 +85,7 @@ def status(call: Call) -> None:
         write(f"warning    {single_line(text)}")
     for trouble in found.unread:
         write(
-            f"not read   {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
+            f"unread     {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
         )
     for text in background_lines(around):
         write(text)
@@ -100,7 +100,7 @@ def archived_lines(runs: Sequence[ArchivedByRun]) -> list[str]:
     """Return lines on what consolidation archived, with the commands that bring it back.
 
     >>> archived_lines([ArchivedByRun("run_5f1c09ab27", 41, True, "scrubjay consolidate --undo run_5f1c09ab27")])[0]
-    'archived   41 by consolidation of an earlier version, unasked (scrubjay restore --archived-by-consolidation)'
+    'archived   41 by consolidation of an earlier version, without being asked (scrubjay restore --archived-by-consolidation)'
     """
     unasked = sum(run.memories for run in runs if run.unasked)
     lines = [
@@ -110,7 +110,7 @@ def archived_lines(runs: Sequence[ArchivedByRun]) -> list[str]:
     ]
     if unasked:
         lines.append(
-            f"archived   {unasked:,} by consolidation of an earlier version, unasked ({RESTORE_COMMAND})"
+            f"archived   {unasked:,} by consolidation of an earlier version, without being asked ({RESTORE_COMMAND})"
         )
     return lines
 
@@ -143,13 +143,13 @@ NAME_WIDTH = 26
 
 @command("doctor")
 @click.argument("names", nargs=-1, metavar="[AGENT]...")
-@click.option("--fix", is_flag=True, help="Put right what is safe: rights of files, what was left behind.")
+@click.option("--fix", is_flag=True, help="Fix what is safe to fix: file permissions and leftovers.")
 def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
-    """Look whether all is well, and prove that each agent remembers.
+    """Check the installation, and test each agent end to end.
 
-    For each agent that scrubjay is installed for, a marker is captured by the agent's own hooks, recalled, and
-    forgotten again. With --store or --user only that store is examined, since agents use the store of your settings.
-    Exit code 1 when there is a problem.
+    For each agent that scrubjay is installed for, a marker is captured by the agent's own hooks, recalled and
+    forgotten again. With --store or --user only that store is checked, because agents use the store of your settings.
+    The exit code is 1 if there is a problem.
     """
     checks = []
     for each in _run_checks(call, names, fix):
@@ -173,8 +173,8 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
     other = bool(call.store or call.user)
     if other and names:
         raise InputError(
-            "Agents use the store of your settings, so an agent cannot be examined with --store or --user. "
-            "Nothing was examined.",
+            "Agents use the store of your settings, so they cannot be checked with --store or --user. "
+            "Nothing was checked.",
             hint=f"scrubjay doctor {' '.join(names)}",
         )
     call.must_exist()
@@ -184,14 +184,14 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
         yield check_problem("settings", str(error), error.hint or "scrubjay config")
         return
     given = sum(origin != "default" for origin in settings.origins.values())
-    yield check_ok("settings", f"understood; {given} given, the others as they come")
+    yield check_ok("settings", f"valid; {given} set, the others at their defaults")
     yield from run_checks(Installation(settings, agent_home(), mend=fix), names, agents=not other)
 
 
 def _print_checks(check: Check) -> None:
     mark, style = STATUS_MARKS[check.state]
     shown = paint(f"{mark:<8}", style, on=supports_colour(sys.stdout))
-    mended = "mended: " if check.mended else ""
+    mended = "fixed: " if check.mended else ""
     write(f"{shown} {single_line(check.about):<{NAME_WIDTH}}{mended}{single_line(check.found)}")
     if check.fix:
         write(f"{'':<9}{'':<{NAME_WIDTH}}fix: {single_line(check.fix)}")
@@ -203,9 +203,9 @@ def _summary_line(number: int, noun: str) -> str:
 
 @command("config")
 def config(call: Call) -> None:
-    """Show every setting, its value and where that came from.
+    """Show every setting, its value and its origin.
 
-    Settings come from the defaults, the settings file, the environment and the flags; the later wins.
+    Settings come from defaults, the settings file, the environment and flags; later ones win.
     """
     settings = call.settings()
     path = config_path()
@@ -217,7 +217,7 @@ def config(call: Call) -> None:
         ]
         write_json({"file": str(path), "file_exists": path.exists(), "settings": entries})
         return
-    write(f"settings file: {single_line(str(path))}{'' if path.exists() else ' (not there)'}\n")
+    write(f"settings file: {single_line(str(path))}{'' if path.exists() else ' (missing)'}\n")
     for text in table([(name, _display_value(value), f"({origin})") for name, value, origin in found]):
         write(text)
 
@@ -255,12 +255,12 @@ def _display_value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-@click.command("redactions", cls=Command)
+@command("redactions")
 def redactions(call: Call) -> None:
-    """List the secrets that were replaced, with their places.
+    """List the redacted secrets and their locations.
 
-    Each line names file and line (or the memory's id), the kind, and what stands around the mark. The secrets
-    themselves are stored nowhere.
+    Each line shows file and line (or the memory's id), the kind and the surrounding text. The secrets themselves are
+    not stored anywhere.
     """
     with call.open(cold=True) as memory:
         found = memory.redactions()

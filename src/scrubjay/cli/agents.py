@@ -56,7 +56,7 @@ class InstallStep(NamedTuple):
 def _agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--project", is_flag=True, help="Only for the project in the current folder."),
-        click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
+        click.option("--dry-run", is_flag=True, help="Show what would change; change nothing."),
         click.option("--yes", "-y", is_flag=True, help="Do not ask."),
         click.argument("names", nargs=-1, metavar="[AGENT]..."),
     ):
@@ -66,19 +66,19 @@ def _agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command("install")
 @_agent_options
-@click.option("--list", "listing", is_flag=True, help="Show the agents, and what is installed for each.")
+@click.option("--list", "listing", is_flag=True, help="List the agents and what is installed for each.")
 @click.option(
     "--no-hooks",
     is_flag=True,
-    help="Only the tools and instructions: nothing is recalled or taken in by itself.",
+    help="Install only tools and instructions: no automatic recall or capture.",
 )
 def install(
     call: Call, names: tuple[str, ...], listing: bool, no_hooks: bool, project: bool, dry_run: bool, yes: bool
 ) -> None:
-    """Make coding agents remember: write scrubjay into their configuration.
+    """Add scrubjay to the configuration of coding agents.
 
-    Says what will be captured, shows every change, asks, and writes. Entries of others, comments and layout
-    stay. Run it again after an upgrade or a move; `scrubjay uninstall` takes it back.
+    Shows what will be captured and every change, asks, and writes. Other entries, comments and layout are kept. Run it
+    again after an upgrade or a move; `scrubjay uninstall` reverts it.
     """
     from scrubjay.agents import installation
     from scrubjay.agents.base import Options
@@ -99,17 +99,17 @@ def install(
     if call.json:
         write_json({"done": done, "agents": [_install_json(step, settings, home, options) for step in steps]})
     elif done:
-        write("\nDone. From its next session on the agent remembers.")
+        write("\nDone. The agent remembers from its next session on.")
         write(f"undo: scrubjay uninstall {' '.join(names)}{' --project' if project else ''}")
 
 
 @command("uninstall")
 @_agent_options
 def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, yes: bool) -> None:
-    """Take scrubjay out of coding agents' configuration again.
+    """Remove scrubjay from the configuration of coding agents.
 
-    A file that nobody changed since becomes what it was, to the byte; of others only scrubjay's entries go.
-    Memories stay: `scrubjay forget` and the store's file are yours.
+    Files that did not change since are restored exactly; in others only scrubjay's entries are removed. Memories are
+    kept.
     """
     from scrubjay.agents import installation
     from scrubjay.agents.base import Options
@@ -124,16 +124,16 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
     if not call.json:
         for step in steps:
             write(f"{step.agent.title}")
-            _print_changes(step.plan, "scrubjay is not in its configuration; nothing to change.")
+            _print_changes(step.plan, "scrubjay is not installed; nothing to change.")
             for path in step.plan.left:
                 write_error(
-                    f"{single_line(str(path))} was changed since, and {step.agent.title} looks elsewhere now: it stays."
+                    f"{single_line(str(path))} was changed since, and {step.agent.title} no longer reads it: it is kept."
                 )
     done = _carry_out(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
     if call.json:
         write_json({"done": done, "agents": [_changes_json(step) for step in steps]})
     elif done:
-        write(f"\nDone. Memories stay in {single_line(settings.store)}.")
+        write(f"\nDone. Memories are kept in {single_line(settings.store)}.")
 
 
 def agent_home() -> Home:
@@ -160,7 +160,7 @@ def _agent_settings(call: Call) -> Settings:
     """
     if call.store or call.user:
         raise InputError(
-            "An agent starts scrubjay with your settings, so --store and --user mean nothing here. "
+            "Agents start scrubjay with your settings, so --store and --user have no effect here. "
             "Nothing was changed.",
             hint=f'write store = "..." or user = "..." into {config_path()}',
         )
@@ -173,7 +173,7 @@ def _find_agents(names: Sequence[str], verb: str, home: Home) -> list[Agent]:
     if not names:
         there = [name for name in AGENTS if find_agent(name).found(home)]
         raise InputError(
-            f"Name the agents to {verb} for: {', '.join(AGENTS)}. Nothing was changed.",
+            f"Name the agents to {verb} scrubjay for: {', '.join(AGENTS)}. Nothing was changed.",
             hint=f"scrubjay {verb} {there[0] if there else next(iter(AGENTS))}",
         )
     return [find_agent(name) for name in dict.fromkeys(names)]
@@ -199,7 +199,7 @@ def _carry_out(
     if not yes:
         if call.json or not sys.stdin.isatty():
             raise InputError(
-                f"{verb} asks first, and nobody can answer here. Nothing was changed.",
+                "Confirmation needed but stdin is not a terminal. Nothing was changed.",
                 hint="add --yes, or --dry-run to see what would change",
             )
         click.confirm("\nWrite these changes?", abort=True, err=True)
@@ -210,23 +210,23 @@ def _carry_out(
 
 def _print_install(step: InstallStep, settings: Settings, home: Home, options: Options) -> None:
     write(f"{step.agent.title}")
-    rows = [("" if at else "takes in", text) for at, text in enumerate(step.agent.captured(home, options))]
-    rows.append(("kept in", f"{settings.store} {_settings_origin(settings)}".rstrip()))
+    rows = [("" if at else "captures", text) for at, text in enumerate(step.agent.captured(home, options))]
+    rows.append(("stores in", f"{settings.store} {_settings_origin(settings)}".rstrip()))
     if options.hooks:
         rows.append(("archives", _archiving_note(settings)))
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
     for text in table(rows):
         write(f"  {text}")
-    _print_changes(step.plan, "It is installed as it should be; nothing to change.")
+    _print_changes(step.plan, "Already installed; nothing to change.")
 
 
 def _archiving_note(settings: Settings) -> str:
     """Say what the consolidation that hooks start archives."""
     if settings.consolidation.archive == "never":
-        return "nothing: a digest is added of each conversation that is over, and its turns stay"
+        return "nothing: finished conversations get a digest, and their turns stay active"
     return (
-        "turns and tool results once a digest tells of them ([consolidation] archive); "
-        "scrubjay status names each run and the command that takes it back"
+        "turns and tool results once a digest summarises them ([consolidation] archive); "
+        "scrubjay status lists each run and how to undo it"
     )
 
 
@@ -234,7 +234,7 @@ def _settings_origin(settings: Settings) -> str:
     origin = settings.origins.get("store", "default")
     if not origin.startswith("environment"):
         return ""
-    return f"(from {origin}: the agent must be started with it too, or write it into {config_path()})"
+    return f"(from {origin}: start the agent with it too, or write it into {config_path()})"
 
 
 def _print_changes(plan: InstallPlan, none: str) -> None:
@@ -287,7 +287,7 @@ def _list_agents(call: Call, home: Home) -> None:
     for text in table([(str(row["agent"]), _presence(row), _installed_parts(row)) for row in rows]):
         write(text)
     if not any(row["found"] for row in rows):
-        write_error("hint: none of them was found on this machine")
+        write_error("hint: no supported agent was found on this machine")
 
 
 def _presence(row: dict[str, Any]) -> str:
@@ -301,14 +301,14 @@ def _installed_parts(row: dict[str, Any]) -> str:
     return f"installed: {', '.join(there)}" if there else "not installed"
 
 
-@command("hook", hidden=False)
+@command("hook")
 @click.argument("agent")
 @click.argument("event")
 def hook(call: Call, agent: str, event: str) -> None:
-    """Answer an agent at one of its events; `scrubjay install` writes this into its configuration.
+    """Handle an agent's hook event; `scrubjay install` writes this command into its configuration.
 
-    Reads the agent's JSON on standard input and answers in its form, or says nothing: then there was nothing to say,
-    the time was up, or something failed, of which the log tells. It never fails. Events: session-start, prompt, stop,
+    Reads the agent's JSON from standard input and answers in its format, or prints nothing if there is nothing to say,
+    time ran out or an error occurred (see the log). Always exits with 0. Events: session-start, prompt, stop,
     pre-compact, session-end, heartbeat.
     """
     from scrubjay.cli.entry import run_hook
@@ -323,14 +323,12 @@ AGENT_ARGUMENT = click.argument(
 
 @command("pause")
 @AGENT_ARGUMENT
-@click.option(
-    "--for", "length", metavar="TIME", help="Until this is over, such as 2h.  [default: until resume]"
-)
+@click.option("--for", "length", metavar="TIME", help="How long, such as 2h.  [default: until resume]")
 def pause(call: Call, agent: str | None, length: str | None) -> None:
-    """Let agents' hooks do nothing: no memories are put into sessions, and nothing that is said is taken in.
+    """Pause agents' hooks: nothing is injected into sessions and nothing is captured.
 
-    What is said during a pause stays out afterwards too, as far as the transcript says when it was said. Tools that
-    an agent calls itself still work, and so does `scrubjay sync` for notes.
+    Turns spoken during a pause are not captured later either, if the transcript has timestamps. MCP tools and
+    `scrubjay sync` of notes still work.
     """
     seconds = parse_duration(length) / SECOND if length is not None else None
     pauses = Pauses(str(data_dir()))
@@ -338,8 +336,8 @@ def pause(call: Call, agent: str | None, length: str | None) -> None:
         until = pauses.pause(agent or ALL_AGENTS, seconds)
     except OSError as error:
         raise StoreError(
-            f"{pauses.path} cannot be written ({error.strerror}). Nothing is paused.",
-            hint="SCRUBJAY_OFF=1 before the agent's command does the same for one session",
+            f"{pauses.path} cannot be written ({error.strerror}). Nothing was paused.",
+            hint="set SCRUBJAY_OFF=1 for the agent's command to pause one session",
         ) from error
     if call.json:
         write_json({"paused": agent or "all", "until": until})
@@ -350,14 +348,14 @@ def pause(call: Call, agent: str | None, length: str | None) -> None:
 @command("resume")
 @AGENT_ARGUMENT
 def resume(call: Call, agent: str | None) -> None:
-    """End a pause."""
+    """Resume paused hooks."""
     pauses = Pauses(str(data_dir()))
     were = pauses.running()
     try:
         if were:
             pauses.resume(agent or ALL_AGENTS)
     except OSError as error:
-        raise StoreError(f"{pauses.path} cannot be written ({error.strerror}). The pause goes on.") from error
+        raise StoreError(f"{pauses.path} cannot be written ({error.strerror}). Hooks stay paused.") from error
     left = pauses.running()
     if call.json:
         write_json({"resumed": bool(were) and left != were, "paused": sorted(who or "all" for who in left)})
@@ -367,7 +365,7 @@ def resume(call: Call, agent: str | None) -> None:
     elif left:
         write(f"Still paused: {', '.join(who or 'all agents' for who in sorted(left))}.")
     else:
-        write("Hooks work again.")
+        write("Hooks resumed.")
 
 
 def pause_end(until: float | None) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 SKIP_REASONS = {
-    "busy": "Another process consolidates now; nothing was done.",
+    "busy": "Another process is consolidating; nothing was done.",
     "not due": "Not due yet; nothing was done.",
 }
 """Why nothing was looked at, as a person reads it."""
@@ -49,20 +49,21 @@ MAX_EXAMPLES = 3
 
 
 @command("consolidate")
-@click.option("--dry-run", is_flag=True, help="Print what would be made; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be created; write nothing.")
 @click.option(
     "--archive",
     type=click.Choice(["transcripts", "notes"]),
-    help="Archive what a digest tells of: turns and tool results, or passages of daily notes.",
+    help="Archive what digests summarise: turns and tool results, or passages of daily notes.",
+)
+@click.option("--undo", metavar="RUN", help="Undo a run: remove its digests and restore what it archived.")
+@click.option(
+    "--if-due", metavar="TIME", help="Do nothing if the last run began less than this ago, such as 4h."
 )
 @click.option(
-    "--undo", metavar="RUN", help="Take a run back: its digests go, what it archived is active again."
-)
-@click.option(
-    "--if-due", metavar="TIME", help="Do nothing where the last run began less than this ago, such as 4h."
-)
-@click.option(
-    "--after-days", type=click.IntRange(0, 36_500), metavar="N", help="Days after which a memory is old."
+    "--after-days",
+    type=click.IntRange(0, 36_500),
+    metavar="N",
+    help="Age in days from which memories are consolidated.",
 )
 def consolidate(
     call: Call,
@@ -72,14 +73,14 @@ def consolidate(
     if_due: str | None,
     after_days: int | None,
 ) -> None:
-    """Add a digest of each conversation that is over, and promote what several sources say.
+    """Summarise finished conversations into digests, and promote facts that several sources support.
 
-    Nothing is archived unless you say so, here or by [consolidation] archive = "transcripts". No sentence is invented:
-    each stands in a source, and the digest leads to it. `--archive notes` tells daily notes in digests (files or
-    headings named by a date and nothing else) and archives their passages; the files stay as they are.
+    Nothing is archived unless you ask for it, here or by [consolidation] archive = "transcripts". Digests quote their
+    sources and link to them; no sentence is invented. `--archive notes` summarises daily notes (files or headings
+    named by a date and nothing else) and archives their passages; the files are not changed.
     """
     if undo is not None and (dry_run or archive or if_due is not None or after_days is not None):
-        raise click.UsageError("--undo takes back a whole run; it goes with no other option.")
+        raise click.UsageError("--undo takes no other option.")
     with call.open(cold=True) as memory:
         if undo is not None:
             taken = memory.undo(undo)
@@ -98,13 +99,13 @@ def consolidate(
 
 def _print_run(done: ConsolidationReport) -> None:
     for run in done.interrupted:
-        write_error(f"{run} was interrupted; what it wrote is whole, and this run goes on from there.")
+        write_error(f"{run} was interrupted; its results are complete so far, and this run continues it.")
     if done.passed:
         write(SKIP_REASONS[done.passed])
         return
     if done.renewed:
-        verb = "would be taken back" if done.dry_run else "taken back"
-        why = "what they told of changed or is gone, or an earlier version made them"
+        verb = "would be removed" if done.dry_run else "removed"
+        why = "their sources changed or are gone, or an earlier version created them"
         write(f"{format_count(done.renewed, 'digest')} {verb}: {why}.")
     for trouble in done.partial:
         write_error(single_line(trouble))
@@ -116,9 +117,9 @@ def _print_run(done: ConsolidationReport) -> None:
             for made in promoted[:MAX_EXAMPLES]:
                 _print_digest(made)
             if len(promoted) > MAX_EXAMPLES:
-                write(f"  and {len(promoted) - MAX_EXAMPLES:,} more (--json names all)")
+                write(f"  and {len(promoted) - MAX_EXAMPLES:,} more (use --json to list all)")
     if done.files:
-        write(f"{'Would be archived' if done.dry_run else 'Archived'} of notes:")
+        write(f"{'Would be archived' if done.dry_run else 'Archived'} from notes:")
         for path, count in done.files.items():
             write(f"  {single_line(path)} ({format_count(count, 'passage')})")
     write(_run_summary(done))
@@ -140,7 +141,7 @@ def _run_summary(done: ConsolidationReport) -> str:
 
     >>> from scrubjay.models.reports import ConsolidationReport
     >>> _run_summary(ConsolidationReport(supported=2, dry_run=True))
-    '2 known facts borne out by more. Nothing was written.'
+    '2 known facts with new evidence. Nothing was written.'
     """
     facts = []
     if done.made:
@@ -155,15 +156,15 @@ def _run_summary(done: ConsolidationReport) -> str:
         tiers = ", ".join(format_count(len(each), TIER_NOUNS[tier]) for tier, each in _by_tier(done).items())
         facts.append(f"{tiers} {'would be ' if done.dry_run else ''}promoted")
     if done.supported:
-        facts.append(f"{format_count(done.supported, 'known fact')} borne out by more")
+        facts.append(f"{format_count(done.supported, 'known fact')} with new evidence")
     if done.read:
         facts.append(
-            f"{format_count(len(done.found), 'statement')} more in {format_count(done.read, 'turn')} that a language model read"
+            f"{format_count(len(done.found), 'fact')} extracted from {format_count(done.read, 'turn')} by a language model"
         )
     if done.rephrased:
         facts.append(f"{format_count(done.rephrased, 'digest')} reworded by it")
     if done.refused:
-        facts.append(f"{done.refused:,} of its claims refused: no source says them")
+        facts.append(f"{done.refused:,} of its claims rejected: no source supports them")
     if done.run is not None:
         facts.append(f"run {done.run} (undo: scrubjay consolidate --undo {done.run})")
     if not facts:
@@ -173,7 +174,7 @@ def _run_summary(done: ConsolidationReport) -> str:
 
 def _print_undone(done: UndoReport) -> None:
     if done.already:
-        write(f"{done.run} is undone already.")
+        write(f"{done.run} was already undone.")
         return
     write(
         f"{format_count(done.removed, 'memory')} removed, {format_count(done.restored, 'memory')} restored."
@@ -190,22 +191,24 @@ MAX_IDS = 20
     "kinds",
     multiple=True,
     metavar="KIND",
-    help="Put away what has this fault; may be given several times. It can be taken back.",
+    help="Archive memories with this fault; repeatable. Can be undone.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing, and say what would be put away.")
-@click.option("--limit", type=int, default=3, show_default=True, help="Most examples of each kind.")
-@click.option("--retention", is_flag=True, help="Keep to the settings of [retention] instead.")
-@click.option("--undo", metavar="RUN", help="Take back what a run of this command put away.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; print what would be archived.")
+@click.option(
+    "--limit", type=int, default=3, show_default=True, help="Maximum number of examples of each kind."
+)
+@click.option("--retention", is_flag=True, help="Apply the [retention] settings instead.")
+@click.option("--undo", metavar="RUN", help="Undo a run of this command.")
 def audit(
     call: Call, kinds: tuple[str, ...], dry_run: bool, limit: int, retention: bool, undo: str | None
 ) -> None:
     """Show how many memories are junk, duplicates, out of date or orphaned.
 
-    Lists the worst examples of each kind and the command that fixes it. A fix archives or supersedes memories and
-    forgets nothing; --undo takes it back, `scrubjay restore` brings back one memory.
+    Each fault is shown with its worst examples and the command that fixes it. Nothing is deleted: memories are
+    archived or superseded, and restored by --undo, or one by one with `scrubjay restore`.
     """
     if sum((bool(kinds), retention, undo is not None)) > 1:
-        raise InputError("--fix, --retention and --undo are three different things. Nothing was written.")
+        raise InputError("--fix, --retention and --undo exclude each other. Nothing was written.")
     if undo is not None:
         _undo_audit(call, undo)
         return
@@ -230,21 +233,21 @@ def _undo_audit(call: Call, run: str) -> None:
         return
     write(f"{format_count(len(done.ids), 'memory')} restored.")
     if done.unchanged:
-        write(f"{format_count(len(done.unchanged), 'memory')} left as they are: changed since.")
+        write(f"{format_count(len(done.unchanged), 'memory')} skipped: changed since.")
 
 
 def _print_audit(found: AuditReport, kinds: Sequence[str]) -> None:
     if not kinds:
-        write(f"{format_count(found.memories, 'active memory')}, looked at in {found.seconds:.1f} s")
+        write(f"{format_count(found.memories, 'active memory')} audited in {found.seconds:.1f} s")
         for rate in found.rates:
             _print_rate(rate)
         for source in found.missing:
             write(
-                f"{single_line(source.root)} is gone; {format_count(source.passages, 'passage')} of it are kept."
+                f"{single_line(source.root)} is missing; {format_count(source.passages, 'passage')} of it still stored."
             )
             write(indent(f"fix: scrubjay sources remove {source.id}"))
     for kind, ids in found.fixed.items():
-        write(f"{kind}: {_count_line(ids, 'put away', found.dry_run)}")
+        write(f"{kind}: {_count_line(ids, 'archived', found.dry_run)}")
     if found.undo:
         write(f"undo: {found.undo}")
 
@@ -260,7 +263,7 @@ def _print_rate(rate: FaultRate) -> None:
 def _format_example(example: FaultExample) -> str:
     lines = [f"{_memory_line(example.memory)}  ({example.why})"]
     if example.other is not None:
-        lines.append(indent(f"beside {_memory_line(example.other)}"))
+        lines.append(indent(f"compare {_memory_line(example.other)}"))
     return "\n".join(lines)
 
 
@@ -281,5 +284,5 @@ def _count_line(ids: Sequence[str], what: str, dry_run: bool) -> str:
     said = f"{format_count(len(ids), 'memory')} {verb} {what}"
     if not ids:
         return f"{said}."
-    more = f" and {len(ids) - MAX_IDS:,} more (--json tells all)" if len(ids) > MAX_IDS else ""
+    more = f" and {len(ids) - MAX_IDS:,} more (use --json to list all)" if len(ids) > MAX_IDS else ""
     return f"{said}: {' '.join(ids[:MAX_IDS])}{more}"

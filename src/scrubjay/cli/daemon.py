@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 START_SECONDS: Final = 20.0
 """Seconds that one that was started has to answer: it loads its models first."""
 UNSUPPORTED: Final = (
-    "Python has no sockets of one user on Windows, so no resident can run. All commands work without."
+    "The daemon needs private sockets, which Python lacks on Windows. All commands work without it."
 )
 
 
 @click.group("resident", cls=Group)
 def resident() -> None:
-    """Start, show or stop the process that stays with its models loaded, so that hooks and searches answer fast.
+    """Start, show or stop the daemon, which keeps models loaded so that hooks and searches answer fast.
 
-    A session of an agent starts one by itself (resident.auto); `scrubjay mcp` and `scrubjay watch` are one as
-    long as they run. It ends when nobody has asked for a while. Nothing depends on it.
+    An agent's session starts it automatically (resident.auto); `scrubjay mcp` and `scrubjay watch` act as one while
+    they run. It stops when idle. Nothing depends on it.
     """
 
 
@@ -50,7 +50,7 @@ def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
 
 @command("start")
 def start_daemon(call: Call) -> None:
-    """Start one, unless there is one."""
+    """Start the daemon unless it is running."""
     load_settings(
         overrides={"store": call.store, "user": call.user}
     )  # what is wrong is told here, not in a log
@@ -66,41 +66,41 @@ def start_daemon(call: Call) -> None:
             found = client.daemon_state(path, mark)
     if found is None:
         raise StoreError(
-            f"The resident did not answer within {START_SECONDS:.0f} seconds. Every command works without it.",
-            hint="the file `log` in the data folder says why",
+            f"The daemon did not answer within {START_SECONDS:.0f} seconds. All commands work without it.",
+            hint="see the file `log` in the data folder",
         )
     _print_state(call, found)
 
 
 @command("stop")
 def stop_daemon(call: Call) -> None:
-    """Stop it; one that is part of another command only stops answering."""
+    """Stop the daemon; one inside another command only stops answering."""
     path, mark, _ = daemon_address(call)
     found = client.stop_daemon(path, mark)
     if call.json:
         write_json({"stopped": found is not None})
         return
     if found is None:
-        write("No resident runs.")
+        write("The daemon is not running.")
     elif found["host"] == "resident":
         write(f"Stopped (process {found['pid']}).")
     else:
         write(
-            f"`scrubjay {found['host']}` (process {found['pid']}) runs on, and answers nobody else any more."
+            f"`scrubjay {found['host']}` (process {found['pid']}) keeps running but no longer acts as the daemon."
         )
 
 
 @command("status")
 def daemon_status(call: Call) -> None:
-    """Show whether one runs."""
+    """Show whether the daemon is running."""
     path, mark, _ = daemon_address(call)
     _print_state(call, client.daemon_state(path, mark))
 
 
 @command("serve", hidden=True)
-@click.option("--if-wanted", is_flag=True, help="Only where resident.auto is true.")
+@click.option("--if-wanted", is_flag=True, help="Only if resident.auto is true.")
 def serve_daemon(call: Call, if_wanted: bool) -> None:
-    """Be one, until nobody has asked for a while."""
+    """Run the daemon until it is idle for a while."""
     around = environment(call.store, call.user)
     settings = load_settings(environ=around)
     if settings.resident.auto or not if_wanted:
@@ -163,14 +163,14 @@ def daemon_line(found: Mapping[str, Any] | None) -> str:
     """Return what is told of a resident on one line.
 
     >>> daemon_line(None)
-    'no resident runs'
+    'not running'
     """
     if found is None:
-        return "no resident runs" if sys.platform != "win32" else UNSUPPORTED
+        return "not running" if sys.platform != "win32" else UNSUPPORTED
     host = "" if found["host"] == "resident" else f" in `scrubjay {found['host']}`"
     return (
-        f"runs{host}, process {found['pid']}, {found['requests']:,} requests, "
-        f"the last {format_duration(found['idle_seconds'])} ago"
+        f"running{host}, process {found['pid']}, {found['requests']:,} requests, "
+        f"last {format_duration(found['idle_seconds'])} ago"
     )
 
 

@@ -42,9 +42,9 @@ MAX_REJECTED = 20
 )
 @click.pass_context
 def concepts(ctx: click.Context) -> None:
-    """List the concepts that memories refer to, show one, or edit the dictionary.
+    """List the concepts that memories mention, show one, or edit the dictionary.
 
-    Without a command it lists; `scrubjay concepts NAME` shows one. A concept is named by its name, an alias, or its id.
+    Lists without a command; `scrubjay concepts NAME` shows one. NAME is a name, an alias or an id.
     """
     if ctx.invoked_subcommand is None:
         print_concepts(ctx.obj, "", DEFAULT_LIMIT)
@@ -59,17 +59,17 @@ def concepts(ctx: click.Context) -> None:
     type=click.IntRange(1),
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="Most concepts.",
+    help="Maximum number of concepts.",
 )
 def list_concepts(call: Call, query: str, limit: int) -> None:
-    """List concepts, the most often referred to first; with PART those that have it in a name."""
+    """List concepts, most mentioned first; with PART only those with it in a name."""
     print_concepts(call, query, limit)
 
 
 @concepts.command("show", cls=Command)
 @click.argument("name", metavar="NAME|ID")
 def show_concept(call: Call, name: str) -> None:
-    """Show a concept with its relations and some memories that refer to it."""
+    """Show a concept with its relations and some memories that mention it."""
     with call.open(cold=True) as memory:
         page = memory.concepts.show(name)
     if call.json:
@@ -80,25 +80,23 @@ def show_concept(call: Call, name: str) -> None:
 
 @concepts.command("add", cls=Command)
 @click.argument("name", required=False)
-@click.option("--alias", "aliases", metavar="ALIAS", multiple=True, help="Another name for it; repeatable.")
+@click.option("--alias", "aliases", metavar="ALIAS", multiple=True, help="Alias; repeatable.")
 @click.option(
     "--file",
     type=click.Path(path_type=Path),
-    help="Take many from this file instead: one a line, as name, alias, alias.",
+    help="Add many from this file: one per line, as name, alias, alias.",
 )
-@click.option("--public", is_flag=True, help="Let every user of the store know it.")
-@click.option("--group", help="Let this group, one of yours in the settings, know it.")
+@click.option("--public", is_flag=True, help="Make it visible to every user of the store.")
+@click.option("--group", help="Make it visible to this group, one of yours in the settings.")
 def add_concept(
     call: Call, name: str | None, aliases: tuple[str, ...], file: Path | None, public: bool, group: str | None
 ) -> None:
-    """Add a concept, or aliases to one that is there; memories that name it are linked at once.
+    """Add a concept, or aliases to an existing one; memories that mention it are linked at once.
 
-    A line of the file that cannot be taken is named and the rest goes on.
+    Invalid lines of the file are reported and skipped.
     """
     if (name is None) == (file is None) or (file is not None and aliases):
-        raise InputError(
-            "concepts add takes a name and its aliases, or --file.", hint="scrubjay concepts add --help"
-        )
+        raise InputError("Give a name and its aliases, or --file.", hint="scrubjay concepts add --help")
     visibility = "public" if public else "group" if group else "user"
     with call.open(cold=True) as memory:
         if file is not None:
@@ -115,32 +113,30 @@ def add_concept(
 @click.argument("name", metavar="NAME|ID")
 @click.argument("into", metavar="INTO|ID")
 def merge_concepts(call: Call, name: str, into: str) -> None:
-    """Make NAME part of INTO: its names become aliases, and its memories refer to INTO."""
+    """Merge NAME into INTO: its names become aliases of INTO, and its memories refer to INTO."""
     with call.open(cold=True) as memory:
         kept = memory.concepts.merge(name, into)
-    _print_change(call, kept, f"{name} is now part of {kept.name}: {format_count(kept.memories, 'memory')}.")
+    _print_change(call, kept, f"{name} is merged into {kept.name}: {format_count(kept.memories, 'memory')}.")
 
 
 @concepts.command("rename", cls=Command)
 @click.argument("name", metavar="NAME|ID")
 @click.argument("to", metavar="TO")
 def rename_concept(call: Call, name: str, to: str) -> None:
-    """Call a concept TO; the old name still means it."""
+    """Rename a concept to TO; the old name becomes an alias."""
     with call.open(cold=True) as memory:
         kept = memory.concepts.rename(name, to)
-    _print_change(call, kept, f"{name} is now called {kept.name}: {format_count(kept.memories, 'memory')}.")
+    _print_change(call, kept, f"{name} is renamed to {kept.name}: {format_count(kept.memories, 'memory')}.")
 
 
 @concepts.command("remove", cls=Command)
 @click.argument("name", metavar="NAME|ID")
 def remove_concept(call: Call, name: str) -> None:
-    """Take a concept out of the dictionary; it is not found again, and its memories stay."""
+    """Remove a concept from the dictionary; it is not detected again, and its memories stay."""
     with call.open(cold=True) as memory:
         gone = memory.concepts.remove(name)
-    referred = f"{format_count(gone.memories, 'memory')} referred to it"
-    _print_change(
-        call, gone, f"{gone.name} is taken out; {referred}. `scrubjay concepts add` brings it back."
-    )
+    referred = f"{format_count(gone.memories, 'memory')} mentioned it"
+    _print_change(call, gone, f"{gone.name} removed; {referred}. `scrubjay concepts add` restores it.")
 
 
 def _print_change(call: Call, concept: EntitySummary, sentence: str) -> None:
@@ -166,11 +162,11 @@ def print_concepts(call: Call, query: str, limit: int) -> None:
     for text in table(rows) if rows else []:
         write(text)
     if len(found) > limit:
-        write_error(f"{limit:,} of {len(found):,} concepts; -n {len(found)} shows all.")
+        write_error(f"{limit:,} of {len(found):,} concepts; use -n {len(found)} to show all.")
     if empty:
-        write("Nothing is stored.\nhint: scrubjay sync DIR")
+        write("The store is empty.\nhint: scrubjay sync DIR")
     elif not found:
-        write(f"No concept has {single_line(query)!r} in a name." if query else "No concept is known.")
+        write(f"No concept has {single_line(query)!r} in a name." if query else "There are no concepts yet.")
         write_error("hint: scrubjay concepts add NAME")
 
 
@@ -210,14 +206,14 @@ def print_added(done: DictionaryReport) -> None:
         f"{format_count(done.linked, 'memory')} linked."
     )
     for name, why in done.refused[:MAX_REJECTED]:
-        write_error(single_line(f"{name}: {why}; not taken."))
+        write_error(single_line(f"{name}: {why}; skipped."))
     for clash in done.clashes[:MAX_REJECTED]:
         write_error(single_line(clash))
     left = max(len(done.refused) - MAX_REJECTED, 0) + max(len(done.clashes) - MAX_REJECTED, 0)
     if left:
-        write_error(f"… and {left:,} more; --json tells all.")
+        write_error(f"… and {left:,} more; use --json to list all.")
     if done.clashes:
-        write_error("hint: scrubjay concepts merge NAME INTO makes two that are the same one.")
+        write_error("hint: scrubjay concepts merge NAME INTO merges duplicates.")
 
 
 MAX_PHRASE = 80
@@ -227,29 +223,29 @@ MAX_PHRASE = 80
 @click.group("categories", cls=Group, invoke_without_command=True)
 @click.pass_context
 def categories(ctx: click.Context) -> None:
-    """List the topics and places that memories stand in, or show one.
+    """List the topics and folders that memories belong to, or show one.
 
-    Without a command it lists all. A category is named by its name, a path of names, or its id.
+    Lists all without a command. A category is given by name, path of names or id.
     """
     if ctx.invoked_subcommand is None:
         print_categories(ctx.obj, None, None)
 
 
 @categories.command("list", cls=Command)
-@click.option("--topics", is_flag=True, help="Only those found in what memories say.")
+@click.option("--topics", is_flag=True, help="Only topics derived from content.")
 @click.option("--paths", is_flag=True, help="Only folders and headings.")
-@click.option("--depth", metavar="N", type=click.IntRange(1), help="Levels from the top.")
+@click.option("--depth", metavar="N", type=click.IntRange(1), help="Maximum depth.")
 def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) -> None:
     """List the categories as a tree, the largest first."""
     if topics and paths:
-        raise InputError("--topics and --paths leave nothing.", hint="leave both out for all")
+        raise InputError("--topics and --paths exclude each other.", hint="omit both to list all")
     print_categories(call, "topic" if topics else "path" if paths else None, depth)
 
 
 @categories.command("show", cls=Command)
 @click.argument("name", metavar="NAME|ID")
 def show_category(call: Call, name: str) -> None:
-    """Show a category with those below it and some of its memories."""
+    """Show a category, its subcategories and some of its memories."""
     with call.open(cold=True) as memory:
         page = memory.categories.show(name)
     if call.json:
@@ -290,9 +286,9 @@ def print_categories(call: Call, kind: str | None, depth: int | None) -> None:
         return
     print_tree(found, 0)
     if empty:
-        write("Nothing is stored.\nhint: scrubjay sync DIR")
+        write("The store is empty.\nhint: scrubjay sync DIR")
     elif not found:
-        write("There are no categories yet; they come with more memories.")
+        write("There are no categories yet; they appear once there are more memories.")
 
 
 def print_tree(shelves: Sequence[CategorySummary], top: int) -> None:

@@ -1,11 +1,10 @@
 """Command line: the table of commands, their common options, exit codes and error output.
 
-The three may stand before or after the command's name; after it they win. A group imports a command's
-module only when that command is asked for, so that `scrubjay search` pays for nothing but searching.
+The common options may precede or follow the command's name; after it they win. A group imports the module of a command
+only when it runs, so that `scrubjay search` loads nothing else.
 
-Exit codes: 0 done (also when nothing was found), 1 `doctor` found a problem, 2 wrong use or wrong setting,
-3 a source cannot be read, 4 the store cannot do it now, 5 a model failed, 130 interrupted, 141 nobody reads the
-output any more.
+Exit codes: 0 success (also when nothing was found), 1 `doctor` found a problem, 2 usage or settings error, 3 unreadable
+source, 4 store unavailable, 5 model failure, 130 interrupted, 141 broken pipe.
 """
 
 from __future__ import annotations
@@ -31,25 +30,19 @@ if TYPE_CHECKING:
 
 COMMON_OPTIONS = ("store", "user", "json")
 MAX_SUMMARY = 1000
-"""Characters of a summary in a list of commands: more than any has, so that none is cut."""
+"""Characters of a command's summary in help: more than any has, so that none is cut."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """What every command is told.
-
-    Attributes:
-        store: URL or path of the store; None for the settings' own.
-        user: Who asks; None for the settings' own.
-        json: Whether to print JSON.
-    """
+    """The common options of a command line; None for the settings' own store and user."""
 
     store: str | None = None
     user: str | None = None
     json: bool = False
 
     def over(self, params: dict[str, Any]) -> Call:
-        """Take the common options out of a command's parameters, and return the call that they make."""
+        """Move the common options out of a command's parameters into a new call."""
         store, user, json = (params.pop(name, None) for name in COMMON_OPTIONS)
         return Call(store or self.store, user or self.user, json or self.json)
 
@@ -73,9 +66,9 @@ class Call:
         """Open the store.
 
         Args:
-            cold: Load no model but the base one: for a command that answers once and ends.
-            new: Whether the command may make the store that ``--store`` names; others refuse a name that
-                leads nowhere, which is most often mistyped.
+            cold: Load only the base model, for a command that answers once and ends.
+            new: Whether the command may create the store that ``--store`` names; others refuse a missing file, which
+                is most often a typing error.
 
         Raises:
             NotFoundError: There is no such store.
@@ -91,7 +84,7 @@ class Call:
         return Memory.open(settings=settings, cold=cold, announce=write_error, log=log)
 
     def must_exist(self) -> None:
-        """Refuse a ``--store`` that names a file which is not there.
+        """Refuse a ``--store`` whose file does not exist.
 
         Raises:
             NotFoundError: There is no such store.
@@ -102,8 +95,8 @@ class Call:
         path = store_file(self.store) if self.store is not None else None
         if path is not None and not path.exists():
             raise NotFoundError(
-                f"There is no store at {path}. Nothing was made.",
-                hint=f"check --store, or make one: scrubjay sync DIR --store {self.store}",
+                f"There is no store at {path}. Nothing was created.",
+                hint=f"check --store, or create one: scrubjay sync DIR --store {self.store}",
             )
 
 
@@ -112,7 +105,7 @@ def _common_options() -> list[click.Parameter]:
         click.Option(
             ["--store"], metavar="URL", help="Store to use: a path, sqlite:///PATH or postgresql://…"
         ),
-        click.Option(["--user"], metavar="NAME", help="Who asks; what you add belongs to them."),
+        click.Option(["--user"], metavar="NAME", help="User to act as; owns what you add."),
         click.Option(["--json"], is_flag=True, help="Print one line of JSON."),
     ]
 
@@ -132,13 +125,13 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Commands by name, each imported when asked for.
+    """Commands by name, each imported when it is used.
 
     Attributes:
-        lazy: Name to ``module:attribute``.
-        sections: Heading to the names that the help shows under it; without any they stand under one.
-        aliases: Other word to the name of the command that it runs.
-        otherwise: Command that is run with words which name no command; None to refuse them.
+        lazy: Command name to ``module:attribute``.
+        sections: Help headings to command names; one heading by default.
+        aliases: Alternative names of commands.
+        otherwise: Command that runs if the first word is no command; None to refuse such words.
     """
 
     def __init__(
@@ -158,11 +151,11 @@ class Group(click.Group):
         self.params += _common_options()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table: what is used first stands first."""
+        """Return the names in the order of the table."""
         return [*self.lazy, *self.commands]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings, each with the whole first sentence of its help."""
+        """Write the commands under their headings, each with its uncut summary."""
         for heading, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(name, each.get_short_help_str(MAX_SUMMARY)) for name, each in found if each is not None]
@@ -171,7 +164,7 @@ class Group(click.Group):
                     formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, importing its module now."""
+        """Return a command, importing its module."""
         cmd_name = self.aliases.get(cmd_name, cmd_name)
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
@@ -182,7 +175,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first argument names, or say which one may have been meant."""
+        """Return the command of the first argument, or suggest a similar one."""
         name = args[0]
         if name in self.aliases:
             return super().resolve_command(ctx, [self.aliases[name], *args[1:]])
@@ -194,7 +187,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Remember the options that stand before the command's name."""
+        """Keep the common options that precede the command's name."""
         ctx.obj = (ctx.obj or Call()).over(ctx.params)
         return super().invoke(ctx)
 
@@ -231,7 +224,7 @@ SECTIONS = {
     "Serve": ("serve", "mcp", "proxy", "token"),
     "Agents": ("install", "uninstall", "pause", "resume", "hook", "resident", "completion"),
 }  # fmt: skip
-"""The commands as `--help` groups them, those used first standing first."""
+"""Commands by help section, in order of first use."""
 
 _MODULES = {
     "search": ("search", "thread", "context"),
@@ -246,10 +239,10 @@ _MODULES = {
     "daemon": ("resident",),
     "admin": ("status", "doctor", "config", "redactions", "completion"),
 }
-"""Modules of this package to the commands in them."""
+"""Modules of this package and their commands."""
 
 _FUNCTIONS = {"import": "import_"}
-"""Functions of the commands whose name is a keyword; any other has the name of its command."""
+"""Functions that cannot have the name of their command."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -267,7 +260,7 @@ ALIASES = {
     "list": "sources",
     "ls": "sources",
 }
-"""Words that people type for a command; `--help` names the command alone."""
+"""Names that people try for a command; help lists only the command."""
 
 
 @click.group(
@@ -289,13 +282,13 @@ def cli() -> None:
 def main() -> None:
     """Run the command that the process was called with, and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
-        # What the terminal cannot show comes out as an escape; it must not end the command.
+        # Characters that the terminal cannot show are escaped.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
 def run(args: Sequence[str]) -> int:
-    """Run a command line and return its exit code; every expected error is printed, not raised."""
+    """Run a command line and return its exit code; expected errors are printed."""
     try:
         return _invoke(args)
     except ScrubjayError as error:
@@ -305,7 +298,7 @@ def run(args: Sequence[str]) -> int:
         print(file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered would fail once more when Python exits.
+        # The rest of the buffer would fail again when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
 
@@ -316,7 +309,7 @@ def _invoke(args: Sequence[str]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
-    except SystemExit as ended:  # so click ends what a shell's completion asked (0) and a broken pipe (1)
+    except SystemExit as ended:  # click exits so after completion (0) and a broken pipe (1)
         return BROKEN_PIPE if ended.code else 0
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "scrubjay"
@@ -331,7 +324,7 @@ def _print_error(error: ScrubjayError, args: Sequence[str]) -> None:
     from scrubjay.cli.output import RED, indent, paint, supports_colour, write_error, write_json
     from scrubjay.text.display import strip_control
 
-    # A command line that cannot be parsed has no options yet, so the words themselves are looked at.
+    # A command line that cannot be parsed has no options, so look at its words.
     options = args[: args.index("--")] if "--" in args else args
     if "--json" in options:
         write_json(serializers.error_fields(error))

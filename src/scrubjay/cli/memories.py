@@ -37,33 +37,35 @@ if TYPE_CHECKING:
 
 @command("add")
 @click.argument("text", nargs=-1)
-@click.option("--file", type=click.Path(path_type=Path), help="Take the text from this file instead.")
+@click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file.")
 @click.option(
-    "--tier", type=click.Choice(TIERS), default="observation", show_default=True, help="Kind of memory."
+    "--tier", type=click.Choice(TIERS), default="observation", show_default=True, help="Tier of the memory."
 )
-@click.option("--title", default="", help="What to call it.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
-@click.option("--date", metavar="DATE", help="When what it tells of happened.")
-@click.option("--valid-from", metavar="DATE", help="From when it is true.")
-@click.option("--valid-until", metavar="DATE", help="Until when it is true.")
+@click.option("--title", default="", help="Title.")
+@click.option("--tag", "tags", multiple=True, help="Tag; repeatable.")
+@click.option("--date", metavar="DATE", help="Date of the event it describes.")
+@click.option("--valid-from", metavar="DATE", help="Start of validity.")
+@click.option("--valid-until", metavar="DATE", help="End of validity.")
 @click.option(
-    "--confidence", metavar="NUMBER", type=click.FloatRange(0, 1), default=1.0, help="How sure it is, 0 to 1."
+    "--confidence", metavar="NUMBER", type=click.FloatRange(0, 1), default=1.0, help="Confidence, 0 to 1."
 )
-@click.option("--origin", type=click.Choice(ORIGINS), default="owner", show_default=True, help="Who said it.")
-@click.option("--session", help="Conversation that it belongs to.")
-@click.option("--role", help="Who speaks, in a conversation.")
-@click.option("--turn", metavar="N", type=click.IntRange(0), help="Place within the conversation, from 0.")
-@click.option("--project", help="Project that it belongs to: a name, the end of one, a path.")
-@click.option("--agent", help="Agent that says it.")
-@click.option("--public", is_flag=True, help="Let every user of the store see it.")
-@click.option("--group", help="Let this group, one of yours in the settings, see it.")
-@click.option("--pin", is_flag=True, help="Keep it from fading.")
+@click.option(
+    "--origin", type=click.Choice(ORIGINS), default="owner", show_default=True, help="Who stated it."
+)
+@click.option("--session", help="Conversation it belongs to.")
+@click.option("--role", help="Speaker's role in the conversation.")
+@click.option("--turn", metavar="N", type=click.IntRange(0), help="Position in the conversation, from 0.")
+@click.option("--project", help="Project it belongs to: a name, a suffix of one, or a path.")
+@click.option("--agent", help="Agent that recorded it.")
+@click.option("--public", is_flag=True, help="Make it visible to every user of the store.")
+@click.option("--group", help="Make it visible to this group, one of yours in the settings.")
+@click.option("--pin", is_flag=True, help="Pin it: its score does not decay with age.")
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
-    """Add one memory: TEXT, or standard input when there is none or it is -.
+    """Add one memory: TEXT, or standard input if there is no TEXT or it is -.
 
-    Adding the same again (text, tier, date, conversation) changes nothing; only blanks may differ. What is like it
-    is named and stays. A statement that says itself that it changes a known one supersedes that, and it says so.
-    Secrets in it are replaced before anything is stored.
+    Adding the same memory again (text up to whitespace, tier, date, conversation) changes nothing. Similar memories
+    are listed and kept. A statement that says it changes a known one supersedes it. Secrets are replaced before
+    anything is stored.
     """
     content = read_text(text, file)
     given = {name: value for name, value in fields.items() if value is not None}
@@ -73,18 +75,18 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     if call.json:
         write_json(serializers.to_plain(done))
         return
-    write(f"{done.id} {'was there already' if done.existed else 'added'}.")
-    for what, ids in (("takes the place of", done.supersedes), ("contradicts", done.contradicts)):
+    write(f"{done.id} {'already exists' if done.existed else 'added'}.")
+    for what, ids in (("supersedes", done.supersedes), ("contradicts", done.contradicts)):
         if ids:
             write(f"It {what} {', '.join(ids)}.")
     if done.similar:
         write(f"similar: {', '.join(done.similar)}")
     if done.learned:
-        write(f"Learned from it: {', '.join(done.learned)}.")
+        write(f"Extracted facts: {', '.join(done.learned)}.")
     for kind, times in done.scrubbed.items():
         write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
     if done.note:
-        write(f"Also in {single_line(done.note)}.")
+        write(f"Also written to {single_line(done.note)}.")
 
 
 def read_text(text: tuple[str, ...], file: Path | None) -> str:
@@ -96,7 +98,7 @@ def read_text(text: tuple[str, ...], file: Path | None) -> str:
     """
     if file is not None:
         if text:
-            raise InputError("add takes a text or --file, not both.")
+            raise InputError("Give a text or --file, not both.")
         try:
             return file.read_text(encoding="utf-8-sig")
         except OSError as error:
@@ -106,40 +108,41 @@ def read_text(text: tuple[str, ...], file: Path | None) -> str:
     if text and text != ("-",):
         return " ".join(text)
     if not text and sys.stdin.isatty():
-        raise InputError("There is nothing to add.", hint='scrubjay add "what to remember"')
+        raise InputError("There is no text to add.", hint='scrubjay add "what to remember"')
     return sys.stdin.read()
 
 
 @command("get")
 @click.argument("what", nargs=-1, required=True, metavar="ID...|PATH")
-@click.option("--lines", metavar="A-B", help="With PATH: only the passages on these lines.")
+@click.option("--lines", metavar="A-B", help="With PATH: only passages on these lines.")
 @click.option(
     "--neighbours",
     metavar="N",
     type=click.IntRange(0, 50),
     default=0,
-    help="Passages around each, on either side.",
+    help="Passages to show before and after each.",
 )
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1), default=20_000, show_default=True, help="Most characters."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="Maximum number of characters.",
 )
-@click.option(
-    "--offset", metavar="N", type=click.IntRange(0), default=0, help="Characters to pass over first."
-)
-@click.option("--evidence", is_flag=True, help="With each derived memory what it was taken from.")
-@click.option("--links", is_flag=True, help="With each memory what it is joined with.")
+@click.option("--offset", metavar="N", type=click.IntRange(0), default=0, help="Characters to skip.")
+@click.option("--evidence", is_flag=True, help="Show the evidence of derived memories.")
+@click.option("--links", is_flag=True, help="Show the links of each memory.")
 def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
-    """Show memories whole, by id (its first letters do), or a synced file's passages by path.
+    """Show whole memories by id (a unique prefix is enough), or a synced file's passages by path.
 
-    What is not there is named on standard error; the exit code is 2 when nothing is left to show.
+    Unknown ids are listed on standard error; the exit code is 2 if nothing is found.
     """
     by_id = all(each.startswith(tuple(TIER_PREFIXES.values())) for each in what)
     if not by_id and len(what) > 1:
-        raise InputError(
-            "get takes ids, or one path; these are both or several paths.", hint="one call for each"
-        )
+        raise InputError("Give ids or one path, not both or several paths.", hint="run one command for each")
     if by_id and lines:
-        raise InputError("--lines goes with a path, not with ids.", hint="scrubjay get PATH --lines A-B")
+        raise InputError("--lines needs a path, not ids.", hint="scrubjay get PATH --lines A-B")
     if by_id:
         options |= {"ids": what}
     else:
@@ -147,7 +150,7 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
     with call.open(cold=True) as memory:
         found = memory.get(**options)
         joined = {kept.id: memory.links(kept.id) for kept in found.records} if links else {}
-    missing = f"Not there, or not yours to see: {', '.join(map(single_line, found.unknown))}."
+    missing = f"Not found: {', '.join(map(single_line, found.unknown))}."
     if not found.records and found.unknown:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
     if call.json:
@@ -160,7 +163,7 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
     if found.unknown:
         write_error(missing)
     if found.next_offset is not None:
-        write_error(f"There is more: --offset {found.next_offset}")
+        write_error(f"More text follows: --offset {found.next_offset}")
 
 
 def parse_lines(text: str) -> tuple[int, int]:
@@ -174,7 +177,7 @@ def parse_lines(text: str) -> tuple[int, int]:
     """
     first, mark, last = text.partition("-")
     if not first.isdecimal() or (mark and not last.isdecimal()):
-        raise InputError(f"--lines {text!r} cannot be read.", hint="write it as 10-24 or 10")
+        raise InputError(f"--lines {text!r} is invalid.", hint="write it as 10-24 or 10")
     return int(first), int(last) if mark else int(first)
 
 
@@ -214,10 +217,10 @@ MAX_CHARACTERS = 100_000_000
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
-    """Remove memories for good: text, index and vectors.
+    """Delete memories permanently: text, index entries and vectors.
 
-    Takes whole ids, not their first letters. Files are not touched; it says where the words still stand.
-    Unless --yes is given it asks first, and refuses where nobody can answer.
+    Takes complete ids, not prefixes. Files are not changed; places that still contain the text are listed.
+    Asks for confirmation unless --yes is given, and fails if there is no terminal to ask on.
     """
     with call.open(cold=True) as memory:
         if not yes:
@@ -227,7 +230,7 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
             if known:
                 confirm_forget(len(known))
         done = memory.forget(ids)
-    missing = f"Not there, or not yours: {', '.join(map(single_line, done.unknown))}."
+    missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
     if call.json:
@@ -235,11 +238,11 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
         return
     write(f"{format_count(len(done.ids), 'memory')} forgotten.")
     if done.derived:
-        write(f"{format_count(len(done.derived), 'memory')} made from them went too.")
+        write(f"{format_count(len(done.derived), 'memory')} derived from them forgotten as well.")
     if done.restored:
-        write(f"{format_count(len(done.restored), 'memory')} that those were also made from came back.")
+        write(f"{format_count(len(done.restored), 'source memory')} of those restored.")
     for place in done.still:
-        write(f"The words still stand in {single_line(place)}.")
+        write(f"The text remains in {single_line(place)}.")
     if done.unknown:
         write_error(missing)
 
@@ -261,9 +264,9 @@ def confirm_forget(number: int) -> None:
     """
     if not sys.stdin.isatty():
         raise InputError(
-            "forget asks first, and nobody can answer here. Nothing was forgotten.", hint="add --yes"
+            "Confirmation needed but stdin is not a terminal. Nothing was forgotten.", hint="add --yes"
         )
-    click.confirm(f"Forget {format_count(number, 'memory')} for good?", abort=True, err=True)
+    click.confirm(f"Forget {format_count(number, 'memory')} permanently?", abort=True, err=True)
 
 
 EVENT_PHRASES = {
@@ -271,16 +274,16 @@ EVENT_PHRASES = {
     "archived": "was archived",
     "changed": "was changed",
     "contradicted": "was contradicted",
-    "derived": "was made",
+    "derived": "was derived",
     "pinned": "was pinned",
     "read": "was read by a language model",
-    "reinforced": "was said again",
+    "reinforced": "was repeated",
     "restored": "was restored",
     "superseded": "was superseded",
     "unpinned": "was unpinned",
     "used": "was used",
-    "useful": "was called useful",
-    "wrong": "was called wrong",
+    "useful": "was marked useful",
+    "wrong": "was marked wrong",
 }
 """Op of an event to what a person reads."""
 
@@ -288,9 +291,9 @@ EVENT_PHRASES = {
 @command("archive")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def archive(call: Call, ids: tuple[str, ...]) -> None:
-    """Take memories out of default answers. They stay whole; `scrubjay restore` brings them back.
+    """Hide memories from default results. Nothing is deleted; `scrubjay restore` brings them back.
 
-    A passage of a file stays archived while its text stays the same.
+    A passage of a file stays archived as long as its text does not change.
     """
     _change_status(call, lambda memory: memory.archive(ids), "archived")
 
@@ -298,13 +301,15 @@ def archive(call: Call, ids: tuple[str, ...]) -> None:
 @command("restore")
 @click.argument("ids", nargs=-1, metavar="ID...")
 @click.option(
-    "--archived-by-consolidation", is_flag=True, help="All that consolidation archived, in any run."
+    "--archived-by-consolidation",
+    is_flag=True,
+    help="Restore all memories that consolidation archived, in any run.",
 )
 def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -> None:
     """Make archived or superseded memories active again."""
     if bool(ids) == archived_by_consolidation:
         raise click.UsageError(
-            "Name memories, or --archived-by-consolidation for all that consolidation archived."
+            "Give ids, or --archived-by-consolidation for all memories that consolidation archived."
         )
     if archived_by_consolidation:
         _change_status(call, lambda memory: memory.restore_consolidated(), "restored")
@@ -316,14 +321,14 @@ def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -
 @click.argument("verdict", type=click.Choice(["used", "useful", "wrong"]))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
-    """Say that memories were used, useful or wrong; what is wrong ranks lower, within bounds."""
-    _change_status(call, lambda memory: memory.feedback(ids, verdict), f"remembered as {verdict}")
+    """Record that memories were used, useful or wrong; wrong ones rank lower, within bounds."""
+    _change_status(call, lambda memory: memory.feedback(ids, verdict), f"marked {verdict}")
 
 
 def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: str) -> None:
     with call.open(cold=True) as memory:
         done = change(memory)
-    missing = f"Not there, not yours, or several begin so: {', '.join(map(single_line, done.unknown))}."
+    missing = f"Not found, not yours, or ambiguous: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids and not done.unchanged:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
     if call.json:
@@ -331,7 +336,7 @@ def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: s
         return
     write(f"{format_count(len(done.ids), 'memory')} {word}.")
     if done.unchanged:
-        write(f"{format_count(len(done.unchanged), 'memory')} already so.")
+        write(f"{format_count(len(done.unchanged), 'memory')} unchanged.")
     if done.unknown:
         write_error(missing)
 
@@ -339,7 +344,7 @@ def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: s
 @command("history")
 @click.argument("memory", metavar="ID")
 def history(call: Call, memory: str) -> None:
-    """Show what happened to a memory: when it changed, what it rests on, what took its place."""
+    """Show the history of a memory: its changes, its evidence and what superseded it."""
     with call.open(cold=True) as opened:
         found = opened.history(memory)
     if call.json:

@@ -26,16 +26,16 @@ def models(ctx: click.Context) -> None:
 
 @models.command("list", cls=Command)
 def list_models(call: Call) -> None:
-    """List the models and how far each reaches."""
+    """List the models and how many memories each covers."""
     print_models(call)
 
 
 @models.command("add", cls=Command)
 @click.argument("name")
 def add_model(call: Call, name: str) -> None:
-    """Register a model of the settings, [models.NAME], beside the others.
+    """Register a model from the settings, [models.NAME].
 
-    It ranks nothing until `scrubjay embed` has reached every memory and `scrubjay models use NAME` is said.
+    It is used for ranking once `scrubjay embed` has covered every memory and `scrubjay models use NAME` selects it.
     """
     with call.open() as memory:
         done = memory.add_model(name)
@@ -49,9 +49,9 @@ def add_model(call: Call, name: str) -> None:
 @models.command("use", cls=Command)
 @click.argument("name")
 def use_model(call: Call, name: str) -> None:
-    """Rank with a model beside the base model, and no longer with the others.
+    """Rank with this model and the base model only.
 
-    The others keep their vectors.
+    Other models keep their vectors.
     """
     with call.open() as memory:
         done = memory.use_model(name)
@@ -60,7 +60,7 @@ def use_model(call: Call, name: str) -> None:
         if done.waiting
         else ""
     )
-    print_model_change(call, done, f"{single_line(done.name)} ranks from now on.{waiting}")
+    print_model_change(call, done, f"{single_line(done.name)} is now used for ranking.{waiting}")
 
 
 @models.command("drop", cls=Command)
@@ -69,7 +69,7 @@ def drop_model(call: Call, name: str) -> None:
     """Remove a model and its vectors."""
     with call.open() as memory:
         done = memory.drop_model(name)
-    print_model_change(call, done, f"{single_line(done.name)} dropped, with its vectors.")
+    print_model_change(call, done, f"{single_line(done.name)} and its vectors removed.")
 
 
 def print_model_change(call: Call, done: ModelStatus, text: str) -> None:
@@ -102,7 +102,7 @@ def model_lines(found: list[ModelStatus]) -> list[str]:
                 each.state,
                 f"{each.dimensions} dimensions",
                 f"{each.covered:,} embedded",
-                f"{each.waiting:,} waiting",
+                f"{each.waiting:,} pending",
                 each.provider,
                 each.problem,
             )
@@ -116,9 +116,9 @@ def model_lines(found: list[ModelStatus]) -> list[str]:
     "--seconds", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="Stop after this time."
 )
 def embed(call: Call, seconds: float | None) -> None:
-    """Embed what waits for the larger models.
+    """Compute the pending embeddings of the larger models.
 
-    Stopped at any moment, it goes on there the next time.
+    Can be interrupted at any time; the next run continues.
     """
     with call.open() as memory, show_progress(quiet=call.json) as (report, pace):
         done = memory.embed(seconds=seconds, progress=report)
@@ -126,7 +126,7 @@ def embed(call: Call, seconds: float | None) -> None:
         write_json(serializers.to_plain(done))
         return
     write(
-        f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, {done.waiting:,} waiting"
+        f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, {done.waiting:,} pending"
     )
     pending_embedding(done.waiting, pace.rate)
 
@@ -135,12 +135,12 @@ def embed(call: Call, seconds: float | None) -> None:
 @click.option(
     "--large/--no-large",
     default=None,
-    help="Instead, make or take away what a large tenant on PostgreSQL is searched by; as the owner of the tables.",
+    help="Create or drop the indexes for a large tenant on PostgreSQL instead; run as the owner of the tables.",
 )
 def rebuild(call: Call, large: bool | None) -> None:
-    """Make the index anew from what is stored, beside the old one, then switch.
+    """Rebuild the index from the stored memories beside the old one, then switch.
 
-    Additions, pins and what was forgotten stay as they are. Searches go on meanwhile.
+    Added, pinned and forgotten memories are not affected. Searches continue meanwhile.
     """
     if large is not None:
         _change_large_index(call, make=large)
@@ -157,14 +157,14 @@ def _change_large_index(call: Call, *, make: bool) -> None:
     if not make:
         with call.open() as memory:
             memory.drop_index()
-        write_json({"reduced": True}) if call.json else write("taken away; searches read all again")
+        write_json({"reduced": True}) if call.json else write(
+            "Indexes dropped; searches scan all memories again."
+        )
         return
     with call.open() as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.build_index(progress=report)
     if call.json:
         write_json(serializers.to_plain(done))
         return
-    write(f"{format_count(done.words, 'memory')} sorted by their words in {format_duration(done.seconds)}")
-    write(
-        f"vectors: an index for {', '.join(done.models)}" if done.models else f"vectors: none; {done.without}"
-    )
+    write(f"word index: {format_count(done.words, 'memory')}, {format_duration(done.seconds)}")
+    write(f"vector index: {', '.join(done.models)}" if done.models else f"vector index: none; {done.without}")

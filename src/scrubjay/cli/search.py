@@ -29,7 +29,7 @@ from scrubjay.config.settings import FUSIONS, RERANKER_KINDS, RecallSettings, se
 from scrubjay.daemon.client import ask_daemon, socket_path
 from scrubjay.errors import InputError
 from scrubjay.models.records import STATUSES, TIERS, UNTRUSTED
-from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.models.results import CONTEXT_PARTS, MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
 from scrubjay.text.display import single_line, strip_control
 
 if TYPE_CHECKING:
@@ -53,37 +53,41 @@ def filter_options(usual: str) -> Callable[[F], F]:
             "tiers",
             multiple=True,
             type=click.Choice(TIERS),
-            help="Only this tier; may be repeated.",
+            help="Only this tier; repeatable.",
         ),
-        click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeated: all of them."),
-        click.option("--path", default="", help="Only at or below this path within its source, or a glob."),
+        click.option(
+            "--tag", "tags", multiple=True, help="Only memories with this tag; repeat to require several."
+        ),
+        click.option(
+            "--path", default="", help="Only at or below this path in its source, or matching this glob."
+        ),
         click.option("--source", "sources", multiple=True, help="Only from this source, by id or path."),
         click.option(
             "--project",
             "projects",
             multiple=True,
-            help="Only from this project: a name, the end of one, a path.",
+            help="Only this project: a name, a suffix of one, or a path.",
         ),
-        click.option("--agent", "agents", multiple=True, help="Only what this agent said or recorded."),
-        click.option("--session", "sessions", multiple=True, help="Only from this conversation."),
+        click.option("--agent", "agents", multiple=True, help="Only memories recorded by this agent."),
+        click.option("--session", "sessions", multiple=True, help="Only this conversation."),
         click.option(
             "--category",
             "categories",
             multiple=True,
-            help="Only from this category and below, by id or name.",
+            help="Only this category and its descendants, by id or name.",
         ),
         click.option(
             "--since",
             metavar="DATE",
-            help="Only from this date on: 2026-03-01, 2026-03, yesterday, last week.",
+            help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week.",
         ),
-        click.option("--until", metavar="DATE", help="Only before the end of this date."),
+        click.option("--until", metavar="DATE", help="Only up to the end of this date."),
         click.option(
             "--status",
             "statuses",
             multiple=True,
             type=click.Choice(STATUSES),
-            help=f"Of this status; may be repeated.  [default: {usual}]",
+            help=f"Only this status; repeatable.  [default: {usual}]",
         ),
     )
 
@@ -99,13 +103,15 @@ def time_options(function: F) -> F:
     """Give a command the options that say when is now, and of which time is asked."""
     for option in (
         click.option(
-            "--tz", metavar="ZONE", help="Zone of dates, such as Europe/Berlin.  [default: recall.tz]"
+            "--tz", metavar="ZONE", help="Time zone of dates, such as Europe/Berlin.  [default: recall.tz]"
         ),
         click.option(
-            "--as-of", metavar="DATE", help="What was true then, not what was stored then.  [default: now]"
+            "--as-of",
+            metavar="DATE",
+            help="Return what was true at this date (not what was stored then).  [default: now]",
         ),
         click.option(
-            "--now", metavar="DATE", help="When it is asked: how old everything is.  [default: now]"
+            "--now", metavar="DATE", help="Current time, from which ages are computed.  [default: now]"
         ),
     ):
         function = option(function)
@@ -151,8 +157,7 @@ def _absolute_path(name: str) -> str:
 
 
 PRESETS = ("kit", "openclaw", "router")
-SHAPES = ("memory", "session")
-MAX_NEIGHBOURS = 10
+"""Names of `search.plan.PRESETS`, which a cold search answered by the daemon does not import."""
 WEAK_RELEVANCE = 0.1
 """Relevance below which a match is counted, not shown: at most one in ten of such answers."""
 SETTINGS_KEYS = setting_rules(RecallSettings)
@@ -161,68 +166,77 @@ SETTINGS_KEYS = setting_rules(RecallSettings)
 @command("search")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
-    "--limit", "-n", metavar="N", type=click.IntRange(1, 1000), help="Results.  [default: recall.limit]"
+    "--limit",
+    "-n",
+    metavar="N",
+    type=click.IntRange(1, MAX_RESULTS),
+    help="Maximum number of results.  [default: recall.limit]",
 )
 @filter_options("active")
-@click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
-@click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
-@click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
+@click.option("--preset", type=click.Choice(PRESETS), help="Rank with the formula of another tool.")
 @click.option(
-    "--rerank", type=click.Choice(RERANKER_KINDS), help="Who looks again at the best.  [default: rerank.kind]"
+    "--fusion", type=click.Choice(FUSIONS), help="How channel scores are fused.  [default: recall.fusion]"
+)
+@click.option("--weights", metavar="LIST", help="Channel weights, such as bm25=.3,vector=.7.")
+@click.option(
+    "--rerank", type=click.Choice(RERANKER_KINDS), help="Reranker of the top results.  [default: rerank.kind]"
 )
 @click.option(
-    "--links", metavar="N", type=click.IntRange(0, 5), help="Follow links, N hops.  [default: recall.links]"
+    "--links",
+    metavar="N",
+    type=click.IntRange(0, 5),
+    help="Follow links up to N hops.  [default: recall.links]",
 )
 @click.option(
     "--hierarchy/--no-hierarchy",
     default=None,
-    help="Descend the categories that fit.  [default: recall.hierarchy]",
+    help="Descend into matching categories.  [default: recall.hierarchy]",
 )
-@click.option("--threshold", metavar="S", type=float, help="Least score, 0 to 1; for fusion raw.")
+@click.option("--threshold", metavar="S", type=float, help="Minimum score, 0 to 1; needs --fusion raw.")
 @time_options
 @click.option(
     "--here",
     default=".",
     metavar="PROJECT",
-    help="Prefer memories of this project: a name, a path; empty for none.  [default: .]",
+    help="Prefer this project, by name or path; empty for none.  [default: .]",
 )
 @click.option(
     "--confidence-floor",
     metavar="N",
     type=float,
-    help="Least confidence.  [default: recall.confidence_floor]",
+    help="Minimum confidence.  [default: recall.confidence_floor]",
 )
 @click.option(
     "--history",
     metavar="FILE",
-    help="What was said before, a turn a line, - for standard input (llm.rewrite).",
+    help="File with the conversation so far, one turn per line; - reads standard input (llm.rewrite).",
 )
 @click.option(
     "--min-relevance",
     metavar="auto|N",
-    help="Only results of this relevance (0 to 1, 0 for all); auto: none where nothing is likely to answer."
+    help="Minimum relevance, 0 to 1 (0 keeps all); auto returns nothing if no result is likely to answer."
     "  [default: recall.min_relevance]",
 )
-@click.option("--by", type=click.Choice(SHAPES), help="What a result is: a memory, or a whole conversation.")
+@click.option("--by", type=click.Choice(RESULT_KINDS), help="Return memories or whole conversations.")
 @click.option(
     "--neighbours",
     metavar="N",
     type=click.IntRange(0, MAX_NEIGHBOURS),
-    help="Turns of its conversation to show around a result.",
+    help="Conversation turns to show around each result.",
 )
 @click.option(
-    "--weak", is_flag=True, help="Show matches below a relevance of .1, too; JSON always holds them."
+    "--weak", is_flag=True, help="Also show matches with relevance below .1; JSON always includes them."
 )
-@click.option("--explain", is_flag=True, help="Show every part of each score.")
+@click.option("--explain", is_flag=True, help="Show how each score was computed.")
 def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> None:
     """Search memories, best first.
 
-    "Quoted words" must stand together in a result, -word must not stand in it; put `--` before a query with
-    such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Nothing found
-    is not an error: the exit code is 0 and the list is empty.
+    "Quoted words" must appear together in a result; -word must not appear in it. Put `--` before a query
+    with such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Finding
+    nothing is not an error: the exit code is 0 and the list is empty.
     """
     if query == ("-",) and options["history"] == "-":
-        raise InputError("Both the query and its history are - and would be read from standard input.")
+        raise InputError("Query and --history cannot both be read from standard input.")
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
     explain = options["explain"]
     given = {name: value for name, value in options.items() if value not in (None, (), "")}
@@ -245,7 +259,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
         write_json(payload | {"hint": f"{where} is empty: {hint}"} if hint else payload)
         return
     if hint:
-        write(f"Nothing is stored yet in {strip_control(where)}.\nhint: {hint}")
+        write(f"The store is empty: {strip_control(where)}.\nhint: {hint}")
         return
     on = supports_colour(sys.stdout)
     whole = weak or explain or '"' in text or "min_relevance" in given
@@ -274,9 +288,7 @@ def weak_summary(weak: Sequence[tuple[int, Result]]) -> str:
     best = max((one for _, one in weak), key=lambda one: one.relevance or 0.0)
     where = best.id if best.path is None else f"{best.path}:{best.line_start}"
     noun = "weak match" if len(weak) == 1 else "weak matches"
-    return (
-        f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {single_line(where)}: --weak shows them"
-    )
+    return f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {single_line(where)}; use --weak to show them"
 
 
 def parse_weights(text: str) -> dict[str, float]:
@@ -288,7 +300,7 @@ def parse_weights(text: str) -> dict[str, float]:
     try:
         return SETTINGS_KEYS["weights"].parse(text, Path())  # type: ignore[return-value]
     except ValueError as error:
-        raise InputError(f"--weights is {text!r}, but it takes {error}.") from error
+        raise InputError(f"--weights {text!r} is invalid; expected {error}.") from error
 
 
 def read_history(name: str) -> list[str]:
@@ -314,7 +326,7 @@ def parse_relevance(text: str) -> float | str:
     try:
         return SETTINGS_KEYS["min_relevance"].parse(text, Path())  # type: ignore[return-value]
     except ValueError as error:
-        raise InputError(f"--min-relevance is {text!r}, but it takes {error}.") from error
+        raise InputError(f"--min-relevance {text!r} is invalid; expected {error}.") from error
 
 
 def format_result(number: int, result: Result, query: str, *, on: bool) -> str:
@@ -341,9 +353,7 @@ def format_result(number: int, result: Result, query: str, *, on: bool) -> str:
         lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM, on=on)))
     if result.copies:
         which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
-        lines.append(
-            indent(paint(f"said by {format_count(result.copies, 'other memory')} too{which}", DIM, on=on))
-        )
+        lines.append(indent(paint(f"{format_count(result.copies, 'duplicate')}{which}", DIM, on=on)))
     if result.explanation is not None:
         lines += [indent(each) for each in format_explanation(result.explanation, result.score)]
     return "\n".join(lines)
@@ -361,10 +371,10 @@ def format_explanation(why: Explanation, score: float) -> list[str]:
         lines.append(f"x {factor.value:.6f}  {single_line(factor.name)}{reason}")
     lines.append(f"= {score:.6f}")
     if why.way:
-        lines.append(f"led to by {single_line(why.way[0])} over {single_line(why.way[1])}")
+        lines.append(f"via {single_line(why.way[1])} from {single_line(why.way[0])}")
     if why.words:
         words = ", ".join(f"{single_line(word)} {value:.3f}" for word, value in why.words.items())
-        lines.append(f"words in bm25: {words}")
+        lines.append(f"bm25 terms: {words}")
     return lines
 
 
@@ -372,26 +382,41 @@ def _print_footer(found: Answer, *, explain: bool, on: bool) -> None:
     notes = [f"partial: {single_line(each)}" for each in found.partial]
     notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
     notes += as_of_notes(found.as_of)
-    notes += [f"hidden by age: {found.hidden:,} (a higher --limit shows them)"] if found.hidden else []
+    notes += [f"age-filtered: {found.hidden:,} (raise --limit to show them)"] if found.hidden else []
     notes.append(f"{format_count(len(found.results), 'result')} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM, on=on))
 
 
 @command("thread")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", "-n", metavar="N", type=click.IntRange(1, 100), help="Memories.  [default: 12]")
-@click.option("--hops", metavar="N", type=click.IntRange(0, 4), help="Hops from what is found.  [default: 2]")
 @click.option(
-    "--fan-out", metavar="N", type=click.IntRange(1, 50), help="Edges followed from each.  [default: 8]"
+    "--limit",
+    "-n",
+    metavar="N",
+    type=click.IntRange(1, 100),
+    help="Maximum number of memories.  [default: 12]",
+)
+@click.option(
+    "--hops",
+    metavar="N",
+    type=click.IntRange(0, 4),
+    help="Hops from the memories the search finds.  [default: 2]",
+)
+@click.option(
+    "--fan-out",
+    metavar="N",
+    type=click.IntRange(1, 50),
+    help="Edges to follow from each memory.  [default: 8]",
 )
 @filter_options("active, superseded")
 @time_options
-@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option("--explain", is_flag=True, help="Show how each score was computed.")
 def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) -> None:
-    """Tell the story that a question is about, in the order in which it happened.
+    """Show the memories that a question is about as a timeline.
 
-    It begins with what a search finds and goes on over what memories share, follow, link to and replace; each says
-    by which way it was come to. Superseded memories are marked. A query of - is read from standard input.
+    Starts from the search results and follows shared concepts, conversations, links and replacements; each
+    memory shows the path by which it was reached. Superseded memories are marked. A query of - is read from
+    standard input.
     """
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
     given = {name: value for name, value in options.items() if value not in (None, (), "")}
@@ -429,9 +454,7 @@ def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool, o
         indent(paint(single_line(format_path(reached)), DIM, on=on)),
     ]
     if explain:
-        parts = (
-            f"{reached.share:g} x carried {reached.carried:.6f} + {reached.least:g} x own {reached.own:.6f}"
-        )
+        parts = f"{reached.share:g} x propagated {reached.carried:.6f} + {reached.least:g} x own {reached.own:.6f}"
         lines.append(indent(paint(f"score: {parts}", DIM, on=on)))
     return "\n".join(lines)
 
@@ -441,7 +464,7 @@ def format_path(reached: ReachedMemory) -> str:
     if not reached.path:
         return "found by the search"
     steps = " ".join([reached.seed, *(format_step(each) for each in reached.path)])
-    return f"found by the search, and by {steps}" if reached.found else f"by {steps}"
+    return f"found by the search and via {steps}" if reached.found else f"via {steps}"
 
 
 def format_step(taken: PathStep) -> str:
@@ -458,35 +481,40 @@ def format_step(taken: PathStep) -> str:
 @command("context")
 @click.argument("query", nargs=-1)
 @click.option(
-    "--budget", metavar="N", type=click.IntRange(50, 100_000), help="Most tokens.  [default: context.budget]"
+    "--budget",
+    metavar="N",
+    type=click.IntRange(50, 100_000),
+    help="Maximum number of tokens.  [default: context.budget]",
 )
-@click.option("--project", help="Of this project and of none: a name, the end of one, a path such as `.`.")
-@click.option("--session", help="The conversation that goes on; what was said in it is left out.")
-@click.option("--agent", help="Only what this agent said or recorded.")
+@click.option(
+    "--project", help="This project and memories without one: a name, a suffix of one, or a path such as `.`."
+)
+@click.option("--session", help="Current conversation; its own turns are left out.")
+@click.option("--agent", help="Only memories recorded by this agent.")
 @click.option(
     "--exclude-path",
     "exclude_paths",
     multiple=True,
-    help="A file that the agent reads itself: a name, or a pattern of paths.  [default: context.loaded]",
+    help="Skip a file that the agent loads itself: a name or a path pattern; repeatable.  [default: context.loaded]",
 )
 @click.option(
     "--part",
     "parts",
     multiple=True,
     type=click.Choice(CONTEXT_PARTS),
-    help="Only this part; may be repeated.",
+    help="Only this part; repeatable.",
 )
-@click.option("--session-start", is_flag=True, help="No question: a session begins.")
-@click.option("--now", metavar="DATE", help="Ask as of then.  [default: now]")
+@click.option("--session-start", is_flag=True, help="Context for a new session; takes no question.")
+@click.option("--now", metavar="DATE", help="Current time.  [default: now]")
 def context(call: Call, query: tuple[str, ...], session_start: bool, **options: Any) -> None:
-    """Print what is worth having in mind for a question, or for a session that begins.
+    """Print context for a question or for a new session.
 
-    Without a question: what is pinned, what is known of the project, the last sessions. With one: what is pinned and
-    what has to do with it, and nothing at all where nothing has. The text is delimited and escaped; what was left
-    out is counted on standard error. A query of - is read from standard input.
+    Without a question: pinned memories, project memories and recent sessions. With one: pinned and relevant
+    memories, or nothing if none is relevant. The text is delimited and escaped; the number of memories left
+    out is printed on standard error. A query of - is read from standard input.
     """
     if session_start and query:
-        raise InputError("--session-start goes without a question.", hint="leave one of the two out")
+        raise InputError("--session-start takes no question.", hint="omit one of them")
     text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
     given = {name: value for name, value in options.items() if value not in (None, ())}
     with call.open(cold=True) as memory:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 MAX_NAMES = 3
-NO_TLS_WARNING = "Tokens and memories go over the network as they are: put a proxy with TLS in front."
+NO_TLS_WARNING = "Tokens and memories are sent unencrypted: put a TLS proxy in front."
 
 
 def run_http(
@@ -52,7 +52,7 @@ def run_http(
         require_token: Whether clients on this machine need a token, too.
         open_: Whether they need none where they would, because of the path, the address, or tokens that exist.
         readers: Processes that answer questions.
-        root_path: Path under which a reverse proxy hands requests on.
+        root_path: Path prefix under which a reverse proxy forwards requests.
 
     Raises:
         InputError: A token is required and is not; or as `serve`.
@@ -65,7 +65,7 @@ def run_http(
 
     if require_token and open_:
         raise InputError(
-            "--require-token and --open say the opposite of each other. Nothing was started.",
+            "--require-token and --open exclude each other. Nothing was started.",
             hint="give one of them",
         )
     where, tokens = Address.parse(address), TokenStore(tokens_path())
@@ -77,7 +77,7 @@ def run_http(
         tokenless = TokenlessAccess((*LOCAL_NAMES, where.host.lower()), always=open_)
     if why and not open_ and not require_token:
         write_error(
-            f"Clients need a token, because {why}; --open lets your own programs on this machine go without."
+            f"Clients need a token because {why}; use --open to exempt your own programs on this machine."
         )
 
     with ExitStack() as stack:
@@ -86,7 +86,7 @@ def run_http(
             if open_:
                 write_error(f"warning: {OPEN_SERVER_WARNING.format(url=url, user=settings.user)}.")
                 stack.enter_context(register_open_server(data_dir(), url))
-            write_error(said.format(url=url) + "; Ctrl-C ends it.")
+            write_error(said.format(url=url) + "; press Ctrl-C to stop.")
 
         run_server(
             settings,
@@ -102,11 +102,11 @@ def run_http(
 def _why_token_needed(where: Address, tokens: TokenStore, root_path: str) -> str:
     """Return why a client of this machine needs a token; empty where it needs none."""
     if not where.loopback:
-        return f"{where.host} is no address of this machine alone"
+        return f"{where.host} is not a loopback address"
     if root_path:
-        return "--root-path says that it stands behind a reverse proxy"
+        return "--root-path implies a reverse proxy"
     if names := [token.name for token in tokens.all()]:
-        return f"there are tokens ({', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''})"
+        return f"tokens exist ({', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''})"
     return ""
 
 
@@ -125,23 +125,25 @@ DEFAULT_READERS = 4
     type=click.IntRange(0, 65_535),
     help=f"Port to listen on.  [default: {DEFAULT_PORT}]",
 )
-@click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
+@click.option("--require-token", is_flag=True, help="Require a token from local clients too.")
 @click.option(
     "--open",
     "open_",
     is_flag=True,
-    help="Let your programs on this machine go without a token even if there are tokens or a --root-path.",
+    help="Let your own local programs connect without a token even if tokens or a --root-path exist.",
 )
 @click.option(
     "--readers",
     type=click.IntRange(0, MAX_READERS),
     default=None,
     metavar="N",
-    help="Processes that answer questions; 0 for none but the server's own.  "
-    "[default: one for each processor, at most 4]",
+    help="Reader processes; 0 answers in the server process.  [default: one per CPU, at most 4]",
 )
 @click.option(
-    "--root-path", default="", metavar="PATH", help="Path under which a reverse proxy hands requests on."
+    "--root-path",
+    default="",
+    metavar="PATH",
+    help="Path prefix under which a reverse proxy forwards requests.",
 )
 def serve(
     call: Call,
@@ -153,16 +155,16 @@ def serve(
     readers: int | None,
     root_path: str,
 ) -> None:
-    """Serve HTTP, MCP at /mcp and the proxy at /openai/v1 and /anthropic, on 127.0.0.1:8765 or where you say.
+    """Serve HTTP, MCP at /mcp and the proxy at /openai/v1 and /anthropic, by default on 127.0.0.1:8765.
 
-    A client shows a token (`scrubjay token create`). Where there are none and no --root-path, your programs on this
-    machine go without.
+    Clients send a token (`scrubjay token create`). If no tokens exist and no --root-path is given, your own local
+    programs need none.
     """
     from scrubjay.server.app import create_app
 
     if address and (host or port is not None):
         raise InputError(
-            f"The address is given twice, as {address} and by --host or --port. Nothing was started.",
+            f"The address is given twice: as {address} and by --host or --port. Nothing was started.",
             hint="give HOST:PORT, or --host and --port",
         )
     settings = call.settings()
@@ -188,30 +190,28 @@ def _join_address(host: str, port: int) -> str:
 @click.option(
     "--http",
     metavar="HOST:PORT",
-    help="Serve many clients over streamable HTTP instead, such as 127.0.0.1:8765.",
+    help="Serve many clients over streamable HTTP at this address instead, such as 127.0.0.1:8765.",
 )
-@click.option(
-    "--require-token", is_flag=True, help="With --http: ask clients on this machine for a token too."
-)
+@click.option("--require-token", is_flag=True, help="With --http: require a token from local clients too.")
 @click.option(
     "--open",
     "open_",
     is_flag=True,
-    help="With --http: let your programs on this machine go without a token even if there are tokens.",
+    help="With --http: let your own local programs connect without a token even if tokens exist.",
 )
 def mcp(call: Call, http: str | None, require_token: bool, open_: bool) -> None:
     """Serve an MCP client over standard input and output.
 
-    The client starts it and ends it; meanwhile it is a resident, which hooks and searches ask. Standard
-    output belongs to the protocol; the log is on standard error.
+    The client starts and stops it; meanwhile it acts as the daemon that answers hooks and searches. Standard output
+    carries the protocol; the log is on standard error.
 
-    With --http it serves until interrupted. A client shows a token (`scrubjay token create`); where there are none,
-    your programs on this machine go without.
+    With --http it serves until interrupted. Clients send a token (`scrubjay token create`); if no tokens exist, your
+    own local programs need none.
     """
     if http is None:
         if require_token or open_:
             option = "--require-token" if require_token else "--open"
-            raise InputError(f"{option} goes with --http: over standard input the client is you.")
+            raise InputError(f"{option} needs --http: over standard input the client is you.")
         from scrubjay.server.mcp.stdio import serve_stdio
 
         serve_stdio(call.settings(), environment(call.store, call.user))
@@ -233,22 +233,22 @@ DEFAULT_PROXY_ADDRESS = "127.0.0.1:8766"
 
 @command("proxy")
 @click.argument("address", metavar="[HOST:PORT]", default=DEFAULT_PROXY_ADDRESS)
-@click.option("--openai", metavar="URL", help="Where /openai/v1 leads.  [default: the settings']")
-@click.option("--anthropic", metavar="URL", help="Where /anthropic leads.  [default: the settings']")
-@click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
+@click.option("--openai", metavar="URL", help="Upstream of /openai/v1.  [default: proxy.openai]")
+@click.option("--anthropic", metavar="URL", help="Upstream of /anthropic.  [default: proxy.anthropic]")
+@click.option("--require-token", is_flag=True, help="Require a token from local clients too.")
 @click.option(
     "--open",
     "open_",
     is_flag=True,
-    help="Let your programs on this machine go without a token even if there are tokens.",
+    help="Let your own local programs connect without a token even if tokens exist.",
 )
 def proxy(
     call: Call, address: str, openai: str | None, anthropic: str | None, require_token: bool, open_: bool
 ) -> None:
-    """Stand in front of a model: put memories into its requests, and remember what passes, until interrupted.
+    """Run a proxy that adds memories to model requests and stores the conversations, until interrupted.
 
-    Give a client of OpenAI the base URL http://127.0.0.1:8766/openai/v1, one of Anthropic
-    http://127.0.0.1:8766/anthropic. `scrubjay serve` has the same under its own address.
+    Set the base URL of OpenAI clients to http://127.0.0.1:8766/openai/v1 and of Anthropic clients to
+    http://127.0.0.1:8766/anthropic. `scrubjay serve` includes the same proxy.
     """
     from scrubjay.server.proxy.app import create_proxy_app
 
@@ -267,32 +267,32 @@ def proxy(
 
 @click.group("token", cls=Group)
 def token() -> None:
-    """Make, list and revoke tokens for `scrubjay serve` and `scrubjay mcp --http`.
+    """Create, list and revoke tokens for `scrubjay serve` and `scrubjay mcp --http`.
 
-    A token is a principal: whoever shows it sees what that user and those groups may see, whatever else they ask for.
+    A token stands for a user and groups: its bearer sees exactly what they may see.
     """
 
 
 @token.command("create", cls=Command)
 @click.argument("name")
-@click.option("--tenant", help="The walled garden.  [default: the settings' tenant]")
-@click.option("--group", "groups", metavar="NAME", multiple=True, help="A group they belong to; repeatable.")
-@click.option("--agent", default="", metavar="NAME", help="What their additions are signed with.")
+@click.option("--tenant", help="Tenant.  [default: the settings' tenant]")
+@click.option("--group", "groups", metavar="NAME", multiple=True, help="Group of the user; repeatable.")
+@click.option("--agent", default="", metavar="NAME", help="Agent name recorded with what it adds.")
 @click.option(
     "--scope",
     "scopes",
     type=click.Choice(SCOPES),
     multiple=True,
-    help="What may be done with it: read (ask), write (add; change and forget one's own), curate (change and "
-    "forget what others shared), admin (what is done to a whole store, and files of the server; may "
-    "curate); repeatable.  [default: read and write]",
+    help="Permission: read (search), write (add; change and forget one's own), curate (change and forget what "
+    "others shared), admin (whole-store operations and files of the server; includes curate); repeatable.  "
+    "[default: read and write]",
 )
 @click.option(
     "--expires",
     default="90d",
     show_default=True,
     metavar="TIME",
-    help="When it ends: 12h, 90d, or never.",
+    help="Lifetime: 12h, 90d or never.",
 )
 def create_token(
     call: Call,
@@ -303,9 +303,9 @@ def create_token(
     scopes: tuple[str, ...],
     expires: str,
 ) -> None:
-    """Make a token and print it, this once: only its hash is kept.
+    """Create a token and print it once: only its hash is stored.
 
-    It stands for --user, by default you, and for no group but those named here.
+    It stands for --user, by default you, and only for the groups given here.
     """
     settings = call.settings()
     lasts = None if expires == "never" else parse_duration(expires) // SECOND
@@ -324,25 +324,25 @@ def create_token(
         write_json(_token_fields(made) | {"token": secret})
         return
     write(secret)
-    until = "for ever" if lasts is None else f"for {expires}"
+    until = "without expiry" if lasts is None else f"for {expires}"
     write_error(
-        f"It stands for {strip_control(who.user)} {until}. It is shown this once; its hash is in {tokens.file}."
+        f"Valid for user {strip_control(who.user)} {until}. It is shown only once; its hash is stored in {tokens.file}."
     )
     if first:
         write_error(
-            "From now on servers ask everybody for a token; `scrubjay serve --open` lets your own programs go without."
+            "Servers now require a token from every client; `scrubjay serve --open` exempts your own local programs."
         )
 
 
 @token.command("list", cls=Command)
 def list_tokens(call: Call) -> None:
-    """List tokens; what they are is kept nowhere."""
+    """List tokens; their secrets are not stored."""
     found = TokenStore(tokens_path()).all()
     if call.json:
         write_json({"tokens": [_token_fields(each) for each in found]})
         return
     if not found:
-        write_error("There is no token.")
+        write_error("There are no tokens.")
         return
     rows = [("name", "user", "groups", "agent", "scopes", "expires")]
     for each in found:
@@ -356,7 +356,7 @@ def list_tokens(call: Call) -> None:
 @token.command("revoke", cls=Command)
 @click.argument("name")
 def revoke_token(call: Call, name: str) -> None:
-    """Revoke a token: from now on it opens nothing, in servers that run as well."""
+    """Revoke a token at once, in running servers too."""
     gone = TokenStore(tokens_path()).revoke(name)
     if call.json:
         write_json(_token_fields(gone))

@@ -41,52 +41,54 @@ if TYPE_CHECKING:
 
 
 NOTHING_TO_SYNC: Final = (
-    f"Nothing there can be taken in: notes are {', '.join(DEFAULT_INCLUDE)} (others by --include GLOB), and a .json or "
+    f"Nothing there can be ingested: notes are {', '.join(DEFAULT_INCLUDE)} (others by --include GLOB), and a .json or "
     ".jsonl file is a conversation where a known agent wrote it or each line has `role` and `content`."
 )
 
 
 @command("sync")
 @click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
-@click.option("--description", default="", help="One line that is returned with the source's hits.")
+@click.option("--description", default="", help="One line that is returned with the source's results.")
 @click.option(
-    "--include", multiple=True, metavar="GLOB", help="Files to take, as in a .gitignore; repeatable."
+    "--include", multiple=True, metavar="GLOB", help="Files to include, as gitignore patterns; repeatable."
 )
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Files to leave out; repeatable.")
+@click.option(
+    "--exclude", multiple=True, metavar="GLOB", help="Files to exclude, as gitignore patterns; repeatable."
+)
 @click.option(
     "--project",
     metavar="NAME",
-    help="Project that the files belong to, by name or path; `none` for no project, `auto` for their repository's.  "
+    help="Project of the files, by name or path; `none` for no project, `auto` for their repository's.  "
     "[default: auto]",
 )
 @click.option(
     "--trusted",
     "trust",
     flag_value="trusted",
-    help="All of it is yours: its front matter counts, and it is learned from.  [default: by folders and commits]",
+    help="The files are yours: use their front matter and extract facts.  [default: by folders and commits]",
 )
 @click.option(
     "--untrusted",
     "trust",
     flag_value="untrusted",
-    help="Nobody vouches for it: found, but not learned from, and put into no prompt by itself.",
+    help="Do not trust the files: searchable, but no facts are extracted and nothing is injected unasked.",
 )
 @click.option(
     "--share/--no-share",
     default=None,
-    help="Whether front matter may show notes to others.  [default: no]",
+    help="Whether front matter may share notes with others.  [default: no]",
 )
 @click.option(
     "--embed-seconds",
     metavar="SECONDS",
     type=click.FloatRange(0),
-    help="Seconds for the larger models afterwards.  [default: sync.embed_seconds on a terminal, else 0]",
+    help="Seconds to spend on the larger models afterwards.  [default: sync.embed_seconds on a terminal, else 0]",
 )
 def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: Any) -> None:
-    """Take a folder or file of notes in, or bring all sources up to date.
+    """Ingest a folder or file of notes, or update all sources.
 
-    A file that cannot be read is named and the rest goes on. What is in the store can be searched at once;
-    the larger models are filled in afterwards: on a terminal for some seconds, and by `scrubjay embed`.
+    A file that cannot be read is reported and skipped. Stored passages are searchable at once; embeddings of the
+    larger models follow: on a terminal for some seconds, and by `scrubjay embed`.
     """
     settings = call.settings()
     on_terminal = sys.stdout.isatty() and not call.json
@@ -109,13 +111,13 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
 def _interrupted_note(last: Progress | None) -> str:
     """Return what an interrupted sync leaves, and how to go on."""
     if last is not None and last.stage == "embed":
-        return "All files are stored and can be searched; `scrubjay embed` goes on with the larger model."
+        return "All files are stored and searchable; run `scrubjay embed` to finish embedding."
     far = (
         f"{last.done:,} of {format_count(last.total, 'changed file')}"
         if last and last.stage == "write"
-        else "What was read"
+        else "What was read is"
     )
-    return f"{far} stored; all that is stored can be searched, and `scrubjay sync` goes on with the rest."
+    return f"{far} stored and searchable; run `scrubjay sync` to continue."
 
 
 def print_summary(done: SyncReport) -> None:
@@ -124,12 +126,14 @@ def print_summary(done: SyncReport) -> None:
         f"{format_count(done.files, 'file')}, {format_count(done.passages, 'passage')}: {done.added:,} added, "
         f"{done.updated:,} updated, {done.unchanged:,} unchanged, {done.removed:,} removed, "
         f"{format_count(done.linked, 'concept')} linked, {done.embedded:,} embedded, "
-        f"{done.waiting:,} waiting, {format_duration(done.seconds)}"
+        f"{done.waiting:,} pending, {format_duration(done.seconds)}"
     )
     if done.learned:
-        write(f"{format_count(done.learned, 'statement')} learned.")
+        write(f"{format_count(done.learned, 'fact')} extracted.")
     if done.forgotten:
-        write(f"{format_count(done.forgotten, 'forgotten passage')} left out; the files still hold the words")
+        write(
+            f"{format_count(done.forgotten, 'forgotten passage')} skipped; the files still contain the text"
+        )
     for kind, times in done.scrubbed.items():
         write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
     for trouble in (*done.notices, *done.problems):
@@ -142,10 +146,7 @@ def pending_embedding(waiting: int, rate: float) -> None:
     """Say how many passages wait for a larger model, and for how long, as far as the pace tells."""
     if waiting:
         about = f" (about {format_duration(waiting / rate)})" if rate > 0 else ""
-        verb = "waits" if waiting == 1 else "wait"
-        write(
-            f"{format_count(waiting, 'passage')} {verb} for the larger model; `scrubjay embed` does it{about}."
-        )
+        write(f"{format_count(waiting, 'passage')} pending embedding; run `scrubjay embed`{about}.")
 
 
 MAX_NAMED = 5
@@ -154,10 +155,10 @@ MAX_NAMED = 5
 
 @command("watch")
 def watch(call: Call) -> None:
-    """Keep the store in step with all sources until interrupted.
+    """Sync all sources continuously until interrupted.
 
     Prints the time, the files and a summary after each sync that changed something; with --json one line each.
-    Meanwhile it is a resident: hooks and searches ask it.
+    Also acts as the daemon that answers hooks and searches.
     """
     stop = threading.Event()
 
@@ -173,7 +174,7 @@ def watch(call: Call) -> None:
             )
         before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
         try:
-            write_error(f"Watching {format_count(len(sources), 'source')}; Ctrl-C ends it.")
+            write_error(f"Watching {format_count(len(sources), 'source')}; press Ctrl-C to stop.")
             memory.watch(stop=stop, report=lambda done: _print_sync(call, done))
         finally:
             for each, handler in before.items():
@@ -194,10 +195,10 @@ def _print_sync(call: Call, done: SyncReport) -> None:
 
 _TRUST_LABELS: Final = {
     "own": "trusted",
-    "joint": "untrusted{} (others work on it with you)",
-    "foreign": "untrusted{} (not your work)",
-    "trusted": "trusted, as you said",
-    "untrusted": "untrusted, as you said",
+    "joint": "untrusted{} (shared work)",
+    "foreign": "untrusted{} (others' work)",
+    "trusted": "trusted (set by you)",
+    "untrusted": "untrusted (set by you)",
 }
 
 
@@ -221,9 +222,9 @@ def list_sources(call: Call) -> None:
 @sources.command("remove", cls=Command)
 @click.argument("source", metavar="ID|PATH")
 def remove_source(call: Call, source: str) -> None:
-    """Remove a source with everything that came from it; its files are not touched.
+    """Remove a source and everything derived from it; its files are not changed.
 
-    What was learned or told from it alone goes as well; what has other evidence stays.
+    Facts and digests with evidence in other sources stay.
     """
     with call.open(cold=True) as memory:
         gone = memory.remove_source(source)
@@ -232,8 +233,8 @@ def remove_source(call: Call, source: str) -> None:
     else:
         brought = format_count(gone.passages, "passage")
         if gone.derived:
-            brought += f" and {format_count(gone.derived, 'memory')} that rested on it alone"
-        write(f"{single_line(gone.root)} removed, with {brought}. Its files were not touched.")
+            brought += f" and {format_count(gone.derived, 'memory')} derived from it alone"
+        write(f"{single_line(gone.root)} removed, with {brought}. Its files were not changed.")
 
 
 def print_sources(call: Call) -> None:
@@ -257,7 +258,7 @@ def source_lines(found: list[SourceStatus]) -> list[str]:
         [
             (
                 each.id,
-                each.root + ("" if each.present else " (not there now)"),
+                each.root + ("" if each.present else " (missing)"),
                 format_count(each.documents, "file"),
                 format_count(each.passages, "passage"),
                 f"project {each.project}" if each.project else "no project",
@@ -282,9 +283,9 @@ DEMO_QUESTIONS = (
 
 @command("demo")
 def demo(call: Call) -> None:
-    """Take a small folder of notes in and ask it three questions.
+    """Ingest a small folder of notes and search it three times.
 
-    Uses a store that is gone afterwards, unless --store names one.
+    Uses a temporary store unless --store names one.
     """
     with ExitStack() as stack:
         store = call.store or str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "demo.db")
@@ -301,14 +302,14 @@ def demo(call: Call) -> None:
     on = supports_colour(sys.stdout)
     write(
         f"{format_count(done.files, 'note')} of a small team: {format_count(done.passages, 'passage')} "
-        f"taken in and embedded in {format_duration(done.seconds)}."
+        f"ingested and embedded in {format_duration(done.seconds)}."
     )
     for question, answer, explain in found:
         flag = " --explain" if explain else ""
         write(f"\n{paint(f'$ scrubjay search{flag} {question!r}', BOLD, on=on)}")
         for number, result in enumerate(answer.results, 1):
             write(format_result(number, result, question, on=on))
-    write("\nNow your own:\n  scrubjay sync ~/notes\n  scrubjay search 'what did we decide about …'")
+    write("\nNow your own notes:\n  scrubjay sync ~/notes\n  scrubjay search 'what did we decide about …'")
     if call.store:
         write(
             f"The demo's notes stay in {store}; scrubjay sources remove {DEMO_NOTES} --store {store} removes them."

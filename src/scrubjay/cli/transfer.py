@@ -28,12 +28,12 @@ MAX_SHOWN = 10
 
 @command("export")
 @click.argument("file")
-@click.option("--overwrite", is_flag=True, help="Replace a file that stands there.")
+@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 def export(call: Call, file: str, overwrite: bool) -> None:
-    """Write all that you may see to FILE, or to standard output when it is -: a JSON object a line.
+    """Export everything you may see to FILE as JSON lines; - writes to standard output.
 
-    Memories of all kinds with every field, where they stand, what connects them, names, histories. Not in it: vectors,
-    settings, and what was forgotten. `scrubjay import` takes it in again, here or elsewhere.
+    Includes memories of every tier with all fields, locations, links, concepts and histories; not vectors, settings
+    or forgotten memories. `scrubjay import` reads it, here or elsewhere.
     """
     with call.open(cold=True) as memory:
         if file == "-":
@@ -59,19 +59,21 @@ def export(call: Call, file: str, overwrite: bool) -> None:
     type=click.Choice(IMPORT_FORMATS),
     default="auto",
     show_default=True,
-    help="What it is; auto looks.",
+    help="Format of the file; auto detects it.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing, and show what would be taken in.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; show what would be imported.")
 @click.option(
-    "--shared", is_flag=True, help="Of an export: what others could see, they may see here; else it is yours."
+    "--shared",
+    is_flag=True,
+    help="Keep the visibility recorded in an export; otherwise everything is visible to you only.",
 )
 @click.option(
-    "--untrusted", is_flag=True, help="Nobody vouches for it: found, but put into no prompt by itself."
+    "--untrusted", is_flag=True, help="Do not trust the content: searchable, but never injected unasked."
 )
 def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
-    """Take in an export of scrubjay, or the memories of another tool.
+    """Import a scrubjay export or the memories of another tool.
 
-    Nothing is taken twice: run it again and it adds what is not here yet. What you changed or forgot here stays so.
+    Running it again adds only what is missing. Memories that you changed or forgot stay that way.
     """
     with call.open(cold=True, new=True) as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.import_(path, dry_run=dry_run, progress=report, **options)
@@ -84,41 +86,39 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
 def _print_imported(done: ImportReport) -> None:
     dry_run = done.dry_run
     if done.format in ("openclaw", "claude-code"):
-        kept = "Would be kept in step with" if dry_run else "Kept in step with"
-        write(f"{kept}, not copied: {format_count(done.documents, 'file')} (read as {done.format})")
+        verb = "Would register" if dry_run else "Registered"
+        write(f"{verb} as a source: {format_count(done.documents, 'file')} (format {done.format})")
     if not (dry_run and done.format in ("openclaw", "claude-code")):  # how many passages, only a sync knows
         write(
-            f"{format_count(done.added, 'memory')} {'would be ' if dry_run else ''}added, {done.existed:,} here already, "
+            f"{format_count(done.added, 'memory')} {'would be ' if dry_run else ''}added, {done.existed:,} already present, "
             f"{format_count(done.edges, 'edge')}, {format_count(done.concepts, 'concept')}, "
-            f"{format_count(done.events, 'event')} (read as {done.format}, {format_duration(done.seconds)})"
+            f"{format_count(done.events, 'event')} (format {done.format}, {format_duration(done.seconds)})"
         )
     for one in done.samples if dry_run else ():
         write(f"  {one.tier}  {single_line(one.date)}  {single_line(one.title)}: {single_line(one.text)}")
     if done.forgotten:
-        write(f"{format_count(done.forgotten, 'memory')} left out: forgotten here.")
+        write(f"{format_count(done.forgotten, 'memory')} skipped: forgotten here.")
     if done.passed:
         write(
-            f"{format_count(done.passed, 'memory')} left out: their file is here in another version, or they say nothing."
+            f"{format_count(done.passed, 'memory')} skipped: empty, or their file is stored in another version."
         )
     for kind, times in (done.scrubbed or {}).items():
         write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
     for place in done.sources:
-        write(
-            f"{'Would be' if dry_run else 'Is'} a source from now on, read by every sync: {single_line(place)}"
-        )
+        write(f"{'Would be' if dry_run else 'Now'} a source, read by every sync: {single_line(place)}")
     for fault in done.broken[:MAX_SHOWN]:
         write_error(f"{single_line(fault.where)}: {single_line(fault.message)}")
     if done.failures > MAX_SHOWN:
-        write_error(f"… and {done.failures - MAX_SHOWN:,} more (--json shows a hundred)")
+        write_error(f"… and {done.failures - MAX_SHOWN:,} more (use --json to show a hundred)")
 
 
 @command("backup")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--overwrite", is_flag=True, help="Replace a file that stands there.")
+@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 def backup(call: Call, file: Path, overwrite: bool) -> None:
-    """Copy the whole store to FILE while others use it; the copy is checked.
+    """Copy the whole store to FILE while it is in use, and verify the copy.
 
-    To go back, put FILE where the store is while no program uses it.
+    To restore, move FILE to the store's path while no program uses it.
     """
     with call.open(cold=True) as memory:
         done = memory.backup(file, overwrite=overwrite)
@@ -126,20 +126,20 @@ def backup(call: Call, file: Path, overwrite: bool) -> None:
         write_json(serializers.to_plain(done))
     else:
         write(
-            f"{single_line(done.path)} is a checked copy of the store, {done.bytes:,} bytes, {format_duration(done.seconds)}"
+            f"{single_line(done.path)} is a verified copy of the store, {done.bytes:,} bytes, {format_duration(done.seconds)}"
         )
 
 
 @command("copy")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option("--tenant", metavar="NAME", help="Which tenant; the settings' own when left out.")
-@click.option("--all-tenants", is_flag=True, help="All of them, one after the other.")
+@click.option("--tenant", metavar="NAME", help="Tenant to copy.  [default: the settings' tenant]")
+@click.option("--all-tenants", is_flag=True, help="Copy all tenants, one after the other.")
 def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: bool) -> None:
-    """Copy all that a tenant has to another store, file or PostgreSQL, and verify it.
+    """Copy a tenant to another store, file or PostgreSQL, and verify the copy.
 
-    Of all its users: memories of every kind with their ids, vectors, names, histories, and what was forgotten. Others
-    may use FROM meanwhile; TO must be empty of the tenant. Stopped on the way, it goes on when it is run again.
+    Copies all users' memories with ids, vectors, concepts, histories and records of what was forgotten. FROM may be in
+    use meanwhile; TO must not contain the tenant. An interrupted copy continues when run again.
     """
     from scrubjay.services.exports import require_store_file
 
@@ -156,5 +156,5 @@ def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: 
         write(
             f"Tenant {single_line(one.tenant)}: {format_count(held['memories'], 'memory')}, "
             f"{format_count(held['documents'], 'document')}, {format_count(held['edges'], 'edge')} and "
-            f"{format_count(held['events'], 'event')} are the same in {single_line(one.store)}, {format_duration(one.seconds)}"
+            f"{format_count(held['events'], 'event')} verified in {single_line(one.store)}, {format_duration(one.seconds)}"
         )

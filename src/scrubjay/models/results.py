@@ -323,6 +323,11 @@ BLOCK_OPEN: Final = "<scrubjay-memories>"
 BLOCK_CLOSE: Final = "</scrubjay-memories>"
 
 
+RESULT_KINDS: Final = ("memory", "session")
+"""Units of a search result: single memories or whole conversations."""
+MAX_RESULTS: Final = 1_000
+MAX_NEIGHBOURS: Final = 10
+
 CONTEXT_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 """Parts of a context, in the order in which they are shown: what is nearest to the question comes last."""
 ANSWERING_PARTS: Final = ("pinned", "relevant")

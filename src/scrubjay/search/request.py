@@ -10,6 +10,7 @@ from typing import Final
 from scrubjay.errors import InputError
 from scrubjay.models.dates import load_zone, local_micros, now_micros, parse_when, to_local
 from scrubjay.models.records import STATUSES, TIERS, EventTime, RecordFilter
+from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
 
 MAX_LINK_HOPS: Final = 5
 """Hops over links: each looks at up to ten links of each of up to fifty memories, both ways."""
@@ -63,12 +64,8 @@ STAGES: Final = (
 )
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
-RESULT_KINDS: Final = ("memory", "session")
-"""Kinds of results."""
 AUTO: Final = "auto"
 """As ``min_relevance``: no results where none is likely to answer, else all."""
-MAX_RESULTS: Final = 1_000
-MAX_NEIGHBOURS: Final = 10
 MAX_SNIPPET: Final = 20_000
 MAX_WEIGHT: Final = 1_000
 CONFIDENCE_FLOOR: Final = 0.3

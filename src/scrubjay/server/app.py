@@ -114,9 +114,9 @@ def create_api(session: Session) -> FastAPI:
     imports = {store.IMPORT_PATH: BodyLimit(server.import_mb * 1_000_000, streamed=True)}
     app.add_middleware(
         BodyLimitMiddleware,
-        patience=server.patience_seconds,
+        timeout=server.patience_seconds,
         limits=BODY_LIMITS | imports,
-        forms=ERROR_FORMATS,
+        error_formats=ERROR_FORMATS,
     )
     app.add_middleware(MetricsMiddleware, meters=app.state.meters)
     return app

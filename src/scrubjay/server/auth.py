@@ -143,16 +143,14 @@ FORWARDING_PREFIX: Final = "x-forwarded-"
 SIMPLE_CONTENT_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 """Content types that a browser sends for a page of another origin without a preflight."""
 
-TOKEN_NEEDED: Final = "A token is needed, one that is neither revoked nor expired."
-TOKEN_NEEDED_HINT: Final = (
-    "ask whoever runs the server for `scrubjay token create NAME`, and send it as Authorization: Bearer TOKEN"
-)
-TOKENS_EXIST: Final = "A token is needed: this server has tokens, so nobody goes without one."
+TOKEN_NEEDED: Final = "A valid token is required; revoked and expired ones are rejected."
+TOKEN_NEEDED_HINT: Final = "get one from the server's operator (`scrubjay token create NAME`) and send it as Authorization: Bearer TOKEN"
+TOKENS_EXIST: Final = "A token is required: this server has tokens."
 TOKENS_EXIST_HINT: Final = (
-    "send one as Authorization: Bearer TOKEN, or start the server with --open: your programs on its machine then go "
-    "without"
+    "send one as Authorization: Bearer TOKEN, or start the server with --open to exempt your local programs"
 )
-CROSS_SITE: Final = "The request comes from a page of another site."
+SEND_JSON_HINT: Final = "send JSON with content-type: application/json (curl --json)"
+CROSS_SITE: Final = "Cross-site request rejected."
 
 Refusal = tuple[int, InputError]
 """The status, and the error."""
@@ -181,20 +179,20 @@ class TokenlessAccess:
         """Return why a request is not the owner's; None where it is."""
         if scope.get("http_version") == "1.0" or is_forwarded(headers):
             return 401, InputError(
-                "The request was forwarded, so it may be anybody's, and shows no token.",
+                "The request was forwarded by a proxy and has no token.",
                 hint=TOKEN_NEEDED_HINT,
             )
         if not _is_loopback(scope):
             return 401, InputError(
-                "The request comes from another machine and shows no token.", hint=TOKEN_NEEDED_HINT
+                "The request comes from another machine and has no token.", hint=TOKEN_NEEDED_HINT
             )
         if not self._named(headers.get("host", ""), scope["server"][1]):
             return 421, InputError(
-                "The request's Host names another machine or port than the server's.", hint=TOKEN_NEEDED_HINT
+                "The request's Host header does not match the server.", hint=TOKEN_NEEDED_HINT
             )
         if not self.own(scope):
             return 401, InputError(
-                "The request comes from another account of this machine and shows no token.",
+                "The request comes from another account on this machine and has no token.",
                 hint=TOKEN_NEEDED_HINT,
             )
         reads = scope["method"] in SAFE_METHODS
@@ -266,15 +264,17 @@ def _is_loopback(scope: Scope) -> bool:
 
 
 def _simple_body_error(headers: Headers, path: str) -> InputError:
-    kind = headers.get("content-type", "")
-    sent = f"as {kind!r:.100}" if kind else "without a content-type"
-    hint = "send JSON as content-type: application/json; curl does with --json"
-    if path.endswith("/import"):
-        hint = "curl -H 'content-type: application/octet-stream' --data-binary @FILE"
+    sent = describe_content_type(headers.get("content-type", ""))
+    upload = "curl -H 'content-type: application/octet-stream' --data-binary @FILE"
     return InputError(
-        f"The body came {sent}, as any page in a browser may send one, and without a token. Nothing was done.",
-        hint=hint,
+        f"The body was sent {sent}, as any web page could send it, and without a token. Nothing was done.",
+        hint=upload if path.endswith("/import") else SEND_JSON_HINT,
     )
+
+
+def describe_content_type(kind: str) -> str:
+    """Return how a body was sent, for an error message."""
+    return f"as {kind!r:.100}" if kind else "without a content-type"
 
 
 COOKIE_NAME: Final = f"{TOKEN_PREFIX}session"
@@ -425,7 +425,7 @@ class AuthMiddleware:
             refusal = self._refusal(scope, headers, secret, token, by_cookie=by_cookie)
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
-            token, refusal = None, (503, InputError("The server cannot read its tokens; its log says why."))
+            token, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
         if refusal is None:
             who = (
                 {PRINCIPAL_KEY: self._owner}

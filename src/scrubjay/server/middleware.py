@@ -1,19 +1,12 @@
-"""ASGI middleware: root path, limits on the size and time of request bodies, timeout of request heads.
+"""ASGI middleware: root path, size and time limits of request bodies, timeout of request heads.
 
-Whether the proxy takes the path away before it hands a request on or leaves it there, either is understood.
+The size limit of a body depends on its path. Its time limit is `[server] patience_seconds`, and one second more per
+`BYTES_PER_EXTRA_SECOND` bytes received, so that a large body over a slow line passes and one that drips does not. All
+bodies of a server share `MAX_TOTAL_BYTES`, from their first byte until their request is answered: a client may hold as
+much as is still free, which leaves half of it to the others. A client is a principal, or an address without one.
 
-JavaScript writes them where it cut a text within an emoji, and so do clients that shorten what they quote.
-
-A body has a size that its path says, and a time: `[server] patience_seconds`, and a second more for each `BYTES_PER_EXTRA_SECOND` bytes
-of it, so that a large one over a slow line comes through and one that drips does not. All bodies of a server together
-have a bound as well, from their first byte until their request is answered. Who asks may hold as much as is still free:
-one alone half of it, and whoever else comes finds room. Who asks is the principal, or the address where there is none.
-
-The SDK gathers bodies too, but writes a traceback into the log for each client that goes away before its end.
-
-uvicorn ends connections that are idle after an answer, but waits without end for the first request and for the rest
-of a head. Of one address only so many may wait: a process has a bounded number of connections, and one client could
-take them all. What a body takes, `bodies` limits.
+uvicorn closes connections that are idle after a response, but waits forever for the first request and for the rest of
+a head; `head_timeout_protocol` bounds both, and the number of silent connections of one address.
 """
 
 from __future__ import annotations
@@ -44,7 +37,7 @@ _VALID_PREFIX: Final = re.compile(r"(/[\w.~-]+)+")
 
 
 def route_path(scope: Scope) -> str:
-    """Return the path of a request as routes have it: without the prefix.
+    """Return the path of a request without the root path.
 
     >>> route_path({"path": "/memory/v1/search", "root_path": "/memory"}), route_path({"path": "/v1/search"})
     ('/v1/search', '/v1/search')
@@ -55,29 +48,29 @@ def route_path(scope: Scope) -> str:
 
 
 def normalize_root_path(path: str) -> str:
-    """Return a path that a server can be reached under, without a slash at its end; empty for none.
+    """Return a root path without its trailing slash; empty for none.
 
     >>> normalize_root_path("/memory/"), normalize_root_path("/")
     ('/memory', '')
 
     Raises:
-        InputError: It is none.
+        InputError: It is not a valid path.
     """
     found = path.rstrip("/")
     if found and not _VALID_PREFIX.fullmatch(found):
         raise InputError(
-            f"{path!r:.80} is no path that a server can be reached under. Nothing was started.",
+            f"{path!r:.80} is not a valid URL path prefix. Nothing was started.",
             hint="/memory",
         )
     return found
 
 
 class RootPathMiddleware:
-    """An ASGI application around another.
+    """Serves an application under a path prefix, whether or not the reverse proxy strips it.
 
     Args:
-        app: What is served under the path.
-        path: The path, such as ``/memory``; empty for none.
+        app: The application.
+        path: The prefix, such as ``/memory``; empty for none.
     """
 
     def __init__(self, app: ASGIApp, path: str) -> None:
@@ -85,7 +78,6 @@ class RootPathMiddleware:
         self._path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request with its path as ASGI has it: the prefix, then the rest."""
         if self._path and scope["type"] == "http":
             path = scope["path"]
             if not (path + "/").startswith(self._path + "/"):
@@ -98,7 +90,9 @@ _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def clean_json_text(text: str) -> str:
-    r"""Return JSON text whose strings are sound; what is no JSON as it is, for others to refuse.
+    r"""Replace unpaired surrogates in JSON text, which JavaScript writes where it cut a text within an emoji.
+
+    Text that is not JSON is returned as it is.
 
     >>> clean_json_text(r'{"a": "\ud83d", "b": "\ud83d\ude00"}'), clean_json_text(r"[\ud83d")
     ('{"a": "\\ufffd", "b": "\\ud83d\\ude00"}', '[\\ud83d')
@@ -118,300 +112,294 @@ def _clean_value(value: Any) -> Any:
 
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
+"""Bytes of one message that adds memories; larger texts are files, which `scrubjay sync` ingests."""
 MAX_SMALL_BYTES: Final = 256 * 1024
-"""Bytes of a question, a form, or anything else that brings no memories: room for a long prompt."""
+"""Bytes of any other body, such as a query or a form: room for a long prompt."""
 MAX_TOTAL_BYTES: Final = 256 * 1024 * 1024
-"""Bytes of all bodies that a server holds at the same time."""
+"""Bytes of all bodies that a server holds at once."""
 MAX_UNFINISHED: Final = 256
-"""Bodies of one client that have not come to their end: each keeps a connection open."""
+"""Incomplete bodies of one client; each keeps a connection open."""
 BYTES_PER_EXTRA_SECOND: Final = 128 * 1024
-"""Bytes that a client has a second more for."""
+"""Bytes that extend the time limit of a body by one second."""
 THREAD_BYTES: Final = 64 * 1024
-"""Bytes from which on a text is looked through in a thread, where nobody else waits for it."""
+"""Bytes from which a body is cleaned in a thread."""
 CLOSE_HEADERS: Final = {"connection": "close"}
-"""What is said to a client whose body was not read to its end."""
+"""For responses to bodies that were not read completely."""
 MAX_DISCARDED_BYTES: Final = 128 * 1024 * 1024
-"""Bytes that are read and dropped once a body is refused; a connection closed before would take the answer with it."""
+"""Bytes read and dropped after a refusal: closing the connection earlier would lose the response."""
 
 ErrorFormat = Callable[[int, str], Mapping[str, Any]]
-"""What others call an error: a status and a message, with its hint -> what is sent as JSON."""
+"""Builds the JSON of an error, from its status and its message with hint, in another API's form."""
 
 
 class BodyTooLargeError(InputError):
-    """A body is larger than what is taken."""
+    """A body exceeds its size limit."""
 
     def __init__(self, most: int) -> None:
         super().__init__(
             f"The message has more than {most:,} bytes. Nothing was done.",
-            hint="send less at once; `scrubjay sync` takes files",
+            hint="send less at once; use `scrubjay sync` for files",
         )
 
 
 class BodyTimeoutError(InputError):
-    """A body did not come in time."""
+    """A body did not arrive in time."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"The body did not come within {seconds:g} seconds. Nothing was done.",
-            hint=f"send it at once; a large one has a second more for each {BYTES_PER_EXTRA_SECOND:,} bytes",
+            f"The body did not arrive within {seconds:g} seconds. Nothing was done.",
+            hint=f"send it faster; large bodies get one more second per {BYTES_PER_EXTRA_SECOND:,} bytes",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimit:
-    """What is taken at a path.
+    """How the body of a request is read.
 
     Attributes:
-        most: Bytes; None for any number, where it is streamed.
-        streamed: Whether its handler reads the body piece by piece; it is told of too many or too late bytes by
-            `BodyTooLargeError` and `BodyTimeoutError`.
-        mended: Whether it is for us, as JSON without halves of characters; else it stays byte for byte what it is.
+        max_bytes: None for no limit, only with ``streamed``.
+        streamed: Whether the handler reads the body in pieces, and gets `BodyTooLargeError` and `BodyTimeoutError`.
+        cleaned: Whether unpaired surrogates are replaced (`clean_json_text`); bodies for others pass unchanged.
     """
 
-    most: int | None = MAX_SMALL_BYTES
+    max_bytes: int | None = MAX_SMALL_BYTES
     streamed: bool = False
-    mended: bool = True
+    cleaned: bool = True
 
 
 class BodyLimitMiddleware:
-    """An ASGI application around another.
+    """Reads request bodies within their limits before the application runs.
 
     Args:
-        app: What is behind it.
-        patience: Seconds in which a body must have come.
-        limits: What is taken at a path, or below one that ends in ``/``; elsewhere it is `MAX_SMALL_BYTES`.
-        forms: Beginnings of paths, and the form of an error there; None for ours.
+        app: The application.
+        timeout: Seconds in which a body must arrive.
+        limits: Limits by path, or by prefix if it ends in ``/``; elsewhere `BodyLimit()`.
+        error_formats: Path prefixes to the form of errors there; None for ours.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        patience: float,
+        timeout: float,
         limits: Mapping[str, BodyLimit],
-        forms: Mapping[str, ErrorFormat | None] = {},
+        error_formats: Mapping[str, ErrorFormat | None] = {},
     ) -> None:
         self._app = app
-        self._patience = patience
+        self._timeout = timeout
         self._limits = {path: limit for path, limit in limits.items() if not path.endswith("/")}
-        self._folders = [(path, limit) for path, limit in limits.items() if path.endswith("/")]
-        self._forms = forms
-        self._held: Counter[Hashable] = Counter()
+        self._prefixes = [(path, limit) for path, limit in limits.items() if path.endswith("/")]
+        self._error_formats = error_formats
+        self._reserved: Counter[Hashable] = Counter()
         self._unfinished: Counter[Hashable] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request with its body; nothing when its client has gone."""
         length = _declared_length(scope) if scope["type"] == "http" else 0
-        if length == 0:  # and nobody who asks for no more than an answer is counted
+        if length == 0:
             await self._app(scope, receive, send)
             return
         path = route_path(scope)
-        body = _BodyReader(self, client_key(scope), self._limit(path), self._patience, receive)
+        body = _BodyReader(self, client_key(scope), self._limit(path), self._timeout, receive)
         try:
-            body.fits(length)
+            body.check_length(length)
             if body.limit.streamed:
                 await self._app(scope, body.receive, send)
                 return
-            ahead = await body.whole()
-            if ahead is None:
+            messages = await body.read_all()
+            if messages is None:  # the client has disconnected
                 return
 
-            async def once() -> Message:
-                return ahead.pop() if ahead else await receive()
+            async def replay() -> Message:
+                return messages.pop() if messages else await receive()
 
-            await self._app(scope, once, send)
+            await self._app(scope, replay, send)
         except _RefusedError as refusal:
-            form = next((form for start, form in self._forms.items() if path.startswith(start)), None)
-            await self._refused(refusal.error, scope, receive, send, form, refusal.more)
+            formats = self._error_formats.items()
+            error_format = next((form for prefix, form in formats if path.startswith(prefix)), None)
+            await self._refuse(refusal, scope, receive, send, error_format)
         finally:
             body.close()
 
     def _limit(self, path: str) -> BodyLimit:
         found = self._limits.get(path)
-        return found or next((limit for start, limit in self._folders if path.startswith(start)), BodyLimit())
+        return found or next(
+            (limit for start, limit in self._prefixes if path.startswith(start)), BodyLimit()
+        )
 
-    async def _refused(
+    async def _refuse(
         self,
-        error: ScrubjayError,
+        refusal: _RefusedError,
         scope: Scope,
         receive: Receive,
         send: Send,
-        form: ErrorFormat | None,
-        more: bool,
+        error_format: ErrorFormat | None,
     ) -> None:
+        error = refusal.error
         if isinstance(error, BodyTimeoutError):
-            await send_error(408, error, scope, receive, send, CLOSE_HEADERS, form)
+            await send_error(408, error, scope, receive, send, CLOSE_HEADERS, error_format)
             return
         status, headers = (413, {}) if isinstance(error, BodyTooLargeError) else (503, {"retry-after": "1"})
-        await send_error(status, error, scope, receive, _keep_open(send), {**CLOSE_HEADERS, **headers}, form)
+        headers = {**CLOSE_HEADERS, **headers}
+        await send_error(status, error, scope, receive, _keep_open(send), headers, error_format)
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._patience):
-                await _discard(receive, more)
+            async with asyncio.timeout(self._timeout):
+                await _discard(receive, refusal.more_body)
         await send({"type": "http.response.body"})
 
-    # --- what all bodies of the server share -----------------------------------------------------------------
+    # --- shared by all bodies of the server --------------------------------------------------------------------
 
-    def begun(self, who: Hashable) -> None:
-        """Count a body that begins.
+    def begin(self, who: Hashable) -> None:
+        """Count an incomplete body.
 
         Raises:
-            StoreBusyError: Too many of this client's have not come to their end.
+            StoreBusyError: This client has too many of them.
         """
         if self._unfinished[who] >= MAX_UNFINISHED:
             raise StoreBusyError(
-                f"{self._unfinished[who]} of your requests have not been sent to their end. Nothing was done.",
-                hint="finish those, then ask again",
+                f"{self._unfinished[who]} of your requests are incomplete. Nothing was done.",
+                hint="finish those, then retry",
             )
         self._unfinished[who] += 1
 
-    def ended(self, who: Hashable) -> None:
-        """Count one that came to its end, or to none."""
+    def end(self, who: Hashable) -> None:
+        """Count a body that is complete or abandoned."""
         _subtract(self._unfinished, who, 1)
 
-    def hold(self, who: Hashable, size: int) -> None:
-        """Take room for bytes that came.
+    def reserve(self, who: Hashable, size: int) -> None:
+        """Reserve memory for bytes that arrived.
 
         Raises:
-            StoreBusyError: There is not as much left for this client.
+            StoreBusyError: Not enough is left for this client.
         """
-        total = self._held.total()
-        if size and self._held[who] + size > MAX_TOTAL_BYTES - total:
+        total = self._reserved.total()
+        if size and self._reserved[who] + size > MAX_TOTAL_BYTES - total:
             raise StoreBusyError(
-                f"Requests of {total:,} bytes are being answered, {self._held[who]:,} of them yours. "
+                f"Requests of {total:,} bytes are being answered, {self._reserved[who]:,} of them yours. "
                 "Nothing was done.",
-                hint="ask again in a second, with fewer large requests at once",
+                hint="retry in a second, with fewer large requests at once",
             )
-        self._held[who] += size
+        self._reserved[who] += size
 
-    def let_go(self, who: Hashable, size: int) -> None:
-        """Give room back."""
-        _subtract(self._held, who, size)
+    def release(self, who: Hashable, size: int) -> None:
+        """Release reserved memory."""
+        _subtract(self._reserved, who, size)
 
 
 class _RefusedError(Exception):
-    """A request is answered without being handed on.
+    """A request is answered by the middleware; ``more_body`` tells whether more of its body is to come."""
 
-    Attributes:
-        error: Why.
-        more: Whether more of its body is to come.
-    """
-
-    def __init__(self, error: ScrubjayError, more: bool) -> None:
+    def __init__(self, error: ScrubjayError, *, more_body: bool) -> None:
         super().__init__(str(error))
         self.error = error
-        self.more = more
+        self.more_body = more_body
 
 
 class _BodyReader:
     """The body of one request."""
 
     def __init__(
-        self, bodies: BodyLimitMiddleware, who: Hashable, limit: BodyLimit, patience: float, receive: Receive
+        self,
+        middleware: BodyLimitMiddleware,
+        who: Hashable,
+        limit: BodyLimit,
+        timeout: float,
+        receive: Receive,
     ) -> None:
         self.limit = limit
-        self._bodies = bodies
+        self._middleware = middleware
         self._who = who
-        self._patience = patience
+        self._timeout = timeout
         self._receive = receive
-        self._left = patience
-        self._size = self._held = 0
-        self._more = True
+        self._seconds_left = timeout
+        self._size = self._reserved = 0
+        self._more_body = True
         self._counted = False
 
     async def receive(self) -> Message:
         """Return the next piece.
 
         Raises:
-            LateError: It did not come in time.
-            TooLargeError: It is one too many.
-            StoreBusyError: The client has too many others.
+            BodyTimeoutError: It did not arrive in time.
+            BodyTooLargeError: It exceeds the limit.
+            StoreBusyError: The client has too many incomplete bodies.
         """
-        if not self._more:
+        if not self._more_body:
             return await self._receive()
         if not self._counted:
-            self._bodies.begun(self._who)
+            self._middleware.begin(self._who)
             self._counted = True
         message = await self._in_time(self._receive)
         size = len(message.get("body", b""))
-        self._more = message["type"] == "http.request" and message.get("more_body", False)
-        if not self._more:
+        self._more_body = message["type"] == "http.request" and message.get("more_body", False)
+        if not self._more_body:
             self._end()
         self._size += size
-        self._left += size / BYTES_PER_EXTRA_SECOND
-        if self.limit.most is not None and self._size > self.limit.most:
-            raise BodyTooLargeError(self.limit.most)
+        self._seconds_left += size / BYTES_PER_EXTRA_SECOND
+        if self.limit.max_bytes is not None and self._size > self.limit.max_bytes:
+            raise BodyTooLargeError(self.limit.max_bytes)
         return message
 
-    def fits(self, length: int) -> None:
-        """Refuse a body that its client says is too large.
+    def check_length(self, length: int) -> None:
+        """Refuse a body whose declared length exceeds the limit."""
+        if self.limit.max_bytes is not None and length > self.limit.max_bytes:
+            raise _RefusedError(BodyTooLargeError(self.limit.max_bytes), more_body=True)
 
-        Raises:
-            _RefusedError: It is.
-        """
-        if self.limit.most is not None and length > self.limit.most:
-            raise _RefusedError(BodyTooLargeError(self.limit.most), more=True)
-
-    async def whole(self) -> list[Message] | None:
-        """Return the one message that brings all of it; None when the client has gone.
-
-        Raises:
-            _RefusedError: It is late, or there is no room for it.
-        """
-        held = bytearray()
+    async def read_all(self) -> list[Message] | None:
+        """Return the whole body as one message; None if the client disconnected."""
+        buffer = bytearray()
         try:
-            while self._more:
+            while self._more_body:
                 message = await self.receive()
                 if message["type"] == "http.disconnect":
                     return None
                 piece = message.get("body", b"")
-                self._bodies.hold(self._who, len(piece))
-                self._held += len(piece)
-                held += piece
+                self._middleware.reserve(self._who, len(piece))
+                self._reserved += len(piece)
+                buffer += piece
         except (BodyTooLargeError, BodyTimeoutError, StoreBusyError) as error:
-            held.clear()
+            buffer.clear()
             self._release()
-            raise _RefusedError(error, self._more) from error
-        body = bytes(held)
-        del held
-        if self.limit.mended:
+            raise _RefusedError(error, more_body=self._more_body) from error
+        body = bytes(buffer)
+        del buffer
+        if self.limit.cleaned:
             body = (
                 _clean_body(body) if len(body) < THREAD_BYTES else await asyncio.to_thread(_clean_body, body)
             )
         return [{"type": "http.request", "body": body, "more_body": False}]
 
     def close(self) -> None:
-        """Give back what is held for it."""
+        """Release everything that is held for this body."""
         self._end()
         self._release()
 
     def _release(self) -> None:
-        self._bodies.let_go(self._who, self._held)
-        self._held = 0
+        self._middleware.release(self._who, self._reserved)
+        self._reserved = 0
 
     def _end(self) -> None:
         if self._counted:
-            self._bodies.ended(self._who)
+            self._middleware.end(self._who)
         self._counted = False
 
     async def _in_time(self, receive: Callable[[], Awaitable[Message]]) -> Message:
-        """Wait for a piece; only what the client takes counts, not what is done with the piece."""
-        begun = monotonic()
+        """Wait for a piece. Only waiting counts against the timeout, not processing."""
+        started = monotonic()
         try:
-            async with asyncio.timeout(max(self._left, 0)):
+            async with asyncio.timeout(max(self._seconds_left, 0)):
                 return await receive()
         except TimeoutError as error:
-            raise BodyTimeoutError(self._patience) from error
+            raise BodyTimeoutError(self._timeout) from error
         finally:
-            self._left -= monotonic() - begun
+            self._seconds_left -= monotonic() - started
 
 
 def client_key(scope: Scope) -> Hashable:
-    """Return who a request counts for: its principal, or the address that it comes from.
+    """Return whom a request counts for: its principal, or else its network address.
 
     >>> client_key({"client": ("2001:db8::7", 80)}) == client_key({"client": ("2001:db8::8", 443)})
     True
     """
-    from scrubjay.server.auth import PRINCIPAL_KEY  # which answers with what is below
+    from scrubjay.server.auth import PRINCIPAL_KEY  # a cycle: auth uses send_error
 
     who: Principal | None = scope.get(PRINCIPAL_KEY)
     if who is not None:
@@ -420,7 +408,7 @@ def client_key(scope: Scope) -> Hashable:
 
 
 def client_network(host: str) -> str:
-    """Return what of an address one client has: all of IPv4, of IPv6 the network, with 2**64 numbers to itself.
+    """Return the part of an address that identifies a client: all of an IPv4 address, the /64 network of IPv6.
 
     >>> client_network("192.0.2.7"), client_network("::ffff:192.0.2.7"), client_network("2001:db8::7") == client_network("2001:db8::8")
     ('192.0.2.7', '192.0.2.7', True)
@@ -435,12 +423,12 @@ def client_network(host: str) -> str:
 
 
 def _declared_length(scope: Scope) -> int:
-    """Return how many bytes there will be, by what the head says; -1 where it does not say how many."""
-    said = dict(scope["headers"])
-    if b"transfer-encoding" in said:
+    """Return the content length of a request; -1 if it is unknown."""
+    headers = dict(scope["headers"])
+    if b"transfer-encoding" in headers:
         return -1
-    found = said.get(b"content-length", b"0")
-    return int(found) if found.isdigit() else -1
+    length = headers.get(b"content-length", b"0")
+    return int(length) if length.isdigit() else -1
 
 
 def _subtract(counts: Counter[Hashable], who: Hashable, size: int) -> None:
@@ -454,7 +442,7 @@ def _clean_body(body: bytes) -> bytes:
 
 
 def _keep_open(send: Send) -> Send:
-    """Return what sends an answer whose end is yet to be said: the server closes the connection at the end."""
+    """Return a send that leaves the response open, because the server closes the connection at its end."""
 
     async def sending(message: Message) -> None:
         await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
@@ -462,17 +450,13 @@ def _keep_open(send: Send) -> Send:
     return sending
 
 
-async def _discard(receive: Receive, more: bool) -> None:
-    """Read the rest of a body and drop it, up to a bound.
-
-    Who sends all of it before it reads, as most clients and reverse proxies do, would else be cut off while it sends,
-    and never read why.
-    """
-    read = 0
-    while more and read < MAX_DISCARDED_BYTES:
+async def _discard(receive: Receive, more_body: bool) -> None:
+    """Read and drop the rest of a body, up to a bound: most clients read the response only after sending it all."""
+    size = 0
+    while more_body and size < MAX_DISCARDED_BYTES:
         message = await receive()
-        read += len(message.get("body", b""))
-        more = message.get("more_body", False)
+        size += len(message.get("body", b""))
+        more_body = message.get("more_body", False)
 
 
 async def send_error(
@@ -482,51 +466,51 @@ async def send_error(
     receive: Receive,
     send: Send,
     headers: Mapping[str, str] | None = None,
-    form: ErrorFormat | None = None,
+    error_format: ErrorFormat | None = None,
 ) -> None:
-    """Answer a request with an error of ours as JSON, in another form than ours if one is given."""
+    """Answer a request with an error as JSON, in our form by default."""
     from starlette.responses import Response
 
-    told = serializers.error_fields(error) if form is None else form(status, f"{error} {error.hint}".strip())
-    text = json.dumps(told)
-    await Response(text, status, headers, media_type="application/json")(scope, receive, send)
+    body: Mapping[str, Any] = serializers.error_fields(error)
+    if error_format is not None:
+        body = error_format(status, f"{error} {error.hint}".strip())
+    response = Response(json.dumps(body), status, headers, media_type="application/json")
+    await response(scope, receive, send)
 
 
 MAX_SILENT_CONNECTIONS: Final = 256
-"""Connections of one address that bring no request; for one more, the one that has been silent longest is closed."""
+"""Connections of one address without a request; one more closes the one that has been silent longest."""
 
 
 def head_timeout_protocol(seconds: float) -> type[H11Protocol]:
-    """Return a protocol for uvicorn that waits so long for the whole head of each request."""
+    """Return a uvicorn protocol that closes a connection whose request head takes longer than this."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     silent: defaultdict[str, dict[H11Protocol, None]] = defaultdict(dict)
 
-    class Patient(H11Protocol):
-        """One connection."""
-
+    class HeadTimeoutProtocol(H11Protocol):
         _deadline: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._expect()
+            self._start_timer()
 
         def handle_events(self) -> None:
             super().handle_events()
             if self.cycle is not None and not self.cycle.response_complete:
-                self._came()
+                self._stop_timer()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            if self.cycle.response_complete:  # else one that was sent ahead is being answered already
-                self._expect()
+            if self.cycle.response_complete:  # otherwise a pipelined request is being answered
+                self._start_timer()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._came()
+            self._stop_timer()
             super().connection_lost(exc)
 
-        def _expect(self) -> None:
-            self._came()
+        def _start_timer(self) -> None:
+            self._stop_timer()
             self._deadline = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
             others = silent[self._address]
             others[self] = None
@@ -539,7 +523,7 @@ def head_timeout_protocol(seconds: float) -> type[H11Protocol]:
         def _address(self) -> str:
             return client_network(self.client[0]) if self.client else ""
 
-        def _came(self) -> None:
+        def _stop_timer(self) -> None:
             silent[self._address].pop(self, None)
             if not silent[self._address]:
                 del silent[self._address]
@@ -547,4 +531,4 @@ def head_timeout_protocol(seconds: float) -> type[H11Protocol]:
                 self._deadline.cancel()
                 self._deadline = None
 
-    return Patient
+    return HeadTimeoutProtocol

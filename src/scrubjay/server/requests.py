@@ -25,46 +25,38 @@ from scrubjay.errors import (
     StoreBusyError,
     StoreError,
 )
-from scrubjay.server.auth import PRINCIPAL_KEY, TokenlessAccess
+from scrubjay.server.auth import PRINCIPAL_KEY, SEND_JSON_HINT, TokenlessAccess, describe_content_type
 from scrubjay.server.middleware import BodyTimeoutError, BodyTooLargeError
 from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session
 
 
 def session_of(request: Request) -> Session:
-    """Return what does the work of this server."""
+    """Return the session of this server."""
     return cast(Session, request.app.state.session)
 
 
 def server_warnings(request: Request, who: Principal) -> tuple[str, ...]:
-    """Return what whoever runs this server should put right, as far as it is the server's and not the store's.
-
-    Only an administrator of the owner's tenant may know.
-    """
+    """Return warnings about the server's configuration, for its operators only."""
     tokenless: TokenlessAccess | None = request.app.state.tokenless
-    if (
-        tokenless is None
-        or not tokenless.always
-        or "admin" not in who.scopes
-        or who.tenant != session_of(request).owner.tenant
-    ):
+    if tokenless is None or not tokenless.always or not is_operator(who, session_of(request)):
         return ()
     url, user = str(request.base_url).rstrip("/"), session_of(request).owner.user
     return (OPEN_SERVER_WARNING.format(url=url, user=user),)
 
 
 async def get_session(request: Request) -> Session:
-    """Return the same as a dependency: one that is no coroutine would be sent through a thread."""
+    """`session_of` as a dependency: a coroutine, because FastAPI runs others in a thread."""
     return session_of(request)
 
 
 PrincipalDependency: TypeAlias = "Callable[[Request], Awaitable[Principal]]"
 REQUIRED_SCOPES: Final[dict[PrincipalDependency, str]] = {}
-"""What each of the dependencies below takes, for the description of the interface."""
+"""Scope that each dependency requires, for the OpenAPI document."""
 
 
 def require_scope(scope: str) -> PrincipalDependency:
-    """Return a dependency that gives the principal, if they may do what takes this scope."""
+    """Return a dependency that yields the principal of a request, or refuses one without the scope."""
 
     async def who(request: Request) -> Principal:
         found: Principal = request.scope[PRINCIPAL_KEY]
@@ -76,10 +68,7 @@ def require_scope(scope: str) -> PrincipalDependency:
 
 
 def is_operator(who: Principal, session: Session) -> bool:
-    """Tell whether somebody may know of the server as a whole: an administrator, of its owner's tenant.
-
-    What all tenants together ask and store tells each of them of the others.
-    """
+    """Return whether a principal may see the server as a whole, and so figures of all tenants."""
     return "admin" in who.scopes and who.tenant == session.owner.tenant
 
 
@@ -101,12 +90,10 @@ HTTP_STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
     (StoreError, 503),
     (ProviderError, 502),
 )
-"""The first that an error is an instance of says its status."""
-UNEXPECTED_ERROR: Final = ScrubjayError(
-    "Something went wrong that nobody expected; the server's output says what."
-)
+"""Status by error class; the first match counts."""
+UNEXPECTED_ERROR: Final = ScrubjayError("Unexpected error; see the server's output.")
 MAX_FIELD_ERRORS: Final = 5
-"""Faults of a request's form that are told; the first ones explain the rest."""
+"""Validation errors reported; the first ones explain the rest."""
 
 
 def http_status(error: ScrubjayError) -> int:
@@ -119,7 +106,7 @@ def http_status(error: ScrubjayError) -> int:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer every expected error in one shape, and one that nobody expected without what is inside."""
+    """Answer every error in one shape, and unexpected ones without details."""
     app.add_exception_handler(ScrubjayError, _handle_error)
     app.add_exception_handler(RequestValidationError, _handle_invalid_request)
     app.add_exception_handler(HTTPException, _handle_http_error)
@@ -128,10 +115,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def log_error(request: Request, surface: str, error: ScrubjayError) -> None:
-    """Write an error of ours into the log, by its kind and by the pattern of its route.
-
-    Its message and the path that was asked for may name what is remembered, or a file.
-    """
+    """Log an error by class and route pattern: its message and path may contain private text."""
     pattern = getattr(request.scope.get("route"), "path", "")
     log = request.app.state.session.log
     log.write("error", f"{surface} {request.method} {pattern}".strip(), error=type(error).__name__)
@@ -154,15 +138,11 @@ async def _handle_invalid_request(request: Request, error: Exception) -> JSONRes
     first = error.errors()[0]
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if first["loc"] == ("body",) and isinstance(error.body, bytes) and not kind.endswith("json"):
-        sent = f"as {kind!r:.100}" if kind else "without a content-type"
-        said = InputError(
-            f"The body came {sent}, so it was not read. Nothing was done.",
-            hint="send JSON as content-type: application/json; curl does with --json",
-        )
-        return _error_response(422, said)
+        text = f"The body was sent {describe_content_type(kind)}, so it was not read. Nothing was done."
+        return _error_response(422, InputError(text, hint=SEND_JSON_HINT))
     if first["type"] == "json_invalid":
         return _error_response(
-            400, InputError(f"The body is no JSON: it breaks off or is torn at character {first['loc'][-1]}.")
+            400, InputError(f"The body is not valid JSON; error at character {first['loc'][-1]}.")
         )
     faults = []
     for each in error.errors()[:MAX_FIELD_ERRORS]:
@@ -170,24 +150,22 @@ async def _handle_invalid_request(request: Request, error: Exception) -> JSONRes
         faults.append(f"{where}: {each['msg']}")
     more = len(error.errors()) - MAX_FIELD_ERRORS
     faults += [f"and {more} more"] if more > 0 else []
-    said = InputError("The request is not as it must be. " + "; ".join(faults), hint="GET /openapi.json")
+    said = InputError("Invalid request. " + "; ".join(faults), hint="GET /openapi.json")
     return _error_response(422, said)
 
 
 async def _handle_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    known: Any = {404: f"There is nothing at {request.url.path!r:.200}.", 405: "This cannot be done there."}
+    known: Any = {404: f"No such path: {request.url.path!r:.200}.", 405: "Method not allowed."}
     said = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
     return _error_response(error.status_code, said, dict(error.headers or {}))
 
 
 async def _handle_disconnect(_request: Request, _error: Exception) -> Response:
-    """Answer a client that went away before its body was there: nobody hears it, and it is no fault of ours."""
+    """End a request whose client disconnected before its body arrived; not an error of ours."""
     return Response(status_code=400)
 
 
 async def _handle_unexpected(_request: Request, _error: Exception) -> JSONResponse:
-    """Answer what nobody expected; what it was stands in the server's own output, and is told to nobody else."""
-    return _error_response(
-        500, ScrubjayError("Something went wrong that nobody expected; the server's output says what.")
-    )
+    """Answer an unexpected error without its details, which are in the server's output."""
+    return _error_response(500, UNEXPECTED_ERROR)

@@ -54,7 +54,7 @@ class Address:
         """
         host, colon, port = text.rpartition(":")
         if not colon or not port.isdecimal() or int(port) > 65_535 or not host.strip("[]"):
-            raise InputError(f"{text!r:.80} is no HOST:PORT.", hint="127.0.0.1:8765")
+            raise InputError(f"{text!r:.80} is not HOST:PORT.", hint="127.0.0.1:8765")
         return cls(host.removeprefix("[").removesuffix("]"), int(port))
 
     @property
@@ -91,8 +91,8 @@ class Address:
         except OSError as error:
             held.close()
             raise StoreError(
-                f"{self.host}:{self.port} cannot be listened on: {error.strerror}. Nothing was started.",
-                hint="take another port, or 0 for any that is free",
+                f"Cannot listen on {self.host}:{self.port}: {error.strerror}. Nothing was started.",
+                hint="use another port, or 0 for any free one",
             ) from error
         return held
 
@@ -102,8 +102,8 @@ if sys.platform != "win32":
 
 REGISTRY_FOLDER: Final = "open-servers"
 OPEN_SERVER_WARNING: Final = (
-    "{url} runs with --open: without a token, every program of its account is {user}, and so is everybody behind a "
-    "reverse proxy that does not say it is one"
+    "{url} runs with --open: programs without a token act as {user}, including anyone behind a "
+    "reverse proxy that sends no forwarding headers"
 )
 """Said at the start and by every `status`."""
 
@@ -176,12 +176,12 @@ def run_server(
     under = normalize_root_path(root_path)
     if not address.loopback and not tokens.all():
         raise InputError(
-            f"{address.host} can be reached from elsewhere, so clients need a token, and there is none. "
+            f"{address.host} is reachable from other machines, so clients need a token, but none exists. "
             "Nothing was started.",
             hint="scrubjay token create NAME",
         )
     held = address.bound()
-    with Session(settings, readers=WorkerPool(settings, readers) if readers else None) as session:
+    with Session(settings, workers=WorkerPool(settings, readers) if readers else None) as session:
         config = uvicorn.Config(
             RootPathMiddleware(application(session), under),
             http=head_timeout_protocol(settings.server.patience_seconds),

@@ -1,16 +1,14 @@
 """Session: one open store for all principals of a server, with a fair queue of reads and writes.
 
-Whoever waits is a principal, however many threads and tokens it has: a free slot goes to the next principal, and to its
-oldest call. Places to wait are nobody's in particular: one who is alone may have all. When all are taken, a principal
-with fewer takes the place of the newest call of the one with most, so that none is turned away by another's crowd.
+Users take turns: a free slot goes to the next user and to their oldest waiting call, however many tokens they hold. One
+user alone may fill the queue; when it is full, a user with fewer waiting calls displaces the newest call of the one
+with most, so that nobody is turned away by somebody else's load.
 
-Reads run beside one another, up to `MAX_CONCURRENT_READS`; writes run one after another; and what takes long (a sync, a rebuild) one
-after another beside those, so that an addition does not wait for it. Embeddings of texts that nobody stores, which
-keep all processors busy, run one after another too. Principals that wait take turns (`turns`). What is cancelled while
-it waits is never begun. A read that is cancelled while it runs is left to end unheard; a write is
-waited for, so that it either happened or did not. A call too many is refused at once. The store is opened by the first
-call, not at the start: one that cannot be opened is then an answer that the agent can read, not a server that dies
-unseen.
+Reads run concurrently, up to `MAX_CONCURRENT_READS`; writes run one at a time, and long ones (sync, rebuild) one at a
+time beside them, so that an addition does not wait for a sync. Embedding of texts that are not stored keeps all
+processors busy and runs one at a time too. A call that is cancelled while it waits never starts; a running read is
+abandoned, a running write is waited for. The first call opens the store, so that failing to open it is an error
+response and not a server that dies unseen.
 """
 
 from __future__ import annotations
@@ -44,17 +42,25 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-@dataclass(eq=False, slots=True)
 class Lane:
-    """One kind of work.
+    """Calls of one kind, of which so many run at the same time.
 
     Attributes:
-        free: Slots that nothing runs in.
-        waiting: Calls of each principal, the next principal first.
+        free: Unused slots.
+        waiting: Calls by principal, the next principal first.
     """
 
-    free: int
-    waiting: OrderedDict[Hashable, deque[_QueuedCall[Any]]] = field(default_factory=OrderedDict)
+    def __init__(self, slots: int) -> None:
+        self.free = slots
+        self.waiting: OrderedDict[Hashable, deque[_QueuedCall[Any]]] = OrderedDict()
+
+
+class ThreadLane(Lane):
+    """A lane whose calls run in threads of its own."""
+
+    def __init__(self, name: str, slots: int) -> None:
+        super().__init__(slots)
+        self.pool = ThreadPoolExecutor(slots, thread_name_prefix=f"scrubjay-{name}")
 
 
 @dataclass(eq=False, slots=True)
@@ -66,81 +72,72 @@ class _QueuedCall(Generic[Value]):
 
 
 class FairQueue:
-    """The calls of a server that run or wait, in all lanes.
+    """Running and waiting calls of all lanes, at most ``max_waiting`` of them waiting."""
 
-    Args:
-        most: How many may wait.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_waiting: int) -> None:
+        self._max_waiting = max_waiting
         self._waiting: dict[Hashable, list[_QueuedCall[Any]]] = {}
         self._closed = False
         self._guard = threading.Lock()
 
     def submit(self, lane: Lane, who: Hashable, start: Callable[[], Future[Value]]) -> Future[Value]:
-        """Return what will come of a call; cancelled while it waits, it is never begun.
-
-        Args:
-            lane: The kind of work.
-            who: Whose call it is.
-            start: Begins it, and returns what will come of it.
+        """Return the future of a call that ``start`` begins; cancelled while it waits, it never starts.
 
         Raises:
-            StoreBusyError: Too many wait already, and nobody holds more places than this one.
+            StoreBusyError: Too many calls are waiting, and no principal has more of them than this one.
+            StoreError: The queue is closed.
         """
         call = _QueuedCall(lane, who, start)
-        given_up: _QueuedCall[Any] | None = None
+        evicted: _QueuedCall[Any] | None = None
         with self._guard:
             if self._closed:
-                raise StoreError("The server ends. Nothing was done.", hint="ask again")
+                raise StoreError("The server is shutting down. Nothing was done.", hint="ask again")
             if not lane.free:
-                given_up = self._room(who)
-            refusal = self._busy(given_up.who) if given_up is not None else None
+                evicted = self._make_room(who)
+            refusal = self._busy(evicted.who) if evicted is not None else None
             lane.waiting.setdefault(who, deque()).append(call)
             self._waiting.setdefault(who, []).append(call)
-        call.future.add_done_callback(partial(self._left, call))
-        if given_up is not None and given_up.future.set_running_or_notify_cancel():
-            given_up.future.set_exception(refusal)
+        call.future.add_done_callback(partial(self._remove_cancelled, call))
+        if evicted is not None and evicted.future.set_running_or_notify_cancel():
+            evicted.future.set_exception(refusal)
         self._advance(lane)
         return call.future
 
     def close(self) -> None:
-        """Begin nothing any more; what waits is cancelled."""
+        """Start no more calls, and cancel those that wait."""
         with self._guard:
             self._closed = True
-            left = [call for calls in self._waiting.values() for call in calls]
-        for call in left:
+            waiting = [call for calls in self._waiting.values() for call in calls]
+        for call in waiting:
             call.future.cancel()
 
-    def _room(self, who: Hashable) -> _QueuedCall[Any] | None:
-        """Return the call that gives its place away; None where there is a free one."""
-        if sum(map(len, self._waiting.values())) < self._most:
+    def _make_room(self, who: Hashable) -> _QueuedCall[Any] | None:
+        """Remove and return the call that gives up its place; None if there is a free one."""
+        if sum(map(len, self._waiting.values())) < self._max_waiting:
             return None
         longest = max(self._waiting.values(), key=len, default=[])
         if len(longest) <= len(self._waiting.get(who, ())) + 1:
             raise self._busy(who)
-        given_up = longest[-1]
-        self._take(given_up)
-        return given_up
+        evicted = longest[-1]
+        self._remove(evicted)
+        return evicted
 
     def _busy(self, who: Hashable) -> StoreBusyError:
         total, own = sum(map(len, self._waiting.values())), len(self._waiting.get(who, ()))
         return StoreBusyError(
-            f"{total} requests wait for their turn already, {own} of them yours. Nothing was done.",
-            hint="ask again in a second; [server] most_waiting says how many may wait",
+            f"{total} requests are already waiting, {own} of them yours. Nothing was done.",
+            hint="retry in a second; [server] most_waiting sets how many may wait",
         )
 
     def _advance(self, lane: Lane) -> None:
-        """Begin what can begin."""
         while (call := self._next(lane)) is not None:
             if not call.future.set_running_or_notify_cancel():
-                self._free(lane)
+                self._release(lane)
                 continue
             try:
                 running = call.start()
-            except BaseException as error:  # noqa: BLE001 whoever waits for it is told
-                self._free(lane)
+            except BaseException as error:  # noqa: BLE001 it belongs to the waiting caller
+                self._release(lane)
                 call.future.set_exception(error)
                 continue
             running.add_done_callback(partial(self._ended, call))
@@ -151,37 +148,38 @@ class FairQueue:
                 return None
             who, calls = next(iter(lane.waiting.items()))
             call = calls[0]
-            self._take(call)
+            self._remove(call)
             if calls:
                 lane.waiting.move_to_end(who)
             lane.free -= 1
             return call
 
     def _ended(self, call: _QueuedCall[Value], running: Future[Value]) -> None:
-        self._free(call.lane)
+        self._release(call.lane)
         if running.cancelled():
-            call.future.set_exception(StoreError("The server ends. Nothing was answered.", hint="ask again"))
+            call.future.set_exception(
+                StoreError("The server is shutting down. The request was not answered.", hint="ask again")
+            )
         elif (error := running.exception()) is not None:
             call.future.set_exception(error)
         else:
             call.future.set_result(running.result())
         self._advance(call.lane)
 
-    def _left(self, call: _QueuedCall[Any], _done: Future[Any]) -> None:
-        """Take out a call that was cancelled while it waited."""
+    def _remove_cancelled(self, call: _QueuedCall[Any], _done: Future[Any]) -> None:
         with self._guard:
             if call in self._waiting.get(call.who, ()):
-                self._take(call)
+                self._remove(call)
 
-    def _take(self, call: _QueuedCall[Any]) -> None:
-        """Take a call out of those that wait; the guard is held."""
-        for held in (call.lane.waiting, self._waiting):
-            calls = held[call.who]
+    def _remove(self, call: _QueuedCall[Any]) -> None:
+        """Remove a waiting call; the guard is held."""
+        for queue in (call.lane.waiting, self._waiting):
+            calls = queue[call.who]
             calls.remove(call)
             if not calls:
-                del held[call.who]
+                del queue[call.who]
 
-    def _free(self, lane: Lane) -> None:
+    def _release(self, lane: Lane) -> None:
         with self._guard:
             lane.free += 1
 
@@ -191,7 +189,7 @@ _BACKGROUND: Final[ContextVar[bool]] = ContextVar("unasked", default=False)
 
 @contextmanager
 def background_work(warming: bool) -> Iterator[None]:
-    """Say whether nobody asks for what this thread does in the block: the server is only warming itself."""
+    """Mark the work of this thread as the server's own warm-up, which `RequestLog` leaves out."""
     before = _BACKGROUND.set(warming)
     try:
         yield
@@ -200,51 +198,50 @@ def background_work(warming: bool) -> Iterator[None]:
 
 
 class RequestLog(Log):
-    """A log that is told of what somebody asked for, and of errors."""
+    """A log of clients' requests and of all errors."""
 
     def __init__(self, settings: LogSettings, folder: str) -> None:
-        """Args: the section ``[log]``, and the data folder."""
         super().__init__(folder, settings.level, settings.most_kb * 1000)
 
     def write(self, level: str, event: str, ms: float | None = None, **facts: str | float | bool) -> None:
-        """Write one line, unless nobody asked."""
+        """Write one line, unless it is about background work."""
         if level == "error" or not _BACKGROUND.get():
             super().write(level, event, ms, **facts)
 
 
 MAX_PRINCIPALS: Final = 256
-"""Principals whose desks are kept; one that comes back after that many others finds names anew."""
+"""Principals whose views of the store are cached."""
 
 
 class PrincipalMemories:
     """One open store, as each principal sees it.
 
     Args:
-        settings: Who owns the process, and where the store is.
-        opening: What opens it; None for the facade.
+        settings: The settings of the process.
+        open_memory: Opens the store; by default `Memory.open` with the settings.
 
     Attributes:
-        log: Where what goes wrong is told, besides to the client.
+        log: The log of requests and errors.
     """
 
-    def __init__(self, settings: Settings, opening: Callable[[], Memory] | None = None) -> None:
+    def __init__(self, settings: Settings, open_memory: Callable[[], Memory] | None = None) -> None:
         self.settings = settings
         self.log = RequestLog(settings.log, data_folder(environment()))
-        self._opening = opening or self._open
+        self._open_memory = open_memory or self._open
         self._memory: Memory | None = None
-        self._seen: OrderedDict[Principal, Memory] = OrderedDict()
+        self._views: OrderedDict[Principal, Memory] = OrderedDict()
         self._guard = threading.Lock()
 
     @property
     def owner(self) -> Principal:
-        """Who the settings say this is."""
+        """The principal of the settings."""
         return Principal(self.settings.tenant, self.settings.user, tuple(self.settings.groups))
 
     def of(self, who: Principal) -> Memory:
-        """Return what somebody sees."""
+        """Return a principal's view of the store, opening the store if need be."""
         with self._guard:
             if self._memory is None:
-                self._memory = self._opening()
+                self._memory = self._open_memory()
             owner = (who.tenant, who.user, who.groups) == (
                 self.owner.tenant,
                 self.owner.user,
@@ -252,112 +249,105 @@ class PrincipalMemories:
             )
             if owner and who.curates:
                 return self._memory
-            if who not in self._seen:
-                self._seen[who] = self._memory.seen_by(
+            if who not in self._views:
+                self._views[who] = self._memory.seen_by(
                     who.user, groups=who.groups, tenant=who.tenant, curate=who.curates
                 )
-                while len(self._seen) > MAX_PRINCIPALS:
-                    self._seen.popitem(last=False)
-            self._seen.move_to_end(who)
-            return self._seen[who]
+                while len(self._views) > MAX_PRINCIPALS:
+                    self._views.popitem(last=False)
+            self._views.move_to_end(who)
+            return self._views[who]
 
     def close(self) -> None:
-        """Close the store, if it was opened."""
+        """Close the store if it is open."""
         if self._memory is not None:
             self._memory.close()
 
     def _open(self) -> Memory:
         from scrubjay.memory import Memory
 
-        # Of the process: standard error, where a person finds that texts went to a service.
-        say = logging.getLogger("scrubjay").warning
-        return Memory.open(settings=self.settings, announce=say, log=self.log)
+        # On standard error a person sees that texts are sent to a service.
+        warn = logging.getLogger("scrubjay").warning
+        return Memory.open(settings=self.settings, announce=warn, log=self.log)
 
 
 MAX_CONCURRENT_READS: Final = 8
-"""Searches at the same time. More would share the same processors, and each keeps a connection to the store."""
+"""More would compete for the same processors, and each holds a connection to the store."""
 
 QUERIES_PER_WORKER: Final = 2
-"""Questions asked ahead for each process that reads: one that is quick may take two of them."""
+"""Queries queued per worker process, so that a fast one does not idle."""
 WORKER_ATTEMPTS: Final = 2
-"""Times that a question is asked of the processes that read: the first may have died of somebody else's question."""
+"""Attempts per query: the first worker may have crashed on another client's query."""
 
 
 class Session:
     """One open store for all calls of a process; a context manager.
 
     Args:
-        settings: Who owns the process, and where the store is.
-        opening: What opens it; None for the facade.
-        readers: Processes that answer questions; None for the threads of this one.
+        settings: The settings of the process.
+        open_memory: Opens the store; by default `Memory.open` with the settings.
+        workers: Processes that answer queries; None for threads of this process.
 
     Attributes:
-        log: Where what goes wrong is told, besides to the client.
+        log: The log of requests and errors.
     """
 
     def __init__(
         self,
         settings: Settings,
-        opening: Callable[[], Memory] | None = None,
-        readers: WorkerPool | None = None,
+        open_memory: Callable[[], Memory] | None = None,
+        workers: WorkerPool | None = None,
     ) -> None:
-        self._store = PrincipalMemories(settings, opening)
+        self._store = PrincipalMemories(settings, open_memory)
         self.settings = settings
         self.log = self._store.log
-        self._processes = readers
-        self._readers = ThreadPoolExecutor(MAX_CONCURRENT_READS, thread_name_prefix="scrubjay-read")
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-write")
-        self._keeper = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-keep")
-        self._embedder = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-embed")
+        self._workers = workers
+        self._reads = ThreadLane("read", MAX_CONCURRENT_READS)
+        self._writes = ThreadLane("write", 1)
+        self._long_runs = ThreadLane("long", 1)
+        self._embeds = ThreadLane("embed", 1)
         self._prober = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-probe")
         self._probe: Future[Any] | None = None
-        self._turns = FairQueue(settings.server.most_waiting)
-        self._reads, self._writes, self._keeps, self._embeds = (
-            Lane(MAX_CONCURRENT_READS),
-            Lane(1),
-            Lane(1),
-            Lane(1),
-        )
-        self._asks = Lane(QUERIES_PER_WORKER * readers.count if readers is not None else 0)
-        self._ending = threading.Event()
+        self._queue = FairQueue(settings.server.most_waiting)
+        self._queries = Lane(QUERIES_PER_WORKER * workers.count if workers is not None else 0)
+        self._stopping = threading.Event()
 
     @property
     def owner(self) -> Principal:
-        """Who the settings say this is."""
+        """The principal of the settings."""
         return self._store.owner
 
-    async def do(
-        self,
-        who: Principal,
-        work: Callable[[Memory], Value],
-        *,
-        writes: bool = False,
-        at_length: bool = False,
-        embeds: bool = False,
-    ) -> Value:
-        """Return what comes of ``work`` on the memory that a principal sees.
-
-        Args:
-            who: Whose memory.
-            work: What is done.
-            writes: Whether it writes.
-            at_length: Whether it may take minutes, so that nobody should wait behind it.
-            embeds: Whether it is a read that only embeds texts: one runs at a time, and no other read waits for it.
+    async def read(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
+        """Return the result of ``work`` on a principal's memory; up to `MAX_CONCURRENT_READS` run at once.
 
         Raises:
-            StoreBusyError: Too many calls wait already.
+            StoreBusyError: Too many calls are waiting. So do `write`, `run_long` and `embed`.
         """
+        return await asyncio.wrap_future(self._submit(self._reads, who, work))
+
+    async def embed(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
+        """Run a read that only embeds texts: one at a time, and other reads do not wait for it."""
+        return await asyncio.wrap_future(self._submit(self._embeds, who, work))
+
+    async def write(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
+        """Run ``work`` as the only write, and to its end even if the caller is cancelled."""
+        return await self._completed(self._submit(self._writes, who, work))
+
+    async def run_long(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
+        """Run a write that may take minutes, beside the short ones; to its end even if the caller is cancelled."""
+        return await self._completed(self._submit(self._long_runs, who, work))
+
+    def _submit(self, lane: ThreadLane, who: Principal, work: Callable[[Memory], Value]) -> Future[Value]:
+        start = partial(lane.pool.submit, lambda: work(self._store.of(who)))
+        return self._queue.submit(lane, _queue_key(who), start)
+
+    async def _completed(self, future: Future[Value]) -> Value:
         import anyio
 
-        lane, pool = (self._embeds, self._embedder) if embeds else (self._reads, self._readers)
-        if at_length or writes:
-            lane, pool = (self._keeps, self._keeper) if at_length else (self._writes, self._writer)
-        start = partial(pool.submit, lambda: work(self._store.of(who)))
-        future: Future[Value] = self._turns.submit(lane, _queue_key(who), start)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if (writes or at_length) and not future.cancelled():
+            if not future.cancelled():
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(_wait_for, future)
             raise
@@ -365,87 +355,89 @@ class Session:
     async def ask(
         self, who: Principal, verb: str, arguments: Mapping[str, Any], *, warming: bool = False
     ) -> bytes:
-        """Return what a question (`verbs/reads.py`) is answered, as JSON.
+        """Return the result of a query of `api.queries` as JSON, from a worker process if there are any.
 
         Args:
             who: Whose memory.
-            verb: What is asked.
-            arguments: And how.
-            warming: Whether nobody asks it but the server, to be warm: then the log is not told that it was slow.
+            verb: Name of the query.
+            arguments: Its arguments.
+            warming: Whether it is the server's own warm-up, which the slow log leaves out.
 
         Raises:
-            StoreBusyError: Too many calls wait already.
-            StoreError: The processes that read die of it.
-            ScrubjayError: As the facade says.
+            StoreBusyError: Too many calls are waiting.
+            StoreError: The worker processes crash on it.
+            ScrubjayError: The query failed.
         """
-        if self._processes is None:
-            return await self.do(who, partial(_run_query, verb=verb, arguments=arguments, warming=warming))
+        if self._workers is None:
+            return await self.read(who, partial(_run_query, verb=verb, arguments=arguments, warming=warming))
         for _ in range(WORKER_ATTEMPTS):
-            start = partial(self._processes.ask, who, verb, arguments, warming=warming)
-            asked = self._turns.submit(self._asks, _queue_key(who), start)
+            start = partial(self._workers.ask, who, verb, arguments, warming=warming)
+            asked = self._queue.submit(self._queries, _queue_key(who), start)
             with suppress(BrokenProcessPool):
                 return await asyncio.wrap_future(asked)
             self.log.write("error", "reader died", verb=verb)
-        raise StoreError("The process that read the store for this died, twice. Nothing was answered.")
+        raise StoreError("The reader worker of this request crashed twice. The request was not answered.")
 
     async def ready(self) -> None:
-        """Return when the store can be read: before any queue, and once for all who ask at the same time.
+        """Return once the store is readable; bypasses the queue, and concurrent calls share one probe.
 
         Raises:
-            ScrubjayError: It cannot.
+            ScrubjayError: It is not readable.
         """
         if self._probe is None or self._probe.done():
             self._probe = self._prober.submit(lambda: self._store.of(self.owner).models())
         probe = asyncio.wrap_future(self._probe)
-        probe.add_done_callback(_consume_exception)  # who asked may have gone
+        probe.add_done_callback(_consume_exception)  # the caller may be gone
         await asyncio.wait([probe])
         probe.result()
 
-    def going_on(self) -> None:
-        """Raise where the server ends: what takes long asks after each step, and is found whole when it is stopped.
+    def check_running(self) -> None:
+        """Let long work stop between two steps when the server shuts down.
 
         Raises:
-            StoreError: It ends.
+            StoreError: The server is shutting down.
         """
-        if self._ending.is_set():
+        if self._stopping.is_set():
             raise StoreError(
-                "The server ends. What was done is stored, and the rest was not begun.", hint="ask again"
+                "The server is shutting down. Completed writes are saved; the rest was not started.",
+                hint="ask again",
             )
 
     async def warm(self, verb: str, arguments: Mapping[str, Any]) -> None:
-        """Open the store ahead and ask it something, in all processes that read where there are any.
+        """Open the store and run a query, in every worker process if there are any.
 
         Raises:
-            ScrubjayError: It cannot be opened; whoever asks next is told the same.
+            ScrubjayError: The store cannot be opened.
         """
         count = 1
-        if self._processes is not None:
-            # Only the starting is a thread's, for the loop waits for threads when it ends.
-            starting = await asyncio.to_thread(self._processes.warm)
+        if self._workers is not None:
+            # A thread only starts them: the event loop waits for its threads when it ends.
+            starting = await asyncio.to_thread(self._workers.warm)
             await asyncio.gather(*map(asyncio.wrap_future, starting))
-            count = QUERIES_PER_WORKER * self._processes.count
+            count = QUERIES_PER_WORKER * self._workers.count
         await asyncio.gather(*(self.ask(self.owner, verb, arguments, warming=True) for _ in range(count)))
 
     def memory(self) -> Memory:
-        """Return the owner's memory, opened now if nobody has needed it yet."""
+        """Return the owner's memory, opening it if need be."""
         return self._store.of(self.owner)
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let what runs come to its end, what takes long at its next step; drop what waits, and close the store."""
-        self._ending.set()
-        self._turns.close()
-        for pool in (self._readers, self._writer, self._keeper, self._embedder, self._prober):
+        """Finish running calls, long ones at their next step; cancel waiting ones and close the store."""
+        self._stopping.set()
+        self._queue.close()
+        lanes = (self._reads, self._writes, self._long_runs, self._embeds)
+        for pool in (*(lane.pool for lane in lanes), self._prober):
             pool.shutdown(wait=True, cancel_futures=True)
-        if self._processes is not None:
-            self._processes.close()
+        if self._workers is not None:
+            self._workers.close()
         self._store.close()
 
 
 def _queue_key(who: Principal) -> tuple[str, str]:
-    """Return whose turn it is: one person has one, however many tokens they hold."""
+    """Return who shares a place in the queue: a user has one, however many tokens they hold."""
     return who.tenant, who.user
 
 
@@ -460,6 +452,5 @@ def _run_query(memory: Memory, verb: str, arguments: Mapping[str, Any], warming:
 
 
 def _wait_for(future: Future[Value]) -> None:
-    """Wait for a call whose answer nobody wants any more; its failure is nobody's either."""
     with suppress(Exception):
         future.exception()

@@ -81,9 +81,7 @@ class WorkerPool:
             try:
                 return self._pool.submit(_run_query, who, verb, dict(arguments), warming)
             except BrokenProcessPool as error:
-                raise StoreError(
-                    "The processes that read the store die as they start; the log says why."
-                ) from error
+                raise StoreError("Reader workers crash on startup; see the log.") from error
 
     def warm(self) -> list[Future[None]]:
         """Start all of them; what is returned is done when each has the store open, which may be never."""

@@ -51,7 +51,7 @@ class Texts(RequestModel):
     input: Annotated[
         str | list[str] | list[TokenId] | list[list[TokenId]],
         Field(
-            description="A text, or a list of up to 2,048; tokens are refused, for each model has its own."
+            description="A text or a list of up to 2,048 texts; token ids are rejected because each model has its own."
         ),
     ]
     model: Annotated[
@@ -59,22 +59,24 @@ class Texts(RequestModel):
         Field(description="`wordllama-l2-supercat`, or `minilm` (`all-MiniLM-L6-v2`).", examples=["minilm"]),
     ]
     encoding_format: Annotated[
-        Literal["float", "base64"], Field(description="Numbers, or float32 little-endian as base64.")
+        Literal["float", "base64"], Field(description="Numbers, or little-endian float32 as base64.")
     ] = "float"
-    dimensions: Annotated[int | None, Field(description="Only the model's own.")] = None
-    user: Annotated[str | None, Field(description="Taken and not used.")] = None
+    dimensions: Annotated[int | None, Field(description="Must equal the model's own.")] = None
+    user: Annotated[str | None, Field(description="Accepted and ignored.")] = None
 
 
-_ROW: Final = object_model("Row", "One text's vector.", object=str, index=int, embedding=list[float] | str)
-_USAGE: Final = object_model("Usage", "What the texts take.", prompt_tokens=int, total_tokens=int)
+_ROW: Final = object_model(
+    "Row", "The vector of one text.", object=str, index=int, embedding=list[float] | str
+)
+_USAGE: Final = object_model("Usage", "Token counts.", prompt_tokens=int, total_tokens=int)
 _ROWS: Final = object_model(
-    "Rows", "Unit vectors, in the texts' order.", object=str, data=list[_ROW], model=str, usage=_USAGE  # type: ignore[valid-type]
+    "Rows", "Unit vectors, in the order of the texts.", object=str, data=list[_ROW], model=str, usage=_USAGE  # type: ignore[valid-type]
 )  # fmt: skip
 
 
 @router.post("/embeddings", responses=describe_responses(_ROWS, about="The vectors.", more=(404,)))
 async def embeddings(request: Request, texts: Texts, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return what a bundled model makes of texts; OpenAI's clients can be pointed here."""
+    """Embed texts with a bundled model; compatible with OpenAI's clients."""
     wanted = _texts_of(texts.input)
     packed: list[bytes] = []
     tokens, model = 0, ""
@@ -82,7 +84,7 @@ async def embeddings(request: Request, texts: Texts, who: ReadPrincipal, session
         if await request.is_disconnected():
             return Response(status_code=CLIENT_CLOSED)
         batch = partial(_embed_packed, texts=wanted[start : start + BATCH], wanted=texts)
-        rows, count, model = await session.do(who, batch, embeds=True)
+        rows, count, model = await session.embed(who, batch)
         packed += rows
         tokens += count
     data = [
@@ -103,9 +105,9 @@ def _embed_packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list
     length = len(found.rows[0])
     if wanted.dimensions not in (None, length):
         raise InputError(
-            f"dimensions is {wanted.dimensions}, but {found.model} makes {length}, and a vector that was cut is "
-            "another one.",
-            hint="leave dimensions out",
+            f"dimensions is {wanted.dimensions}, but {found.model} has {length}; vectors "
+            "cannot be truncated.",
+            hint="omit dimensions",
         )
     return [struct.pack(f"<{length}f", *row) for row in found.rows], found.tokens, found.model
 
@@ -121,11 +123,11 @@ def _texts_of(given: Any) -> list[str]:
         raise InputError(f"input has {len(texts):,} texts; it must have 1 to {MAX_TEXTS:,}.")
     if not isinstance(texts[0], str):
         raise InputError(
-            "input holds tokens, which mean something to one model's tokenizer alone.",
+            "input contains token ids, which depend on the tokenizer.",
             hint="send the text itself",
         )
     if "" in texts:
-        raise InputError("input holds an empty text, which has no vector.", hint="leave it out")
+        raise InputError("input contains an empty text.", hint="omit it")
     return list(texts)
 
 

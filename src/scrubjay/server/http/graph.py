@@ -24,6 +24,7 @@ from scrubjay.server.http.schemas import (
     document_fields,
     model_of,
     object_model,
+    plain_json,
 )
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
 from scrubjay.services.dictionary import Categories, Concepts
@@ -43,18 +44,20 @@ CategoryName = Annotated[
 
 @document_fields(Concepts.list)
 class ConceptsQuery(RequestModel):
-    """Which concepts are listed."""
+    """Selects the concepts to list."""
 
     model_config = LAX_CONFIG
 
     query: str = ""
     limit: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = 100
-    offset: Annotated[Count, Field(description="Concepts to pass over first, as `next_offset` says.")] = 0
+    offset: Annotated[
+        Count, Field(description="Concepts to skip; pass the `next_offset` of the previous page.")
+    ] = 0
 
 
 @document_fields(Concepts.add)
 class Term(RequestModel):
-    """A concept, or aliases of one."""
+    """A concept or aliases of one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Kubernetes", "aliases": ["k8s"]}]})
 
@@ -66,37 +69,37 @@ class Term(RequestModel):
 
 @document_fields(Concepts.add)
 class Terms(RequestModel):
-    """Many concepts; what cannot be a name is left out and told."""
+    """Several concepts; invalid names are skipped and reported."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"rows": [["Kubernetes", "k8s"], ["Volvo"]]}]})
 
     rows: Annotated[
         list[Annotated[Strings, Field(min_length=1)]],
-        Field(max_length=MAX_ITEMS, description="Of each concept its name, then its aliases."),
+        Field(max_length=MAX_ITEMS, description="For each concept its name, then its aliases."),
     ]
     visibility: Visibility = "user"
     group: str | None = None
 
 
 class Into(RequestModel):
-    """Where a concept goes."""
+    """Target of a merge."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"into": "Kubernetes"}]})
 
-    into: Annotated[str, Field(description="The concept that it becomes part of, by name, alias or id.")]
+    into: Annotated[str, Field(description="The concept to merge it into, by name, alias or id.")]
 
 
 class Rename(RequestModel):
-    """What a concept is called from now on."""
+    """New name of a concept."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Kubernetes"}]})
 
-    name: Annotated[str, Field(description="Its new name; the old one still means it.")]
+    name: Annotated[str, Field(description="Its new name; the old one becomes an alias.")]
 
 
 @document_fields(Categories.list)
 class CategoriesQuery(RequestModel):
-    """Which categories are listed."""
+    """Selects the categories to list."""
 
     model_config = LAX_CONFIG
 
@@ -106,24 +109,24 @@ class CategoriesQuery(RequestModel):
 
 _KNOWN: Final = model_of(EntitySummary)
 _LIST: Final = object_model(
-    "ConceptList", "Concepts, those that most memories refer to first.",
+    "ConceptList", "Concepts, most mentioned first.",
     concepts=list[_KNOWN], total=int, next_offset=int | None,  # type: ignore[valid-type]
 )  # fmt: skip
 _CATEGORY: Final = model_of(CategorySummary)
 _TREE: Final = object_model(
     "Tree",
-    "Categories, each before those below it.",
+    "Categories, parents before children.",
     categories=list[_CATEGORY],  # type: ignore[valid-type]
 )
-_LEARNED: Final = describe_responses(model_of(DictionaryReport), about="What the dictionary learned.")
-_ONE: Final = describe_responses(_KNOWN, about="The concept as it is now.", more=(404,))
+_LEARNED: Final = describe_responses(model_of(DictionaryReport), about="Changes to the dictionary.")
+_ONE: Final = describe_responses(_KNOWN, about="The updated concept.", more=(404,))
 
 
 @router.get("/concepts", responses=describe_responses(_LIST, about="A page of concepts."))
 async def list_concepts(
     part: Annotated[ConceptsQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """List what memories call things."""
+    """List the concepts that memories mention."""
 
     def work(memory: Memory) -> dict[str, Any]:
         found = memory.concepts.list(query=part.query)
@@ -131,36 +134,27 @@ async def list_concepts(
         shown = serializers.to_plain(found[part.offset : last])
         return {"concepts": shown, "total": len(found), "next_offset": last if last < len(found) else None}
 
-    return CompactJSONResponse(await session.do(who, work))
+    return CompactJSONResponse(await session.read(who, work))
 
 
 @router.post("/concepts", responses=_LEARNED)
 async def add_concept(term: Term, who: WritePrincipal, session: SessionDep) -> Response:
-    """Add a concept, or aliases to one that is there, and link the memories of before."""
+    """Add a concept, or aliases to an existing one, and link the memories that mention it."""
     options = term.given()
-    return CompactJSONResponse(
-        serializers.to_plain(
-            await session.do(who, lambda memory: memory.concepts.add(**options), writes=True)
-        )
-    )
+    return await plain_json(session.write(who, lambda memory: memory.concepts.add(**options)))
 
 
 @router.post("/concepts/batch", responses=_LEARNED)
 async def add_concepts(terms: Terms, who: WritePrincipal, session: SessionDep) -> Response:
-    """Add many concepts; what cannot be a name is left out and told."""
+    """Add several concepts; invalid names are skipped and reported."""
     options = terms.given()
-    return CompactJSONResponse(
-        serializers.to_plain(
-            await session.do(who, lambda memory: memory.concepts.add_many(**options), writes=True)
-        )
-    )
+    return await plain_json(session.write(who, lambda memory: memory.concepts.add_many(**options)))
 
 
 @router.post("/concepts/{name:path}/merge", responses=_ONE)
 async def merge_concept(name: ConceptName, into: Into, who: WritePrincipal, session: SessionDep) -> Response:
-    """Make a concept part of another: its names become aliases, what referred to it refers to the other."""
-    done = await session.do(who, lambda memory: memory.concepts.merge(name, into.into), writes=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    """Merge a concept into another: its names become aliases, and its memories refer to the other."""
+    return await plain_json(session.write(who, lambda memory: memory.concepts.merge(name, into.into)))
 
 
 @router.get(
@@ -168,35 +162,30 @@ async def merge_concept(name: ConceptName, into: Into, who: WritePrincipal, sess
     responses=describe_responses(model_of(EntityPage), about="The concept.", more=(404,)),
 )
 async def show_concept(name: ConceptName, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return a concept with the concepts related to it and some of its memories."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.concepts.show(name)))
-    )
+    """Return a concept with related concepts and some of its memories."""
+    return await plain_json(session.read(who, lambda memory: memory.concepts.show(name)))
 
 
 @router.patch("/concepts/{name:path}", responses=_ONE)
 async def rename_concept(name: ConceptName, to: Rename, who: WritePrincipal, session: SessionDep) -> Response:
-    """Call a concept something else; its id stays, and its old name still means it."""
-    done = await session.do(who, lambda memory: memory.concepts.rename(name, to.name), writes=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    """Rename a concept; its id stays, and its old name becomes an alias."""
+    return await plain_json(session.write(who, lambda memory: memory.concepts.rename(name, to.name)))
 
 
 @router.delete(
-    "/concepts/{name:path}", responses=describe_responses(_KNOWN, about="The concept as it was.", more=(404,))
+    "/concepts/{name:path}", responses=describe_responses(_KNOWN, about="The removed concept.", more=(404,))
 )
 async def remove_concept(name: ConceptName, who: WritePrincipal, session: SessionDep) -> Response:
-    """Take a concept out of the dictionary; it is not found again."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.concepts.remove(name), writes=True))
-    )
+    """Remove a concept from the dictionary; it is not detected again."""
+    return await plain_json(session.write(who, lambda memory: memory.concepts.remove(name)))
 
 
-@router.get("/categories", responses=describe_responses(_TREE, about="The tree, from top to bottom."))
+@router.get("/categories", responses=describe_responses(_TREE, about="The tree, parents before children."))
 async def list_categories(
     levels: Annotated[CategoriesQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """List the topics and places that memories stand in."""
-    found = await session.do(who, lambda memory: memory.categories.list(**levels.given()))
+    """List the topics and folders that memories belong to."""
+    found = await session.read(who, lambda memory: memory.categories.list(**levels.given()))
     return CompactJSONResponse({"categories": serializers.to_plain(found)})
 
 
@@ -205,7 +194,5 @@ async def list_categories(
     responses=describe_responses(model_of(CategoryPage), about="The category.", more=(404,)),
 )
 async def show_category(name: CategoryName, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return a category with those right below it and some of its memories."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.categories.show(name)))
-    )
+    """Return a category with its children and some of its memories."""
+    return await plain_json(session.read(who, lambda memory: memory.categories.show(name)))

@@ -35,6 +35,7 @@ from scrubjay.server.http.schemas import (
     document_fields,
     model_of,
     object_model,
+    plain_json,
 )
 from scrubjay.server.http.search import Filters, answer_query
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
@@ -69,9 +70,9 @@ class New(RequestModel):
         json_schema_extra={"examples": [{"content": "The launch moved to 3 May.", "tags": ["launch"]}]}
     )
 
-    content: Annotated[str, Field(description="What it says, in words that stand alone.")]
+    content: Annotated[str, Field(description="Its text, understandable on its own.")]
     tier: Tier = "observation"
-    title: Annotated[str, Field(description="What it is called.")] = ""
+    title: Annotated[str, Field(description="Title.")] = ""
     tags: Strings = []
     date: OptionalDate = None
     session: str | None = None
@@ -79,21 +80,22 @@ class New(RequestModel):
     turn: Count | None = None
     project: Project | None = None
     agent: Annotated[
-        str | None, Field(description="Agent that wrote it; the token's, where it names one.")
+        str | None, Field(description="Agent that recorded it; defaults to the token's agent.")
     ] = None
     visibility: Visibility = "user"
     group: str | None = None
     confidence: Fraction = 1.0
-    valid_from: Annotated[OptionalDate, Field(description="From when it is true, as ISO text.")] = None
-    valid_until: Annotated[OptionalDate, Field(description="Until when it is true, as ISO text.")] = None
+    valid_from: Annotated[OptionalDate, Field(description="Start of validity, as an ISO date.")] = None
+    valid_until: Annotated[OptionalDate, Field(description="End of validity, as an ISO date.")] = None
     origin: Annotated[
-        Origin, Field(description="Who said it: `agent` where the token names one, else `owner`.")
+        Origin,
+        Field(description="Who stated it; defaults to `agent` if the token names an agent, else `owner`."),
     ] = "owner"
     pinned: bool = False
 
 
 class Several(RequestModel):
-    """Memories to add at once; all are checked before the first is written."""
+    """Memories to add together; all are validated before the first is written."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -106,7 +108,7 @@ class Several(RequestModel):
 
 @document_fields(Memory.update)
 class Change(RequestModel):
-    """What becomes of a memory; what is not named stays as it is, and null takes a date away."""
+    """Changes to a memory; omitted fields stay, and null clears a date."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"content": "The launch moved to 5 May."}]})
 
@@ -123,7 +125,7 @@ class Change(RequestModel):
 
 @document_fields(Memory.get)
 class GetOptions(RequestModel):
-    """How much of a memory, and what around it."""
+    """How much to return of a memory and its neighbours."""
 
     model_config = LAX_CONFIG
 
@@ -135,7 +137,7 @@ class GetOptions(RequestModel):
 
 @document_fields(Memory.get)
 class Get(GetOptions):
-    """Memories by their ids, or a file's passages by path and lines."""
+    """Memories by id, or a file's passages by path and lines."""
 
     model_config = ConfigDict(
         strict=True, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "neighbours": 1}]}
@@ -154,7 +156,7 @@ class GetQuery(Get):
 
 @document_fields(Memory.page)
 class ListQuery(Filters):
-    """Which memories are listed, and from where on."""
+    """Selects the memories to list and the start of the page."""
 
     model_config = LAX_CONFIG
 
@@ -164,7 +166,7 @@ class ListQuery(Filters):
 
 
 _EVIDENCE: Final = object_model(
-    "Evidence", "What a derived memory was taken from, its text cut short.",
+    "Evidence", "Evidence of a derived memory, with its text shortened.",
     id=str, tier=str, content=str, date=str | None, session=str | None, role=str | None, turn=int | None, status=str,
     rule=str,
 )  # fmt: skip
@@ -180,25 +182,25 @@ Kept: Final = model_of(
         ("evidence", list[_EVIDENCE]),  # type: ignore[valid-type]
     ),
 )  # fmt: skip
-"""A memory as `shape.record` tells it."""
+"""A memory as `serializers.record_fields` writes it."""
 _FETCHED: Final = object_model(
-    "Fetched", "Memories, whole; what is not there is told.",
+    "Fetched", "Whole memories, and the ids that were not found.",
     memories=list[Kept], unknown=list[str], next_offset=int | None,  # type: ignore[valid-type]
 )  # fmt: skip
 _PAGE: Final = object_model(
-    "Page", "Memories, and where to read on; null at the end.",
+    "Page", "Memories and the cursor of the next page; null at the end.",
     memories=list[Kept], next=str | None,  # type: ignore[valid-type]
 )  # fmt: skip
 _ADDED: Final = model_of(AddReport)
-_ALL_ADDED: Final = object_model("AllAdded", "What became of each, in their order.", added=list[_ADDED])  # type: ignore[valid-type]
+_ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", added=list[_ADDED])  # type: ignore[valid-type]
 
 
 @router.get("/memories", responses=describe_responses(_PAGE, about="A page of memories.", more=(404,)))
 async def list_memories(
     wanted: Annotated[ListQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """List memories, a page at a time, in an order of their ids that no writing disturbs."""
-    found = await session.do(who, lambda memory: memory.page(**wanted.given()))
+    """List memories by page, ordered by id, so that writes do not disturb paging."""
+    found = await session.read(who, lambda memory: memory.page(**wanted.given()))
     memories = [serializers.record_fields(kept, found.paths.get(kept.id)) for kept in found.records]
     return CompactJSONResponse({"memories": memories, "next": found.next})
 
@@ -206,46 +208,46 @@ async def list_memories(
 @router.post(
     "/memories",
     status_code=201,
-    responses=describe_responses(_ADDED, 201, about="It is new.")
-    | {200: describe_response(_ADDED, "The same content was there already, in the same scope.")},
+    responses=describe_responses(_ADDED, 201, about="Added.")
+    | {200: describe_response(_ADDED, "The same content already exists in the same scope.")},
 )
 async def add_memory(new: New, who: WritePrincipal, session: SessionDep) -> Response:
-    """Add a memory, durably. The same content in the same scope is the same memory, however often it comes."""
+    """Add a memory durably. Adding the same content in the same scope again changes nothing."""
     options = _with_agent(new.given(), who)
-    done = await session.do(who, lambda memory: memory.add(**options), writes=True)
+    done = await session.write(who, lambda memory: memory.add(**options))
     return CompactJSONResponse(serializers.to_plain(done), 200 if done.existed else 201)
 
 
-@router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, about="What became of each."))
+@router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, about="The result of each."))
 async def add_memories(several: Several, who: WritePrincipal, session: SessionDep) -> Response:
-    """Add many memories at once. A turn that is nothing but recalled memories is left out, and says so."""
+    """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
     wanted = [NewMemory(**_with_agent(new.given(), who)) for new in several.memories]
-    done = await session.do(who, lambda memory: memory.add_many(wanted), writes=True)
+    done = await session.write(who, lambda memory: memory.add_many(wanted))
     return CompactJSONResponse({"added": serializers.to_plain(done)})
 
 
-@router.post("/get", responses=describe_responses(_FETCHED, about="What is there of them."))
+@router.post("/get", responses=describe_responses(_FETCHED, about="The memories that were found."))
 async def get_memories(wanted: Get, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Read memories whole, by their ids; or a file's passages, by path and lines."""
+    """Return whole memories by id, or a file's passages by path and lines."""
     return await answer_query(session, who, "get", _parse_lines(wanted.given()))
 
 
-@router.get("/get", responses=describe_responses(_FETCHED, about="What is there of them."))
+@router.get("/get", responses=describe_responses(_FETCHED, about="The memories that were found."))
 async def get_memories_by_url(
     wanted: Annotated[GetQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """Read memories whole, by their ids; or a file's passages, by path and lines."""
+    """Return whole memories by id, or a file's passages by path and lines."""
     return await answer_query(session, who, "get", _parse_lines(wanted.given()))
 
 
 @router.get(
     "/memories/{id}",
-    responses=describe_responses(_FETCHED, about="The memory, and what is around it.", more=(404,)),
+    responses=describe_responses(_FETCHED, about="The memory and its neighbours.", more=(404,)),
 )
 async def get_memory(
     id: MemoryId, wanted: Annotated[GetOptions, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """Read one memory whole, with its neighbours and its evidence where they are asked for."""
+    """Return one whole memory, with its neighbours and evidence on request."""
 
     def work(memory: Memory) -> dict[str, Any]:
         found = memory.get(id, **wanted.given())
@@ -253,26 +255,26 @@ async def get_memory(
             raise describe_missing(id)
         return serializers.fetched_fields(found)
 
-    return CompactJSONResponse(await session.do(who, work))
+    return CompactJSONResponse(await session.read(who, work))
 
 
 @router.patch(
     "/memories/{id}", responses=describe_responses(model_of(UpdateReport), about="What changed.", more=(404,))
 )
 async def update_memory(id: MemoryId, change: Change, who: WritePrincipal, session: SessionDep) -> Response:
-    """Change a memory in place; what it said is kept in its history. A file's passage is changed in its file."""
+    """Change a memory in place and keep its old text in its history. A file's passage is changed in its file."""
     options = change.given()
     if who.agent and "content" in options:
         options.setdefault("origin", "agent")
-    done = await session.do(who, lambda memory: memory.update(id, **options), writes=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    return await plain_json(session.write(who, lambda memory: memory.update(id, **options)))
 
 
 @router.delete(
-    "/memories/{id}", responses=describe_responses(model_of(ForgetReport), about="What is gone.", more=(404,))
+    "/memories/{id}",
+    responses=describe_responses(model_of(ForgetReport), about="What was removed.", more=(404,)),
 )
 async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
-    """Forget a memory for good; where its words still stand in files, the answer says so."""
+    """Delete a memory permanently; the response lists files that still contain its text."""
 
     def work(memory: Memory) -> ForgetReport:
         done = memory.forget(id)
@@ -280,14 +282,14 @@ async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) 
             raise describe_missing(id)
         return done
 
-    return CompactJSONResponse(serializers.to_plain(await session.do(who, work, writes=True)))
+    return await plain_json(session.write(who, work))
 
 
 def describe_missing(id: str) -> NotFoundError:
     """Return what is said of an id that begins none of the caller's memories, or several."""
     return NotFoundError(
-        f"No memory's id begins with {id!r:.80}, or several do. Nothing was done.",
-        hint="GET /v1/memories lists them",
+        f"The id prefix {id!r:.80} matches no memory or several. Nothing was done.",
+        hint="list them with GET /v1/memories",
     )
 
 
@@ -307,9 +309,9 @@ def _with_agent(options: dict[str, Any], who: Principal) -> dict[str, Any]:
         return options
     if options.get("agent") not in (None, who.agent):
         raise ForbiddenError(
-            f"The token is of the agent {who.agent!r} and cannot write as {options['agent']!r:.80}. "
+            f"The token belongs to the agent {who.agent!r} and cannot write as {options['agent']!r:.80}. "
             "Nothing was written.",
-            hint="leave agent out",
+            hint="omit agent",
         )
     return {"origin": "agent", **options, "agent": who.agent}
 
@@ -317,12 +319,12 @@ def _with_agent(options: dict[str, Any], who: Principal) -> dict[str, Any]:
 OtherMemoryId = Annotated[str, Path(description="The other memory's id, or its shortest unique beginning.")]
 LinkKind = Annotated[
     str,
-    Field(json_schema_extra={"enum": list(LINK_KINDS)}, description="How the one is joined to the other."),
+    Field(json_schema_extra={"enum": list(LINK_KINDS)}, description="Kind of the link."),
 ]
 
 
 class Named(RequestModel):
-    """Memories, by their ids."""
+    """Memories by id."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"]}]})
 
@@ -330,7 +332,7 @@ class Named(RequestModel):
 
 
 class Judged(Named):
-    """What is said of memories."""
+    """Feedback on memories."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}
@@ -339,26 +341,26 @@ class Judged(Named):
     verdict: Annotated[
         str,
         Field(
-            json_schema_extra={"enum": list(VERDICTS)}, description="That they were used, useful or wrong."
+            json_schema_extra={"enum": list(VERDICTS)}, description="Whether they were used, useful or wrong."
         ),
     ]
 
 
 class Joined(RequestModel):
-    """How two memories are joined."""
+    """A link to another memory."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"kind": "supersedes", "rule": "said in the meeting"}]}
     )
 
     kind: LinkKind = "links"
-    weight: Annotated[Fraction, Field(description="How much it weighs.")] = 1.0
-    rule: Annotated[str, Field(description="What made it, in words of your own.")] = ""
+    weight: Annotated[Fraction, Field(description="Weight of the link.")] = 1.0
+    rule: Annotated[str, Field(description="Why it was made, as free text.")] = ""
 
 
 @document_fields(Memory.unlink)
 class Parted(RequestModel):
-    """Which of the ways in which they are joined."""
+    """Selects the link to remove."""
 
     model_config = LAX_CONFIG
 
@@ -366,72 +368,64 @@ class Parted(RequestModel):
 
 
 _CHANGED: Final = describe_responses(
-    model_of(ChangeReport), about="What is as asked now, what was so before, what is not there."
+    model_of(ChangeReport), about="The ids that changed, were unchanged and were not found."
 )
 _CHANGED_ONE: Final = describe_responses(model_of(ChangeReport), about="Whether it changed.", more=(404,))
 _EVENT: Final = model_of(Event, "Happened", plus=(("at", str),))
 _HISTORY: Final = model_of(MemoryHistory, "StoryOfOne", plus=(("memory", Kept), ("events", list[_EVENT])))  # type: ignore[valid-type]
 _LINK: Final = model_of(MemoryLink)
-_LINKS: Final = object_model("Links", "What a memory is joined with.", links=list[_LINK])  # type: ignore[valid-type]
+_LINKS: Final = object_model("Links", "The links of a memory.", links=list[_LINK])  # type: ignore[valid-type]
 
 
 @router.post("/archive", responses=_CHANGED)
 async def archive(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
-    """Take memories out of default answers; they stay whole, and restore brings them back."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.archive(named.ids), writes=True))
-    )
+    """Hide memories from default results; restore brings them back."""
+    return await plain_json(session.write(who, lambda memory: memory.archive(named.ids)))
 
 
 @router.post("/restore", responses=_CHANGED)
 async def restore(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
     """Make archived or superseded memories active again."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.restore(named.ids), writes=True))
-    )
+    return await plain_json(session.write(who, lambda memory: memory.restore(named.ids)))
 
 
 @router.post(
     "/forget",
-    responses=describe_responses(model_of(ForgetReport), about="What is gone, and what is not there."),
+    responses=describe_responses(model_of(ForgetReport), about="What was removed and what was not found."),
 )
 async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
-    """Forget many memories for good; where their words still stand in files, the answer says so."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.forget(named.ids), writes=True))
-    )
+    """Delete memories permanently; the response lists files that still contain their text."""
+    return await plain_json(session.write(who, lambda memory: memory.forget(named.ids)))
 
 
 @router.post("/feedback", responses=_CHANGED)
 async def feedback(judged: Judged, who: WritePrincipal, session: SessionDep) -> Response:
-    """Say of memories that they were used, useful or wrong; the effect is bounded."""
+    """Record that memories were used, useful or wrong; the effect on ranking is bounded."""
 
     def work(memory: Memory) -> ChangeReport:
         return memory.feedback(judged.ids, judged.verdict)
 
-    return CompactJSONResponse(serializers.to_plain(await session.do(who, work, writes=True)))
+    return await plain_json(session.write(who, work))
 
 
 @router.post("/memories/{id}/archive", responses=_CHANGED_ONE)
 async def archive_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
-    """Take a memory out of default answers; it stays whole."""
-    done = await session.do(who, _require_one(id, lambda memory: memory.archive(id)), writes=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    """Hide a memory from default results."""
+    return await plain_json(session.write(who, _require_one(id, lambda memory: memory.archive(id))))
 
 
 @router.post("/memories/{id}/restore", responses=_CHANGED_ONE)
 async def restore_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
     """Make an archived or superseded memory active again."""
-    done = await session.do(who, _require_one(id, lambda memory: memory.restore(id)), writes=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    return await plain_json(session.write(who, _require_one(id, lambda memory: memory.restore(id))))
 
 
 @router.get(
     "/memories/{id}/history",
-    responses=describe_responses(_HISTORY, about="What happened to it.", more=(404,)),
+    responses=describe_responses(_HISTORY, about="Its events.", more=(404,)),
 )
 async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return what happened to a memory, what it rests on, and what took its place."""
+    """Return a memory's history: its changes, its evidence and what superseded it."""
 
     def work(memory: Memory) -> dict[str, Any]:
         found = memory.history(id)
@@ -443,16 +437,17 @@ async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Resp
             event["at"] = to_datetime(event["at"]).isoformat()
         return told
 
-    return CompactJSONResponse(await session.do(who, work))
+    return CompactJSONResponse(await session.read(who, work))
 
 
 @router.get(
-    "/memories/{id}/links", responses=describe_responses(_LINKS, about="Its links, to and fro.", more=(404,))
+    "/memories/{id}/links",
+    responses=describe_responses(_LINKS, about="Its links, in both directions.", more=(404,)),
 )
 async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return what a memory is joined with, to and fro: the heaviest ten of each kind."""
+    """Return a memory's links in both directions: the ten heaviest of each kind."""
     return CompactJSONResponse(
-        {"links": serializers.to_plain(await session.do(who, lambda memory: memory.links(id)))}
+        {"links": serializers.to_plain(await session.read(who, lambda memory: memory.links(id)))}
     )
 
 
@@ -462,18 +457,18 @@ async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Respon
 async def link(
     id: MemoryId, other: OtherMemoryId, joined: Joined, who: WritePrincipal, session: SessionDep
 ) -> Response:
-    """Join two memories; joined so already, they stay so."""
+    """Link two memories; an existing link stays as it is."""
 
     def work(memory: Memory) -> MemoryLink:
         return memory.link(id, other, joined.kind, joined.weight, joined.rule)
 
-    return CompactJSONResponse(serializers.to_plain(await session.do(who, work, writes=True)))
+    return await plain_json(session.write(who, work))
 
 
 @router.delete(
     "/memories/{id}/links/{other}",
-    responses=describe_responses(object_model("Parted", "Two memories that are joined so no longer.", src=str, dst=str, kind=str),
-                      about="They are parted.", more=(404,)),
+    responses=describe_responses(object_model("Parted", "A removed link.", src=str, dst=str, kind=str),
+                      about="The link was removed.", more=(404,)),
 )  # fmt: skip
 async def unlink(
     id: MemoryId,
@@ -482,8 +477,8 @@ async def unlink(
     who: WritePrincipal,
     session: SessionDep,
 ) -> Response:
-    """Part two memories again; what a text itself says comes back when that text is written again."""
-    await session.do(who, lambda memory: memory.unlink(id, other, parted.kind), writes=True)
+    """Remove a link between two memories; one written in a text returns when that text is written again."""
+    await session.write(who, lambda memory: memory.unlink(id, other, parted.kind))
     return CompactJSONResponse({"src": id, "dst": other, "kind": parted.kind})
 
 

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["health"])
 
-_STATE: Final = object_model("State", "How it is.", status=str)
+_STATE: Final = object_model("State", "State.", status=str)
 _BAD: Final = {"model": Failure, "description": ERROR_DESCRIPTIONS[503]}
 
 
 @router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", responses={200: describe_response(_STATE, "It lives.")})
 async def healthz() -> dict[str, str]:
-    """Tell that the process lives; nothing else is looked at."""
+    """Report that the process is alive; checks nothing else."""
     return {"status": "ok"}
 
 
 @router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", responses={200: describe_response(_STATE, "It can answer."), 503: _BAD})
+@router.get("/readyz", responses={200: describe_response(_STATE, "Ready."), 503: _BAD})
 async def readyz(session: SessionDep) -> dict[str, str]:
-    """Tell whether the store can be read; 503 where it cannot."""
+    """Report whether the store is readable; 503 if not."""
     await session.ready()
     return {"status": "ready"}
 
@@ -68,14 +68,12 @@ class RequestMeters:
         )
         self._seconds = Histogram(
             "scrubjay_http_request_seconds",
-            "Seconds until an answer began.",
+            "Seconds until the response started.",
             ("method", "route"),
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self._open = Gauge(
-            "scrubjay_http_requests_open", "Requests that are being answered.", registry=self.registry
-        )
+        self._open = Gauge("scrubjay_http_requests_open", "Requests in progress.", registry=self.registry)
 
     def begin(self) -> None:
         """Count a request that came."""
@@ -129,12 +127,12 @@ def _method_label(method: str) -> str:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return what Prometheus reads: of what is stored in the caller's sight, and to who operates it, of the server."""
+    """Return Prometheus metrics of the caller's memories and, for an operator, of the server."""
     state = request.app.state
-    status = await session.do(who, lambda memory: memory.status())
+    status = await session.read(who, lambda memory: memory.status())
     parts: list[Collector] = [store_gauges(status)]
     if is_operator(who, session):
-        queue = ProxyQueueCollector(state.passing.losses.turns, await state.passing.waiting())
+        queue = ProxyQueueCollector(state.passing.drops.turns, await state.passing.waiting())
         parts = [state.meters.registry, queue, *parts, store_size_gauge(status)]
     text = b"".join(generate_latest(part) for part in parts)
     return Response(
@@ -156,13 +154,13 @@ class ProxyQueueCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Return the counts."""
-        about = "Turns that passed the proxy and could not be kept."
+        about = "Proxied turns that were dropped."
         dropped = CounterMetricFamily("scrubjay_proxy_turns_dropped", about, labels=("why",))
         for why, turns in self._dropped.items():
             dropped.add_metric((why,), turns)
         yield dropped
         if self._waiting is not None:
-            about = "Turns that passed the proxy and wait to be remembered."
+            about = "Proxied turns waiting to be stored."
             yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", about, self._waiting)
 
 
@@ -173,13 +171,13 @@ def store_gauges(status: StoreStatus) -> CollectorRegistry:
     for tier, count in status.tiers.items():
         tiers.labels(tier).set(count)
     names = ("limit",)
-    used = Gauge("scrubjay_quota_used", "Memories that a limit of [quota] counts.", names, registry=registry)
-    allowed = Gauge("scrubjay_quota_allowed", "Memories that it allows.", names, registry=registry)
+    used = Gauge("scrubjay_quota_used", "Memories counted against a [quota] limit.", names, registry=registry)
+    allowed = Gauge("scrubjay_quota_allowed", "Maximum of the [quota] limit.", names, registry=registry)
     for limit in status.quota:
         used.labels(limit.setting).set(limit.used)
         allowed.labels(limit.setting).set(limit.allowed)
     waiting = Gauge(
-        "scrubjay_embedding_backlog", "Memories that wait for a model.", ("model",), registry=registry
+        "scrubjay_embedding_backlog", "Memories pending embedding by a model.", ("model",), registry=registry
     )
     for model in status.models:
         waiting.labels(model.name).set(model.waiting)

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -23,8 +23,10 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from scrubjay.api import serializers
 from scrubjay.models import lifecycle, records, reports, results, views
-from scrubjay.server.requests import REQUIRED_SCOPES
+from scrubjay.server.auth import TOKEN_NEEDED
+from scrubjay.server.requests import REQUIRED_SCOPES, UNEXPECTED_ERROR
 
 MAX_INTEGER: Final = 2**53
 """Whole numbers beyond this are not the same in every language that speaks JSON."""
@@ -53,7 +55,7 @@ LAX_CONFIG: Final = ConfigDict(strict=False)
 
 def _not_a_path(project: str) -> str:
     if project.startswith((".", "/", "~", "\\")):
-        raise ValueError("a path means nothing to a server elsewhere; give the project's name")
+        raise ValueError("paths are not resolved on the server; give the project's name")
     return project
 
 
@@ -102,11 +104,24 @@ def document_fields(*told: object) -> Callable[[type[Model]], type[Model]]:
 CLOSED_CONFIG: Final = ConfigDict(extra="forbid")
 _TYPES_BY_NAME: Final[dict[str, Any]] = {
     name: value
-    for module in (results, lifecycle, views, reports, results, records, reports, results, views)
+    for module in (lifecycle, records, reports, results, views)
     for name, value in vars(module).items()
     if isinstance(value, type)
 }
-"""What annotations name that are read by type checkers alone."""
+"""Names that dataclasses import for type checking only."""
+
+COMPONENT_NAMES: Final[Mapping[str, str]] = {
+    "AddReport": "Added", "ArchivedByRun": "ArchivedBy", "AuditReport": "Audit", "BackupReport": "BackedUp",
+    "CategoryPage": "ShelfPage", "CategorySummary": "Shelf", "ChangeReport": "Changed", "Citation": "Cited",
+    "ConsolidationReport": "Consolidated", "CreatedMemory": "Made", "DictionaryReport": "Learned",
+    "EmbedReport": "Embedded", "EntityPage": "ConceptPage", "EntitySummary": "Known", "FaultExample": "Example",
+    "FaultRate": "Rate", "FileError": "Trouble", "ForgetReport": "Forgotten", "ImportReport": "Imported",
+    "ImportSample": "Sample", "MemoryCitation": "Place", "MemoryLine": "Shown", "MemoryLink": "Link",
+    "NearbyTurn": "Turn", "OmittedItem": "LeftOut", "PathStep": "Step", "QuotaUsage": "Allowance",
+    "RejectedItem": "Broken", "RelatedEntity": "Near", "RetentionReport": "Retained", "StoreStatus": "Status",
+    "SyncReport": "Summary", "UndoReport": "Undone", "UpdateReport": "Updated",
+}  # fmt: skip
+"""Classes whose OpenAPI component keeps the name it was published under; others have the class's name."""
 
 EXAMPLE_VALUES: Final[Mapping[str, Any]] = {
     "id": "obs_4f0c9a1be27d6f35",
@@ -149,7 +164,7 @@ def model_of(
     optional: tuple[str, ...] = (),
     plus: tuple[tuple[str, Any], ...] = (),
 ) -> type[BaseModel]:
-    """Return a model of a dataclass as `shape.plain` tells it.
+    """Return a model of a dataclass as `serializers.to_plain` writes it.
 
     Args:
         kind: The dataclass.
@@ -175,7 +190,10 @@ def model_of(
         made[field] = (given, Field(None if field in optional else ..., description=said.get(field)))
     about = (kind.__doc__ or "").split("\n")[0]
     model: type[BaseModel] = create_model(
-        name or kind.__name__, __config__=CLOSED_CONFIG, __doc__=about, **made
+        name or COMPONENT_NAMES.get(kind.__name__, kind.__name__),
+        __config__=CLOSED_CONFIG,
+        __doc__=about,
+        **made,
     )
     return model
 
@@ -235,22 +253,22 @@ def _scalar_example(kind: Any, name: str) -> Any:
 
 
 Problem: Final = object_model("Problem", "An error.", type=str, message=str, hint=str, exit_code=int)
-Failure: Final = object_model("Failure", "What every error is told as, whatever its status.", error=Problem)
+Failure: Final = object_model("Failure", "The body of every error.", error=Problem)
 
 ERROR_DESCRIPTIONS: Final[Mapping[int, str]] = {
-    400: "The body is no JSON.",
-    401: "A token is needed, one that is neither revoked nor expired.",
-    403: "The token may not do this, or a page of another site asks.",
-    404: "It is not there, or not to be seen.",
-    405: "This cannot be done there.",
-    408: "The body did not come in time.",
+    400: "The body is not valid JSON.",
+    401: TOKEN_NEEDED,
+    403: "The token lacks the required scope, or the request is cross-site.",
+    404: "Not found, or not visible to the caller.",
+    405: "Method not allowed.",
+    408: "The body did not arrive in time.",
     413: "The body is too large.",
-    421: "Without a token, the request must name this machine.",
-    422: "The request is not as it must be.",
-    500: "Something went wrong that nobody expected; the server's output says what.",
+    421: "Without a token, the Host header must name this machine.",
+    422: "Invalid request.",
+    500: str(UNEXPECTED_ERROR),
     502: "A model or a remote service failed.",
-    503: "The store cannot do it now, or too many requests wait; with Retry-After where it is worth trying again.",
-    507: "A user or a tenant has as many memories as [quota] allows; nothing was written.",
+    503: "The store is unavailable or too many requests are waiting; Retry-After is set if a retry makes sense.",
+    507: "The [quota] of the user or tenant is reached; nothing was written.",
 }
 COMMON_ERRORS: Final = (400, 401, 403, 408, 413, 421, 422, 500, 502, 503, 507)
 """Statuses that any request may be answered with."""
@@ -265,11 +283,16 @@ class CompactJSONResponse(JSONResponse):
         return text.encode("utf-8", "replace")
 
 
+async def plain_json(result: Awaitable[Any], status: int = 200) -> CompactJSONResponse:
+    """Wait for a result and answer with its fields."""
+    return CompactJSONResponse(serializers.to_plain(await result), status)
+
+
 def describe_responses(
     model: type[BaseModel],
     status: int = 200,
     *,
-    about: str = "What was asked for.",
+    about: str = "The result.",
     more: tuple[int, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
     """Return what OpenAPI says of a route's answers.
@@ -306,23 +329,23 @@ SECURITY_SCHEMES: Final = {
     "token": {
         "type": "http",
         "scheme": "bearer",
-        "description": "`scrubjay token create NAME` makes one. On an address of this machine alone none is needed.",
+        "description": "Created by `scrubjay token create NAME`. Not needed on a loopback address without tokens.",
     },
     "header": {
         "type": "apiKey",
         "in": "header",
         "name": "x-scrubjay-token",
-        "description": "The same, where Authorization belongs to somebody else.",
+        "description": "The same token, if Authorization is used by something else.",
     },
 }
 FAILURE_CONTENT: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
 TAGS: Final = (
     ("recall", "Search, thread, context."),
-    ("memories", "What is kept: read, added, changed, forgotten."),
+    ("memories", "Read, add, change and forget memories."),
     ("webs", "Concepts and categories."),
-    ("store", "What is done to a whole store: sources, models, the night, the audit, moves."),
+    ("store", "Whole-store operations: sources, models, consolidation, audit, import and export."),
     ("embeddings", "OpenAI-compatible."),
-    ("health", "Whether the process lives, and whether it can answer. No token is needed."),
+    ("health", "Liveness and readiness. No token is needed."),
 )
 
 

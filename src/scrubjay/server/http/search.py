@@ -14,6 +14,9 @@ from scrubjay.memory import Memory
 from scrubjay.models.records import STATUSES, TIERS
 from scrubjay.models.results import (
     CONTEXT_PARTS,
+    MAX_NEIGHBOURS,
+    MAX_RESULTS,
+    RESULT_KINDS,
     Answer,
     Context,
     Contribution,
@@ -26,10 +29,7 @@ from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import (
     CHANNELS,
     FUSIONS,
-    MAX_NEIGHBOURS,
-    MAX_RESULTS,
     MAX_SNIPPET,
-    RESULT_KINDS,
     STAGES,
 )
 from scrubjay.server.http.schemas import (
@@ -62,7 +62,7 @@ Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
 
 @document_fields(Memory.search)
 class Filters(RequestModel):
-    """What a question is narrowed to."""
+    """Filters of a query."""
 
     tiers: Annotated[list[Tier], Field(max_length=MAX_ITEMS)] = []
     tags: Strings = []
@@ -73,7 +73,7 @@ class Filters(RequestModel):
     statuses: Annotated[list[Status], Field(max_length=MAX_ITEMS)] = ["active"]
     projects: Annotated[
         list[Project],
-        Field(max_length=MAX_ITEMS, description="Any of these projects, by name or by the end of a name."),
+        Field(max_length=MAX_ITEMS, description="Any of these projects, by name or suffix of a name."),
     ] = []
     agents: Strings = []
     sessions: Strings = []
@@ -82,7 +82,7 @@ class Filters(RequestModel):
 
 @document_fields(Memory.search)
 class SearchOptions(Filters):
-    """A search's options, but for those that GET writes otherwise."""
+    """Search options whose form is the same in GET and POST."""
 
     query: str
     limit: Limit | None = None
@@ -106,9 +106,7 @@ class SearchOptions(Filters):
     min_relevance: Fraction | Literal["auto"] | None = None
     here: Annotated[
         Project | None,
-        Field(
-            description="Name of the project whose memories are preferred; the others are searched as well."
-        ),
+        Field(description="Project whose memories are preferred; others are searched too."),
     ] = None
     confidence_floor: Fraction | None = None
     by: Annotated[str, Field(json_schema_extra={"enum": list(RESULT_KINDS)})] = "memory"
@@ -127,19 +125,19 @@ class Search(SearchOptions):
 
 
 class SearchQuery(SearchOptions):
-    """A question in a URL; what can be said several times is (`tags=a&tags=b`)."""
+    """A query in a URL; repeat a parameter to give several values (`tags=a&tags=b`)."""
 
     model_config = LAX_CONFIG
 
     weights: Annotated[
         list[Annotated[str, Field(pattern=r"^\w+=[0-9.eE+-]+$")]],
-        Field(description="Channels with their weights.", examples=[["bm25=1", "vector=0.5"]]),
+        Field(description="Weights by channel.", examples=[["bm25=1", "vector=0.5"]]),
     ] = []
 
 
 @document_fields(Memory.thread)
 class Thread(Filters):
-    """A question whose story is wanted."""
+    """A query for a timeline."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "why did we change the engine?"}]})
 
@@ -162,7 +160,7 @@ class ThreadQuery(Thread):
 
 @document_fields(Memory.context)
 class Wanted(RequestModel):
-    """What a context is wanted for."""
+    """A request for context."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"query": "the boat's engine", "budget": 1500}]}
@@ -172,7 +170,9 @@ class Wanted(RequestModel):
     budget: Annotated[int, Field(ge=50, le=100_000)] | None = None
     project: Annotated[
         Project | None,
-        Field(description="Only of this project and of none, by name or the end of a name; null for all."),
+        Field(
+            description="This project and memories without one, by name or suffix of a name; null for all."
+        ),
     ] = None
     session: str | None = None
     agent: str | None = None
@@ -218,7 +218,7 @@ _ENTRY_FIELDS: Final = (
 )  # fmt: skip
 _Entry: Final = model_of(Result, "Knot", without=("explanation",), plus=_ENTRY_FIELDS)
 _Story: Final = object_model(
-    "Story", "What belongs to a question, told in order.",
+    "Story", "Memories about a question, in chronological order.",
     memories=list[_Entry], left_out=int, silence=str, partial=list[str], took_ms=float,  # type: ignore[valid-type]
 )  # fmt: skip
 
@@ -229,17 +229,17 @@ async def answer_query(session: Session, who: Principal, verb: str, options: dic
 
 
 _SEARCH_RESPONSES: Final = describe_responses(
-    _Answer, about="The memories that answer, best first.", more=(404,)
+    _Answer, about="The matching memories, best first.", more=(404,)
 )
 _THREAD_RESPONSES: Final = describe_responses(
-    _Story, about="The memories of the story, first what happened first.", more=(404,)
+    _Story, about="The memories of the timeline, oldest first.", more=(404,)
 )
-_CONTEXT_RESPONSES: Final = describe_responses(model_of(Context), about="The text, and what it holds.")
+_CONTEXT_RESPONSES: Final = describe_responses(model_of(Context), about="The text and its contents.")
 
 
 @router.post("/search", responses=_SEARCH_RESPONSES)
 async def search(wanted: Search, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return the memories that answer a query, best first."""
+    """Return the memories that match a query, best first."""
     return await answer_query(session, who, "search", wanted.given())
 
 
@@ -247,7 +247,7 @@ async def search(wanted: Search, who: ReadPrincipal, session: SessionDep) -> Res
 async def search_by_url(
     wanted: Annotated[SearchQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """Return the memories that answer a query, best first."""
+    """Return the memories that match a query, best first."""
     options = wanted.given()
     if "weights" in options:
         options["weights"] = _parse_weights(options["weights"])
@@ -256,7 +256,7 @@ async def search_by_url(
 
 @router.post("/thread", responses=_THREAD_RESPONSES)
 async def thread(wanted: Thread, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return the story that a question is about: what led there, and what came of it."""
+    """Return the memories about a question as a timeline."""
     return await answer_query(session, who, "thread", wanted.given())
 
 
@@ -264,13 +264,13 @@ async def thread(wanted: Thread, who: ReadPrincipal, session: SessionDep) -> Res
 async def thread_by_url(
     wanted: Annotated[ThreadQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """Return the story that a question is about: what led there, and what came of it."""
+    """Return the memories about a question as a timeline."""
     return await answer_query(session, who, "thread", wanted.given())
 
 
 @router.post("/context", responses=_CONTEXT_RESPONSES)
 async def context(wanted: Wanted, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return what is worth having in mind, as one text to be put into a conversation."""
+    """Return context as one text to inject into a conversation."""
     return await answer_query(session, who, "context", wanted.given())
 
 
@@ -278,7 +278,7 @@ async def context(wanted: Wanted, who: ReadPrincipal, session: SessionDep) -> Re
 async def context_by_url(
     wanted: Annotated[WantedQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
-    """Return what is worth having in mind, as one text to be put into a conversation."""
+    """Return context as one text to inject into a conversation."""
     return await answer_query(session, who, "context", wanted.given())
 
 
@@ -294,5 +294,5 @@ def _parse_weights(given: list[str]) -> dict[str, float]:
         try:
             found[channel] = float(weight)
         except ValueError as error:
-            raise InputError(f"weights has {each!r:.80}, which is no CHANNEL=NUMBER.") from error
+            raise InputError(f"weights: {each!r:.80} is not CHANNEL=NUMBER.") from error
     return found

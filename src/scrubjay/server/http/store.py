@@ -54,6 +54,7 @@ from scrubjay.server.http.schemas import (
     document_fields,
     model_of,
     object_model,
+    plain_json,
 )
 from scrubjay.server.requests import (
     UNEXPECTED_ERROR,
@@ -89,16 +90,16 @@ def check_allowed_path(path: str, settings: ServerSettings, known: Iterable[str]
         InputError: It is no path.
     """
     if not path or "\0" in path:
-        raise InputError(f"{path!r:.200} is no path. Nothing was done.", hint="name a folder or a file")
+        raise InputError(f"{path!r:.200} is not a path. Nothing was done.", hint="name a folder or a file")
     place = _real_path(path)
     roots = [_real_path(root) for root in settings.roots or _default_roots()]
     allowed = any(_is_inside(place, root) for root in (*roots, *map(_real_path, known)))
     if not allowed or _is_inside(place, _real_path(str(config_path().parent))):
         raise ForbiddenError(
-            f"{path!r:.200} is outside of the folders that requests over HTTP may name: "
+            f"{path!r:.200} is outside the folders that HTTP requests may name: "
             f"{', '.join(roots) or 'none'}. Nothing was done.",
-            hint=f"name its folder in the server's settings, [server] roots = [{os.path.dirname(place)!r:.200}], "
-            "or do it with the command line",
+            hint=f"add its folder to the server's settings, [server] roots = [{os.path.dirname(place)!r:.200}], "
+            "or use the command line",
         )
 
 
@@ -126,8 +127,8 @@ STREAM_CONTENT: Final = {
     EVENT_STREAM: {
         "schema": {
             "type": "string",
-            "description": "Events: `progress` (stage, done, total, seconds), and at the end `done` with the answer, "
-            "or `error` as every error is told, with its `status`.",
+            "description": "Events: `progress` (stage, done, total, seconds), and at the end `done` with the result, "
+            "or `error` with an error body and its `status`.",
         },
         "example": 'event: progress\ndata: {"stage": "write", "done": 3, "total": 12, "seconds": 0.2}\n\n'
         "event: done\ndata: {}\n\n",
@@ -157,11 +158,11 @@ async def run_long(
     step = LatestProgress(asyncio.get_running_loop())
 
     def report(reached: Progress) -> None:
-        session.going_on()
+        session.check_running()
         step.report(reached)
 
     doing = asyncio.ensure_future(
-        session.do(who, lambda memory: serializers.to_plain(work(memory, report)), at_length=True)
+        session.run_long(who, lambda memory: serializers.to_plain(work(memory, report)))
     )
 
     def over(done: asyncio.Future[Any]) -> None:
@@ -238,7 +239,7 @@ ModelName = Annotated[str, Path(description="Its name.", examples=["minilm"])]
 
 @document_fields(Memory.sync)
 class Sync(RequestModel):
-    """What is brought in step."""
+    """What to sync."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"path": "/srv/notes", "description": "the crew's notes"}]}
@@ -257,20 +258,20 @@ class Sync(RequestModel):
 
 @document_fields(Memory.embed)
 class Embed(RequestModel):
-    """How long is embedded."""
+    """Time budget of embedding."""
 
     seconds: Annotated[
-        float | None, Field(ge=0, le=MAX_INTEGER, description="Time to spend; null for as long as it takes.")
+        float | None, Field(ge=0, le=MAX_INTEGER, description="Time budget in seconds; null for no limit.")
     ] = None
 
 
 class Rebuild(RequestModel):
-    """Nothing is to be said."""
+    """Takes no fields."""
 
 
 @document_fields(Memory.consolidate)
 class Consolidate(RequestModel):
-    """What is consolidated, and what is archived."""
+    """What to consolidate and archive."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"if_due": "4h"}]})
 
@@ -283,7 +284,7 @@ class Consolidate(RequestModel):
 
 @document_fields(Memory.audit)
 class Look(RequestModel):
-    """What is looked at, and put away."""
+    """What to audit and fix."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fix": ["junk"], "dry_run": True}]})
 
@@ -295,7 +296,7 @@ class Look(RequestModel):
 
 @document_fields(Memory.retain)
 class Retain(RequestModel):
-    """How the settings of retention are kept to."""
+    """How to apply the retention settings."""
 
     dry_run: bool = False
     now: OptionalDate = None
@@ -312,7 +313,7 @@ def _streamed_responses(model: Any, about: str) -> dict[int | str, dict[str, Any
 _SOURCES: Final = object_model("Sources", "The registered sources.", sources=list[model_of(SourceStatus)])  # type: ignore[misc]
 _MODEL: Final = model_of(ModelStatus)
 _MODELS: Final = object_model("Models", "The embedding models, the base model first.", models=list[_MODEL])  # type: ignore[valid-type]
-_MODEL_RESPONSES: Final = describe_responses(_MODEL, about="The model, and how far it reaches.", more=(404,))
+_MODEL_RESPONSES: Final = describe_responses(_MODEL, about="The model and its coverage.", more=(404,))
 
 
 @router.get(
@@ -320,11 +321,11 @@ _MODEL_RESPONSES: Final = describe_responses(_MODEL, about="The model, and how f
     responses=describe_responses(model_of(StoreStatus, optional=("store", "bytes")), about="Facts."),
 )
 async def status(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
-    """Return what is stored, which models and sources there are; to an admin, also where.
+    """Return the store's counts, models and sources; for an admin, also its location.
 
-    The size of the store is of all tenants, and for an admin of its owner's.
+    Only admins of the owner's tenant see the size, which covers all tenants.
     """
-    found = await session.do(who, lambda memory: memory.status())
+    found = await session.read(who, lambda memory: memory.status())
     told = serializers.to_plain(replace(found, warnings=found.warnings + server_warnings(request, who)))
     if "admin" not in who.scopes:
         del told["store"]
@@ -333,17 +334,17 @@ async def status(request: Request, who: ReadPrincipal, session: SessionDep) -> R
     return CompactJSONResponse(told)
 
 
-@router.get("/sources", responses=describe_responses(_SOURCES, about="The sources, with what they hold."))
+@router.get("/sources", responses=describe_responses(_SOURCES, about="The sources and their contents."))
 async def list_sources(who: ReadPrincipal, session: SessionDep) -> Response:
     """List the folders and files that memories come from."""
     return CompactJSONResponse(
-        {"sources": serializers.to_plain(await session.do(who, lambda memory: memory.sources()))}
+        {"sources": serializers.to_plain(await session.read(who, lambda memory: memory.sources()))}
     )
 
 
-@router.post("/sync", responses=_streamed_responses(model_of(SyncReport), "What the sync did."))
+@router.post("/sync", responses=_streamed_responses(model_of(SyncReport), "The changes of the sync."))
 async def sync(wanted: Sync, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Bring the store in step with a folder or file of the server, or with every registered source."""
+    """Sync a folder or file of the server, or every registered source."""
     options, roots = wanted.given(), session.settings.server
 
     def work(memory: Memory, report: ProgressCallback) -> SyncReport:
@@ -357,70 +358,64 @@ async def sync(wanted: Sync, request: Request, who: AdminPrincipal, session: Ses
 
 @router.delete(
     "/sources/{name:path}",
-    responses=describe_responses(model_of(RemovedSource), about="The source as it was.", more=(404,)),
+    responses=describe_responses(model_of(RemovedSource), about="The removed source.", more=(404,)),
 )
 async def remove_source(
     name: Annotated[str, Path(description="Its id, or its path.")], who: AdminPrincipal, session: SessionDep
 ) -> Response:
-    """Remove a source with everything it brought and what rests on that alone; its files are not touched."""
-    done = await session.do(who, lambda memory: memory.remove_source(name), writes=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    """Remove a source and everything derived from it alone; its files are not changed."""
+    return await plain_json(session.write(who, lambda memory: memory.remove_source(name)))
 
 
 @router.get("/models", responses=describe_responses(_MODELS, about="The models."))
 async def list_models(who: ReadPrincipal, session: SessionDep) -> Response:
-    """List the embedding models and how far each reaches."""
+    """List the embedding models and how many memories each covers."""
     return CompactJSONResponse(
-        {"models": serializers.to_plain(await session.do(who, lambda memory: memory.models()))}
+        {"models": serializers.to_plain(await session.read(who, lambda memory: memory.models()))}
     )
 
 
 @router.put("/models/{name:path}", responses=_MODEL_RESPONSES)
 async def add_model(name: ModelName, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Register a model that the server's settings describe, to be backfilled beside those in use."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.add_model(name), writes=True))
-    )
+    """Register a model from the server's settings, to be backfilled."""
+    return await plain_json(session.write(who, lambda memory: memory.add_model(name)))
 
 
 @router.post("/models/{name:path}/use", responses=_MODEL_RESPONSES)
 async def use_model(name: ModelName, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Rank with a model, beside the base model, from now on."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.use_model(name), writes=True))
-    )
+    """Rank with this model and the base model from now on."""
+    return await plain_json(session.write(who, lambda memory: memory.use_model(name)))
 
 
 @router.delete("/models/{name:path}", responses=_MODEL_RESPONSES)
 async def drop_model(name: ModelName, who: AdminPrincipal, session: SessionDep) -> Response:
     """Remove a model and its vectors from the store."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.drop_model(name), writes=True))
-    )
+    return await plain_json(session.write(who, lambda memory: memory.drop_model(name)))
 
 
 @router.post("/embed", responses=_streamed_responses(model_of(EmbedReport), "What was embedded."))
 async def embed(wanted: Embed, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Embed what waits for a backfilled model; stopped at any moment, it goes on where it was."""
+    """Compute pending embeddings; an interrupted run continues the next time."""
     options = wanted.given()
     return await run_long(
         request, session, who, lambda memory, report: memory.embed(**options, progress=report)
     )
 
 
-@router.post("/rebuild", responses=_streamed_responses(model_of(SyncReport), "What was made anew."))
+@router.post("/rebuild", responses=_streamed_responses(model_of(SyncReport), "The rebuilt memories."))
 async def rebuild(_wanted: Rebuild, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Make every memory anew from what is stored, beside the old ones, and switch at once."""
+    """Rebuild the index from the stored memories beside the old one, then switch."""
     return await run_long(request, session, who, lambda memory, report: memory.rebuild(progress=report))
 
 
 @router.post(
-    "/consolidate", responses=_streamed_responses(model_of(ConsolidationReport), "What the night made.")
+    "/consolidate",
+    responses=_streamed_responses(model_of(ConsolidationReport), "The digests and promotions created."),
 )
 async def consolidate(
     wanted: Consolidate, request: Request, who: AdminPrincipal, session: SessionDep
 ) -> Response:
-    """Tell old conversations, tool results and daily notes in digests, and archive what was told."""
+    """Summarise old conversations, tool results and daily notes into digests; archive their sources on request."""
     options = wanted.given()
     return await run_long(
         request, session, who, lambda memory, report: memory.consolidate(**options, progress=report)
@@ -429,46 +424,37 @@ async def consolidate(
 
 @router.post(
     "/consolidate/{run}/undo",
-    responses=describe_responses(model_of(UndoReport), about="What was taken back.", more=(404,)),
+    responses=describe_responses(model_of(UndoReport), about="What was undone.", more=(404,)),
 )
 async def undo_consolidate(run: RunId, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Take a consolidation back: what it made goes, what it archived is active again."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.undo(run), writes=True))
-    )
+    """Undo a consolidation: remove what it created and restore what it archived."""
+    return await plain_json(session.write(who, lambda memory: memory.undo(run)))
 
 
-@router.post(
-    "/audit", responses=describe_responses(model_of(AuditReport), about="How good what is remembered is.")
-)
+@router.post("/audit", responses=describe_responses(model_of(AuditReport), about="The fault rates."))
 async def audit(wanted: Look, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Return how many active memories are of no use, and why; put away those of the kinds to be mended."""
+    """Return how many active memories have which faults; archive those of the kinds to fix."""
     options = wanted.given()
-    done = await session.do(who, lambda memory: memory.audit(**options), at_length=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    return await plain_json(session.run_long(who, lambda memory: memory.audit(**options)))
 
 
 @router.post(
     "/audit/{run}/undo",
-    responses=describe_responses(model_of(ChangeReport), about="What is active again.", more=(404,)),
+    responses=describe_responses(model_of(ChangeReport), about="The restored memories.", more=(404,)),
 )
 async def undo_audit(run: RunId, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Take back what a run of the audit, or of retention, put away."""
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.undo_audit(run), writes=True))
-    )
+    """Undo a run of the audit or of retention."""
+    return await plain_json(session.write(who, lambda memory: memory.undo_audit(run)))
 
 
 @router.post(
     "/retention",
-    responses=describe_responses(model_of(RetentionReport), about="What was put away, and what is gone."),
+    responses=describe_responses(model_of(RetentionReport), about="What was archived and forgotten."),
 )
 async def retain(wanted: Retain, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Keep to the settings of [retention]: put away, or forget, what is too old or too much."""
+    """Apply the [retention] settings: archive or forget what is too old or too much."""
     options = wanted.given()
-    return CompactJSONResponse(
-        serializers.to_plain(await session.do(who, lambda memory: memory.retain(**options), at_length=True))
-    )
+    return await plain_json(session.run_long(who, lambda memory: memory.retain(**options)))
 
 
 IMPORT_PATH: Final = "/v1/import"
@@ -481,7 +467,7 @@ UPLOAD_FORMATS: Final = tuple(each for each in IMPORT_FORMATS if each not in FOL
 
 @document_fields(Memory.import_)
 class ImportQuery(RequestModel):
-    """What is imported, and how."""
+    """What to import and how."""
 
     model_config = LAX_CONFIG
 
@@ -489,7 +475,7 @@ class ImportQuery(RequestModel):
         str,
         Field(
             json_schema_extra={"enum": list(UPLOAD_FORMATS)},
-            description="What the file is; `auto` looks. docs/import.md says what becomes of each.",
+            description="Format of the file; `auto` detects it. See docs/import.md.",
         ),
     ] = "auto"
     dry_run: bool = False
@@ -499,26 +485,24 @@ class ImportQuery(RequestModel):
 
 @document_fields(Memory.backup)
 class Backup(RequestModel):
-    """Where the copy goes."""
+    """Target of a backup."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"path": "/srv/backups/memory.db"}]})
 
-    path: Annotated[
-        str, Field(description="The file, on the server: made with mode 0600, whole or not at all.")
-    ]
+    path: Annotated[str, Field(description="The file on the server; created atomically with mode 0600.")]
     overwrite: bool = False
 
 
 _EXPORT_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     **{code: {"model": Failure, "description": ERROR_DESCRIPTIONS[code]} for code in COMMON_ERRORS},
     200: {
-        "description": "The export, a JSON object a line (docs/portability.md).",
+        "description": "The export as JSON lines (docs/portability.md).",
         "content": {
             JSON_LINES: {"schema": {"type": "string"}, "example": '{"line": "header"}\n{"line": "footer"}\n'}
         },
     },
 }
-_IMPORT_RESPONSES: Final = describe_responses(model_of(ImportReport), about="What the import did.")
+_IMPORT_RESPONSES: Final = describe_responses(model_of(ImportReport), about="The result of the import.")
 _IMPORT_RESPONSES[200]["content"] |= {EVENT_STREAM: STREAM_CONTENT[EVENT_STREAM]}
 _FILE_BODY: Final = {
     "requestBody": {
@@ -531,11 +515,11 @@ _FILE_BODY: Final = {
 
 @router.get("/export", responses=_EXPORT_RESPONSES, response_class=StreamingResponse)
 async def export(who: AdminPrincipal, session: SessionDep) -> Response:
-    """Return all that the caller may see, a JSON object a line: one consistent view, while others write."""
+    """Return everything the caller may see as JSON lines: one consistent snapshot."""
     # Written whole before it is sent: a client that reads slowly keeps no view of the store open.
     with tempfile.TemporaryDirectory(prefix="scrubjay-export-") as folder:
         file = os.path.join(folder, "memories.jsonl")
-        done = await session.do(who, lambda memory: memory.export(file), at_length=True)
+        done = await session.run_long(who, lambda memory: memory.export(file))
         held = open(file, "rb")  # noqa: SIM115 _sent closes it
     headers = {
         "content-length": str(done.bytes),
@@ -554,7 +538,7 @@ async def _stream_file(held: IO[bytes]) -> AsyncIterator[bytes]:
 async def import_file(
     wanted: Annotated[ImportQuery, Query()], request: Request, who: AdminPrincipal, session: SessionDep
 ) -> Response:
-    """Take in an export of scrubjay, or a file of another tool's memories; nothing is taken twice."""
+    """Import a scrubjay export or another tool's file; existing memories are not duplicated."""
     options = wanted.given()
     if options.get("format", "auto") not in UPLOAD_FORMATS:
         raise InputError(
@@ -565,8 +549,8 @@ async def import_file(
     def work(memory: Memory, report: ProgressCallback) -> ImportReport:
         if wanted.format == "auto" and detect_format(path) in FOLDER_FORMATS:
             raise InputError(
-                "The file is of a kind that is synced as a folder. Nothing was imported.",
-                hint="POST /v1/sync, with a folder of the server",
+                "This format is synced as a folder. Nothing was imported.",
+                hint="use POST /v1/sync with a folder of the server",
             )
         return memory.import_(path, **options, progress=report)
 
@@ -577,8 +561,8 @@ async def _receive_file(request: Request) -> pathlib.Path:
     """Return a file that holds the body.
 
     Raises:
-        TooLargeError: It is larger than the settings allow.
-        LateError: It did not come in time.
+        BodyTooLargeError: It exceeds [server] import_mb.
+        BodyTimeoutError: It did not arrive in time.
         ClientDisconnect: Its client went away.
     """
     from pathlib import Path
@@ -596,12 +580,11 @@ async def _receive_file(request: Request) -> pathlib.Path:
 
 @router.post("/backup", responses=describe_responses(model_of(BackupReport), about="The copy."))
 async def backup(wanted: Backup, who: AdminPrincipal, session: SessionDep) -> Response:
-    """Copy the whole store, of all its users and tenants, to a file of the server; the copy is checked."""
+    """Copy the whole store, all users and tenants, to a file of the server and verify it."""
     if who.tenant != session.owner.tenant:
         raise ForbiddenError(
-            "A backup holds every tenant's memories, so it is the owner's tenant's. Nothing was done."
+            "A backup contains every tenant's memories, so only the owner's tenant may make one. Nothing was done."
         )
     check_allowed_path(wanted.path, session.settings.server)
     options = wanted.given()
-    done = await session.do(who, lambda memory: memory.backup(**options), at_length=True)
-    return CompactJSONResponse(serializers.to_plain(done))
+    return await plain_json(session.run_long(who, lambda memory: memory.backup(**options)))

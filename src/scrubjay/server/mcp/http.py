@@ -153,8 +153,8 @@ class MCPEndpoint:
 
 def _too_many_sessions() -> StoreBusyError:
     return StoreBusyError(
-        f"{MAX_SESSIONS_PER_CLIENT} sessions of yours are open, and all of them in use. No other was begun.",
-        hint="end one (DELETE with its mcp-session-id), or use it again",
+        f"{MAX_SESSIONS_PER_CLIENT} of your sessions are open and in use. No new session was started.",
+        hint="end one (DELETE with its mcp-session-id) or reuse it",
     )
 
 

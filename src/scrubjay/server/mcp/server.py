@@ -46,13 +46,13 @@ def resource_list() -> types.ListResourcesResult:
             types.Resource(
                 uri=f"{SCHEME}context",
                 name="context",
-                description="What to have in mind as a session begins: what is pinned, the last sessions.",
+                description="Context for a new session: pinned memories and recent sessions.",
                 mime_type=MARKDOWN_TYPE,
             ),
             types.Resource(
                 uri=f"{SCHEME}status",
                 name="status",
-                description="What is stored: memories by tier, sources, models.",
+                description="Store status: memories by tier, sources, models.",
                 mime_type=JSON_TYPE,
             ),
         ]
@@ -68,13 +68,13 @@ def resource_templates() -> types.ListResourceTemplatesResult:
             types.ResourceTemplate(
                 uri_template=f"{SCHEME}memory/{{id}}",
                 name="memory",
-                description="One memory, whole.",
+                description="One whole memory.",
                 mime_type=MARKDOWN_TYPE,
             ),
             types.ResourceTemplate(
                 uri_template=f"{SCHEME}context/{{project}}",
                 name="project context",
-                description="What to have in mind as a session begins in a project.",
+                description="Context for a new session in a project.",
                 mime_type=MARKDOWN_TYPE,
             ),
         ]
@@ -85,11 +85,11 @@ def prompt_list() -> types.ListPromptsResult:
     """Return the one prompt."""
     import mcp_types as types
 
-    question = types.PromptArgument(name="question", description="What about.", required=True)
+    question = types.PromptArgument(name="question", description="The question.", required=True)
     return types.ListPromptsResult(
         prompts=[
             types.Prompt(
-                name=RECALL_PROMPT, description="What memory knows of a question.", arguments=[question]
+                name=RECALL_PROMPT, description="Recall memories about a question.", arguments=[question]
             )
         ]
     )
@@ -133,13 +133,13 @@ def prompt_text(memory: Memory, *, name: str, arguments: Mapping[str, str]) -> s
     if not question.strip():
         raise InputError(f"{RECALL_PROMPT} needs a question.")
     known = tools_call_tool(memory, find_tool("memory_context"), {"query": question})["text"]
-    return f"{question}\n\n{known or 'Memory has nothing that has to do with it.'}"
+    return f"{question}\n\n{known or 'No relevant memories.'}"
 
 
 def _read_memory(memory: Memory, name: str) -> str:
     found = serializers.compact_fetched(memory.get([name]))
     if not found["memories"]:
-        raise NotFoundError(f"There is no memory {name!r:.80}.", hint="memory_search finds memories")
+        raise NotFoundError(f"There is no memory {name!r:.80}.", hint="find memories with memory_search")
     return serializers.memories_text(found)
 
 
@@ -156,7 +156,7 @@ TOO_LARGE_METHOD: Final = "scrubjay/refused"
 INVALID_METHOD: Final = "scrubjay/unsound"
 """Method that stands in for a request that is none."""
 INVALID_REQUEST: Final = (
-    'This is no request of JSON-RPC 2.0: "jsonrpc" is "2.0", "method" a text and "params" an object. '
+    'Not a JSON-RPC 2.0 request: "jsonrpc" must be "2.0", "method" a string and "params" an object. '
     "Nothing was done."
 )
 _NOT_AGENT_NAME: Final = re.compile(r"[^a-z0-9._-]+")
@@ -193,7 +193,7 @@ def build_server(
             principal.need("write" if tool.writes else "read")
             run = partial(tools_call_tool, tool=tool, given=params.arguments or {}, caller=caller)
             async with _report_progress(context, params.name, beat):
-                said = await session.do(principal, run, writes=tool.writes)
+                said = await (session.write if tool.writes else session.read)(principal, run)
         except ScrubjayError as error:
             said = serializers.error_fields(error)
             name = params.name if any(params.name == tool.name for tool in TOOLS) else "unknown"
@@ -207,7 +207,7 @@ def build_server(
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            text, kind = await session.do(
+            text, kind = await session.read(
                 require_reader(who(context)), partial(read_uri, uri=uri, local=local)
             )
         except ScrubjayError as error:
@@ -219,7 +219,7 @@ def build_server(
 
     async def get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
-            text = await session.do(
+            text = await session.read(
                 require_reader(who(context)),
                 partial(prompt_text, name=params.name, arguments=params.arguments or {}),
             )

@@ -156,7 +156,7 @@ def serve_stdio(settings: Settings, around: Mapping[str, str]) -> None:
             anyio.run(run)
         except* (BrokenPipeError, anyio.BrokenResourceError):
             # The client is gone, and with it everybody who could be told.
-            logging.getLogger("scrubjay").info("The client reads no more.")
+            logging.getLogger("scrubjay").info("The client stopped reading.")
 
 
 async def _cancel_on_interrupt(scope: anyio.CancelScope) -> None:

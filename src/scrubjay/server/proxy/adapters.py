@@ -81,7 +81,7 @@ class ProviderAdapter(Protocol):
     def injected(self, asked: CompletionRequest, memories: str, role: str) -> str | None:
         """Return the body with memories in it; None where there is no place for them."""
 
-    def hearing(self) -> ResponseParser:
+    def parser(self) -> ResponseParser:
         """Return what listens to an answer."""
 
     def key(self, key: str, shown: str) -> tuple[str, str]:
@@ -144,7 +144,7 @@ class OpenAIAdapter:
         message = json.dumps({"role": role, "content": memories}, ensure_ascii=False)
         return f"{asked.text[:place]}{message},{asked.text[place:]}"
 
-    def hearing(self) -> OpenAIResponseParser:
+    def parser(self) -> OpenAIResponseParser:
         """Return what listens to an answer."""
         return OpenAIResponseParser()
 
@@ -229,7 +229,7 @@ class AnthropicAdapter:
             return f"{before}[{own},{block}]{after}"
         return None
 
-    def hearing(self) -> AnthropicResponseParser:
+    def parser(self) -> AnthropicResponseParser:
         """Return what listens to an answer."""
         return AnthropicResponseParser()
 
@@ -257,8 +257,8 @@ class ResponseReader:
         streamed: Whether it is a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
     """
 
-    def __init__(self, hearing: ResponseParser, *, streamed: bool) -> None:
-        self.hearing = hearing
+    def __init__(self, parser: ResponseParser, *, streamed: bool) -> None:
+        self.parser = parser
         self._streamed = streamed
         self._held = bytearray()
         self._data: list[bytes] = []
@@ -296,10 +296,10 @@ class ResponseReader:
 
     def _said(self, data: bytes, *, whole: bool) -> None:
         if data.strip() == b"[DONE]":
-            self.hearing.event(None)
+            self.parser.event(None)
             return
         try:
             found = json.loads(data)
         except (ValueError, RecursionError):
             return
-        (self.hearing.whole if whole else self.hearing.event)(found)
+        (self.parser.whole if whole else self.parser.event)(found)

@@ -51,20 +51,20 @@ class ClientDisconnectedError(Exception):
 
 
 async def read_body(receive: Receive) -> bytes:
-    """Return the body, which comes in one piece (`serve/bodies.py`).
+    """Return the whole body.
 
     Raises:
-        GoneError: The client went away.
+        ClientDisconnectedError: The client went away.
     """
     return b"".join([piece async for piece in stream_body(receive)])
 
 
 async def stream_body(receive: Receive) -> AsyncIterator[bytes]:
-    """Return the body as it comes.
+    """Yield the body in pieces.
 
     Raises:
-        GoneError: The client went away.
-        LateError: It does not come in time.
+        ClientDisconnectedError: The client went away.
+        BodyTimeoutError: It did not arrive in time.
     """
     more = True
     while more:
@@ -83,12 +83,12 @@ async def wait_for_disconnect(receive: Receive) -> None:
 
 
 ADAPTERS: Final[tuple[ProviderAdapter, ...]] = (OpenAIAdapter(), AnthropicAdapter())
-ERROR_FORMATS: Final = {wire.prefix: wire.error for wire in ADAPTERS}
+ERROR_FORMATS: Final = {adapter.prefix: adapter.error for adapter in ADAPTERS}
 """Where a request's Authorization or key is the upstream's, unless it is a token of ours; and the form of an error."""
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a request that memories may be put into."""
-PROXY_LIMITS: Final = {wire.prefix: BodyLimit(None, streamed=True) for wire in ADAPTERS} | {
-    wire.prefix + wire.talk: BodyLimit(MAX_BODY_BYTES, mended=False) for wire in ADAPTERS
+PROXY_LIMITS: Final = {adapter.prefix: BodyLimit(None, streamed=True) for adapter in ADAPTERS} | {
+    adapter.prefix + adapter.talk: BodyLimit(MAX_BODY_BYTES, cleaned=False) for adapter in ADAPTERS
 }
 """What a body may be below the prefixes."""
 LOOP_HEADER: Final = b"x-scrubjay-through"
@@ -118,13 +118,13 @@ class Proxy:
         self._session = session
         self.settings = session.settings.proxy
         self.patience = session.settings.server.patience_seconds
-        self.recalling = ContextRetriever(session)
+        self.retriever = ContextRetriever(session)
         self.upstream = Upstream(self.settings)
-        self.losses = DropCounters(session.log)
+        self.drops = DropCounters(session.log)
         most = self.settings.queue_mb * 1_000_000
         self._folder = data_folder(environment())
         allow = session.settings.redaction.allow
-        self.spool = TurnQueue(self._folder, session.settings.store, most, self.losses.damaged, allow)
+        self.queue = TurnQueue(self._folder, session.settings.store, most, self.drops.damaged, allow)
         self._name = secrets.token_hex(8).encode()
         self.worker: QueueWorker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -133,8 +133,8 @@ class Proxy:
     async def running(self) -> AsyncIterator[None]:
         """Open the store ahead, and remember what waits, as long as the block lasts."""
         self._loop = asyncio.get_running_loop()
-        self.worker = QueueWorker(self._session, self.spool, self.losses)
-        tasks = [self.recalling.open(), asyncio.create_task(self.worker.run())]
+        self.worker = QueueWorker(self._session, self.queue, self.drops)
+        tasks = [self.retriever.open(), asyncio.create_task(self.worker.run())]
         try:
             yield
             with suppress(TimeoutError):
@@ -145,18 +145,18 @@ class Proxy:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self.upstream.close()
-            self.spool.close()
+            self.queue.close()
 
     def around(self, app: ASGIApp) -> ASGIApp:
         """Return an application that passes on what is the proxy's and gives the rest to another."""
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             path = route_path(scope) if scope["type"] == "http" else ""
-            wire = next((one for one in ADAPTERS if path.startswith(one.prefix)), None)
-            if wire is None:
+            adapter = next((one for one in ADAPTERS if path.startswith(one.prefix)), None)
+            if adapter is None:
                 await app(scope, receive, send)
             else:
-                await self._request(wire, scope, receive, send)
+                await self._request(adapter, scope, receive, send)
 
         return application
 
@@ -172,12 +172,12 @@ class Proxy:
     async def waiting(self) -> int | None:
         """Return how many turns of all principals wait to be remembered; None while the queue cannot be read."""
         try:
-            return await asyncio.to_thread(self.spool.waiting)
+            return await asyncio.to_thread(self.queue.waiting)
         except (OSError, sqlite3.Error) as error:
             self._session.log.write("warning", "proxy queue", error=type(error).__name__)
             return None
 
-    async def _request(self, wire: ProviderAdapter, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _request(self, adapter: ProviderAdapter, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.datastructures import Headers
 
         told = Headers(scope=scope)
@@ -185,33 +185,33 @@ class Proxy:
             wished = parse_memory_options(
                 told, scope[PRINCIPAL_KEY], self.settings.memory, paused=self._paused()
             )
-            url = self.upstream.url(wire, _raw_path(scope), scope["query_string"])
-            headers = self._headers(wire, told)
+            url = self.upstream.url(adapter, _raw_path(scope), scope["query_string"])
+            headers = self._headers(adapter, told)
         except _RefusedError as error:
-            await _error_response(wire, error.status, str(error), send)
+            await _error_response(adapter, error.status, str(error), send)
             return
         except ScrubjayError as error:
-            await _error_response(wire, 400, f"{error} {error.hint}".strip(), send)
+            await _error_response(adapter, 400, f"{error} {error.hint}".strip(), send)
             return
         exchange = None
         body: bytes | AsyncIterator[bytes] = b""
         try:
-            if scope["method"] == "POST" and route_path(scope) == wire.prefix + wire.talk:
-                exchange = Exchange(self, wire, scope[PRINCIPAL_KEY], wished)
+            if scope["method"] == "POST" and route_path(scope) == adapter.prefix + adapter.talk:
+                exchange = Exchange(self, adapter, scope[PRINCIPAL_KEY], wished)
                 readable = told.get("content-encoding", "identity").lower() == "identity"
                 body = await exchange.prepared(await read_body(receive), readable=readable)
                 headers = [each for each in headers if each[0].lower() != b"content-length"]
-                headers = uncompressed_headers(headers) if exchange.heard else headers
+                headers = uncompressed_headers(headers) if exchange.stores_answer else headers
             elif "content-length" in told or "transfer-encoding" in told:
                 body = stream_body(receive)
         except ClientDisconnectedError:
             return
-        work = self._passed(wire, scope["method"], url, headers, body, exchange, send)
+        work = self._passed(adapter, scope["method"], url, headers, body, exchange, send)
         await _until_disconnect(work, exchange, receive, read=not isinstance(body, AsyncIterator))
 
     async def _passed(
         self,
-        wire: ProviderAdapter,
+        adapter: ProviderAdapter,
         method: str,
         url: bytes,
         headers: list[Header],
@@ -221,19 +221,19 @@ class Proxy:
     ) -> None:
         """Pass one request on, and its answer back. An answer that breaks off is left broken off."""
         try:
-            async with self.upstream.sent(wire, method, url, headers, body) as response:
+            async with self.upstream.sent(adapter, method, url, headers, body) as response:
                 if exchange is not None:
                     await exchange.answered(response, send)
                 else:
                     await self._untouched(response, send)
         except UpstreamUnavailableError as error:
-            self._session.log.write("warning", "proxy upstream", status=error.status, upstream=wire.name)
-            await _error_response(wire, error.status, str(error), send)
+            self._session.log.write("warning", "proxy upstream", status=error.status, upstream=adapter.name)
+            await _error_response(adapter, error.status, str(error), send)
         except ScrubjayError as error:  # of the body, which went on as it came
             status = 408 if isinstance(error, BodyTimeoutError) else 503
-            await _error_response(wire, status, f"{error} {error.hint}".strip(), send)
+            await _error_response(adapter, status, f"{error} {error.hint}".strip(), send)
         except UpstreamTruncatedError as error:
-            self._session.log.write("warning", "proxy upstream cut", error=str(error), upstream=wire.name)
+            self._session.log.write("warning", "proxy upstream cut", error=str(error), upstream=adapter.name)
 
     async def _untouched(self, response: httpx.Response, send: Send) -> None:
         start = {"status": response.status_code, "headers": forwarded_headers(response.headers.raw)}
@@ -242,7 +242,7 @@ class Proxy:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _headers(self, wire: ProviderAdapter, told: Headers) -> list[Header]:
+    def _headers(self, adapter: ProviderAdapter, told: Headers) -> list[Header]:
         """Return the headers to send: the client's without ours, with the settings' key in the place of our token.
 
         Raises:
@@ -250,7 +250,9 @@ class Proxy:
         """
         through = [value for key, value in told.raw if key.lower() == LOOP_HEADER]
         if any(self._name in value for value in through):
-            raise _RefusedError(508, f"[proxy] {wire.name} leads back to this very server. Nothing was sent.")
+            raise _RefusedError(
+                508, f"[proxy] {adapter.name} points to this server itself. Nothing was sent."
+            )
         headers = [
             (key, value)
             for key, value in forwarded_headers(told.raw, frozenset((b"host", b"expect")))
@@ -264,12 +266,12 @@ class Proxy:
                 for key, value in told.raw
                 if key.lower() in KEY_HEADERS and _is_own_credential(key.lower(), value)
             ]
-            headers += self._key(wire, ours[0].decode() if ours else "")
+            headers += self._key(adapter, ours[0].decode() if ours else "")
         return headers
 
-    def _key(self, wire: ProviderAdapter, shown: str) -> list[Header]:
+    def _key(self, adapter: ProviderAdapter, shown: str) -> list[Header]:
         """Return the header with the settings' key; where there is none and a token of ours was shown, refuse."""
-        variable = getattr(self.settings, f"{wire.name}_key_env")
+        variable = getattr(self.settings, f"{adapter.name}_key_env")
         try:
             key = key_from_variable("proxy", variable)
         except ScrubjayError as error:
@@ -277,10 +279,10 @@ class Proxy:
         if not key and shown:
             raise _RefusedError(
                 401,
-                f"The request shows a token of scrubjay, and [proxy] {wire.name}_key_env names no key for the "
+                f"The request has a scrubjay token, but [proxy] {adapter.name}_key_env names no key for the "
                 "upstream. Nothing was sent.",
             )
-        header, shows = wire.key(key, shown)
+        header, shows = adapter.key(key, shown)
         return [(header.encode(), shows.encode("latin-1"))] if key else []
 
 
@@ -330,8 +332,8 @@ async def _until_disconnect(
         await task
 
 
-async def _error_response(wire: ProviderAdapter, status: int, message: str, send: Send) -> None:
-    body = json.dumps(wire.error(status, message)).encode()
+async def _error_response(adapter: ProviderAdapter, status: int, message: str, send: Send) -> None:
+    body = json.dumps(adapter.error(status, message)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -31,108 +31,98 @@ MEMORIES_HEADER: Final = b"x-scrubjay-memories"
 
 @dataclass
 class Exchange:
-    """One request for an answer.
-
-    Attributes:
-        passing: What passes it on.
-        wire: Its interface.
-        who: Whose memory it is.
-        wish: What is to be done.
-    """
+    """One completion request and its response."""
 
     passing: Proxy
-    wire: ProviderAdapter
+    adapter: ProviderAdapter
     who: Principal
     wish: MemoryOptions
     recalled: RetrievedContext = EMPTY_CONTEXT
     _asked: CompletionRequest | None = None
-    _ear: ResponseReader | None = None
-    _kept: bool = field(default=False)
+    _reader: ResponseReader | None = None
+    _queued: bool = field(default=False)
 
     async def prepared(self, body: bytes, *, readable: bool) -> bytes:
-        """Return the body to send: with memories in it, or byte for byte as it came."""
+        """Return the body to send: with memories injected, or unchanged."""
         if not readable or not (self.wish.reads or self.wish.writes):
             return body
         self._asked = await asyncio.to_thread(parse_request, body)
         if self._asked is None or not self.wish.reads:
             return body
-        recalled = await self.passing.recalling.recalled(self.who, self.wish, self._asked.conversation)
+        recalled = await self.passing.retriever.recalled(self.who, self.wish, self._asked.conversation)
         if not recalled.text:
             return body
         role = self.passing.settings.role
-        changed = await asyncio.to_thread(_inject, self.wire, self._asked, recalled.text, role)
+        changed = await asyncio.to_thread(_inject, self.adapter, self._asked, recalled.text, role)
         if changed is None:
             return body
         self.recalled = recalled
         return changed
 
     @property
-    def heard(self) -> bool:
-        """Whether the answer is listened to."""
+    def stores_answer(self) -> bool:
+        """Whether the response is parsed and its turns are queued."""
         return self._asked is not None and self.wish.writes
 
     async def answered(self, response: httpx.Response, send: Send) -> None:
-        """Hand the answer on as it comes; what passed is written down before its end.
+        """Stream the response to the client; its turns are queued before its end.
 
         Raises:
-            CutError: It broke off; nothing is remembered of it.
+            UpstreamTruncatedError: It broke off; nothing of it is stored.
         """
         headers = [
             *forwarded_headers(response.headers.raw),
             (MEMORIES_HEADER, str(self.recalled.memories).encode()),
         ]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        if self.heard and response.is_success and not _is_compressed(headers):
+        if self.stores_answer and response.is_success and not _is_compressed(headers):
             streamed = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-            self._ear = ResponseReader(self.wire.hearing(), streamed=streamed)
+            self._reader = ResponseReader(self.adapter.parser(), streamed=streamed)
         length, passed_by = int(response.headers.get("content-length") or -1), 0
         async for piece in self.passing.upstream.pieces(response):
             passed_by += len(piece)
-            if self._ear is not None:
-                self._ear.feed(piece)
+            if self._reader is not None:
+                self._reader.feed(piece)
                 if passed_by == length:
-                    await asyncio.to_thread(self._ear.end)
-                if self._ear.hearing.ended:
+                    await asyncio.to_thread(self._reader.end)
+                if self._reader.parser.ended:
                     await asyncio.to_thread(self.keep)
             await send({"type": "http.response.body", "body": piece, "more_body": True})
-        if self._ear is not None and not self._kept:
+        if self._reader is not None and not self._queued:
             await asyncio.to_thread(self._last)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _last(self) -> None:
-        if self._ear is not None:
-            self._ear.end()
+        if self._reader is not None:
+            self._reader.end()
         self.keep()
 
     def keep(self) -> None:
-        """Write down what was said, once: the person's turns, and as much of the answer as has passed."""
-        if self._ear is None or self._asked is None or self._kept:
+        """Queue the user's turns and as much of the answer as has passed, once."""
+        if self._reader is None or self._asked is None or self._queued:
             return
-        self._kept = True
-        hearing, told = self._ear.hearing, self._asked.conversation
+        self._queued = True
+        parser, told = self._reader.parser, self._asked.conversation
         session = self.wish.session or told.name
-        if not session or hearing.failed or not hearing.begun:
+        if not session or parser.failed or not parser.begun:
             return
         turns = list(told.fresh)
-        if answer := hearing.text.strip():
+        if answer := parser.text.strip():
             turns.append(Utterance("assistant", answer, len(told.said)))
         try:
             before = told.said[: len(told.said) - len(told.fresh)]
-            written, dropped = self.passing.spool.put(self.who, self.wish, session, turns, before)
+            written, dropped = self.passing.queue.put(self.who, self.wish, session, turns, before)
         except (OSError, sqlite3.Error) as error:
-            self.passing.losses.dropped(len(turns), "unwritten", type(error).__name__)
+            self.passing.drops.dropped(len(turns), "unwritten", type(error).__name__)
             return
         if dropped:
-            self.passing.losses.dropped(dropped, "full", "the queue is full")
+            self.passing.drops.dropped(dropped, "full", "the queue is full")
         if written:
             self.passing.wake()
 
 
 def parse_request(body: bytes) -> CompletionRequest | None:
-    """Return what a request says; None for one that cannot be understood, which then goes on as it is.
-
-    Of an object that names ``messages`` twice nobody knows which the upstream will read.
-    """
+    """Parse a request; None if it cannot be understood (or has a key twice), and is forwarded unchanged."""
     try:
         text = body.decode("utf-8")
         found = object_members(text, "messages")
@@ -146,13 +136,13 @@ def parse_request(body: bytes) -> CompletionRequest | None:
     return CompletionRequest(text, single, parse_conversation(single["messages"].items))
 
 
-def _inject(wire: ProviderAdapter, asked: CompletionRequest, memories: str, role: str) -> bytes | None:
-    changed = wire.injected(asked, memories, role)
+def _inject(adapter: ProviderAdapter, asked: CompletionRequest, memories: str, role: str) -> bytes | None:
+    changed = adapter.injected(asked, memories, role)
     return None if changed is None else changed.encode("utf-8")
 
 
 def uncompressed_headers(headers: list[Header]) -> list[Header]:
-    """Return the headers of a request whose answer is listened to: it is not to be compressed."""
+    """Return the headers with a request for an uncompressed response."""
     return [
         *(each for each in headers if each[0].lower() != b"accept-encoding"),
         (b"accept-encoding", b"identity"),

@@ -263,7 +263,7 @@ def _project_name(headers: Headers) -> str | None:
     found = _header_name(headers, PROJECT_HEADER)
     if found.startswith((".", "/", "~", "\\")):
         raise InputError(
-            f"{PROJECT_HEADER} is {found!r:.80}, a path, which means nothing to a server elsewhere. "
+            f"{PROJECT_HEADER} is {found!r:.80}, a path, which cannot be resolved on the server. "
             "Nothing was sent to the upstream.",
             hint="give the project's name",
         )
@@ -274,7 +274,7 @@ def _header_name(headers: Headers, header: str) -> str:
     found = headers.get(header, "").strip()
     if len(found) > MAX_NAME or not found.isprintable():
         raise InputError(
-            f"{header} is no name: at most {MAX_NAME} characters that can be printed. "
+            f"{header} is invalid: use at most {MAX_NAME} printable characters. "
             "Nothing was sent to the upstream."
         )
     return found

@@ -96,7 +96,7 @@ class ContextRetriever:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._kept: OrderedDict[CacheKey, RetrievedContext] = OrderedDict()
+        self._queued: OrderedDict[CacheKey, RetrievedContext] = OrderedDict()
         self._opened: asyncio.Task[None] | None = None
 
     def open(self) -> asyncio.Task[None]:
@@ -111,7 +111,7 @@ class ContextRetriever:
         the memories in it say what they said then; else its question is asked again.
         """
         asker = (who, wish.session or told.name, wish.project, told.question)
-        kept = None if told.asked else self._kept.get(asker, EMPTY_CONTEXT)
+        kept = None if told.asked else self._queued.get(asker, EMPTY_CONTEXT)
         if kept is EMPTY_CONTEXT:
             return EMPTY_CONTEXT
         started = time.monotonic()
@@ -136,10 +136,10 @@ class ContextRetriever:
             if found["text"]
             else EMPTY_CONTEXT
         )
-        self._kept[asker] = recalled
-        self._kept.move_to_end(asker)
-        while len(self._kept) > CACHE_SIZE:
-            self._kept.popitem(last=False)
+        self._queued[asker] = recalled
+        self._queued.move_to_end(asker)
+        while len(self._queued) > CACHE_SIZE:
+            self._queued.popitem(last=False)
         return recalled
 
     @property

@@ -204,8 +204,8 @@ class DropCounters:
         """Tell of a queue that was put aside, here and in the log."""
         self._log.write("error", "proxy queue damaged", error=damage, file=aside)
         logging.getLogger("scrubjay").error(
-            "The proxy's queue is damaged (%s). It was put aside as proxy/%s in the data folder; what waited in it "
-            "is not remembered. A new one was begun, and requests pass as before.",
+            "The proxy's queue is damaged (%s). It was put aside as proxy/%s in the data folder; its pending "
+            "turns are not stored. A new queue was created and requests continue.",
             damage,
             aside,
         )
@@ -426,10 +426,10 @@ MAX_BACKOFF_SECONDS: Final = 60.0
 class QueueWorker:
     """Remembers what waits in a spool."""
 
-    def __init__(self, session: Session, spool: TurnQueue, losses: DropCounters) -> None:
+    def __init__(self, session: Session, queue: TurnQueue, drops: DropCounters) -> None:
         self._session = session
-        self._spool = spool
-        self._losses = losses
+        self._spool = queue
+        self._losses = drops
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._rest = 0.0
@@ -506,7 +506,7 @@ class QueueWorker:
                 [new for one in batch for new in _split_turn(one, self._session)]
             )
 
-        await self._session.do(batch[0].who, write, writes=True)
+        await self._session.write(batch[0].who, write)
 
 
 def _split_turn(one: QueuedTurn, session: Session) -> list[NewMemory]:

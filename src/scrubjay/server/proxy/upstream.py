@@ -1,6 +1,6 @@
-"""Upstream client: send a request to the service that the settings name and stream its answer.
+"""Upstream client: send a request to the service of the settings and stream its response.
 
-Where it goes is said by the settings alone: of the request only the path below the prefix and the query are taken.
+Only the path below the prefix and the query come from the request.
 """
 
 from __future__ import annotations
@@ -27,17 +27,13 @@ HOP_BY_HOP_HEADERS: Final = frozenset(
     (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te",
      b"trailer", b"transfer-encoding", b"upgrade")
 )  # fmt: skip
-"""Headers of one connection, not of what goes over it (RFC 9110, 7.6.1)."""
+"""Headers of a connection, which are not forwarded (RFC 9110, 7.6.1)."""
 MAX_IDLE_CONNECTIONS: Final = 64
-"""Connections that are kept for the next request; how many may be used at once is not bounded."""
+"""Idle connections kept for reuse; the number in use is not bounded."""
 
 
 class UpstreamUnavailableError(Exception):
-    """An upstream gave no answer.
-
-    Attributes:
-        status: What the client is told, 502 or 504.
-    """
+    """An upstream did not respond; ``status`` is 502 or 504."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -45,15 +41,11 @@ class UpstreamUnavailableError(Exception):
 
 
 class UpstreamTruncatedError(Exception):
-    """An upstream's answer broke off after it had begun."""
+    """An upstream's response broke off after it started."""
 
 
 class Upstream:
-    """The services that requests are passed on to.
-
-    Args:
-        settings: The section ``[proxy]``.
-    """
+    """HTTP clients of the services in ``[proxy]``."""
 
     def __init__(self, settings: ProxySettings) -> None:
         self._settings = settings
@@ -62,41 +54,41 @@ class Upstream:
         for name in ("openai", "anthropic"):
             _check_url(name, getattr(settings, name))
 
-    def url(self, wire: ProviderAdapter, raw_path: bytes, query: bytes) -> bytes:
-        """Return where a request goes.
+    def url(self, adapter: ProviderAdapter, raw_path: bytes, query: bytes) -> bytes:
+        """Return the upstream URL of a request.
 
         Raises:
-            InputError: Its path leads out of the interface.
+            InputError: Its path leaves the API.
         """
-        below = raw_path.removeprefix(wire.base.encode())
+        below = raw_path.removeprefix(adapter.base.encode())
         steps = unquote_to_bytes(below).replace(b"\\", b"/").split(b"/")
         if below == raw_path or b"." in steps or b".." in steps:
-            raise InputError("The path is none of this interface. Nothing was sent to the upstream.")
-        base = str(getattr(self._settings, wire.name)).rstrip("/").encode()
+            raise InputError("The API has no such path. Nothing was sent to the upstream.")
+        base = str(getattr(self._settings, adapter.name)).rstrip("/").encode()
         return base + below + (b"?" + query if query else b"")
 
     @asynccontextmanager
     async def sent(
         self,
-        wire: ProviderAdapter,
+        adapter: ProviderAdapter,
         method: str,
         url: bytes,
         headers: Sequence[Header],
         body: bytes | AsyncIterator[bytes],
     ) -> AsyncIterator[httpx.Response]:
-        """Send a request; its answer is there from its first byte on, and let go of at the end of the block.
+        """Send a request and yield its response from the first byte on; close it at the end of the block.
 
         Raises:
-            LostError: There was no answer.
+            UpstreamUnavailableError: The upstream did not respond.
         """
         import httpx
 
-        settings, client = self._settings, self._client(wire)
+        settings, client = self._settings, self._client(adapter)
         host = client.base_url.netloc.decode("ascii")
-        if wire.name not in self._announced:
-            self._announced.add(wire.name)
+        if adapter.name not in self._announced:
+            self._announced.add(adapter.name)
             logging.getLogger("scrubjay").warning(
-                "Passing requests on to %s, with up to %d tokens of memories each; later ones go there too.",
+                "Forwarding to %s with up to %d tokens of memories per request; this is logged once.",
                 host,
                 settings.tokens,
             )
@@ -115,31 +107,29 @@ class Upstream:
                 extensions={"timeout": timeouts},
             )
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise UpstreamUnavailableError(502, f"There is no such address at {host}.") from error
+            raise UpstreamUnavailableError(502, f"The upstream {host} has no such path.") from error
         try:
             async with asyncio.timeout(settings.connect_seconds + settings.first_byte_seconds):
                 response = await client.send(request, stream=True, follow_redirects=False)
         except httpx.ConnectTimeout as error:
             raise UpstreamUnavailableError(
-                504, f"{host} was not reached within {settings.connect_seconds:g} s."
+                504, f"Connection to {host} timed out after {settings.connect_seconds:g} s."
             ) from error
         except TimeoutError as error:
             waited = settings.first_byte_seconds
-            raise UpstreamUnavailableError(
-                504, f"{host} did not begin to answer within {waited:g} s."
-            ) from error
+            raise UpstreamUnavailableError(504, f"{host} did not respond within {waited:g} s.") from error
         except httpx.HTTPError as error:
-            raise UpstreamUnavailableError(502, f"{host} gave no answer: {type(error).__name__}.") from error
+            raise UpstreamUnavailableError(502, f"{host} did not respond: {type(error).__name__}.") from error
         try:
             yield response
         finally:
             await response.aclose()
 
     async def pieces(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        """Return an answer's bytes as they come, compressed or not as they are.
+        """Yield the raw bytes of a response.
 
         Raises:
-            CutError: It breaks off, or nothing comes for too long.
+            UpstreamTruncatedError: The response broke off or stalled.
         """
         import httpx
 
@@ -155,32 +145,32 @@ class Upstream:
             yield piece
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for client in self._clients.values():
             await client.aclose()
         self._clients.clear()
 
-    def _client(self, wire: ProviderAdapter) -> httpx.AsyncClient:
+    def _client(self, adapter: ProviderAdapter) -> httpx.AsyncClient:
         import http.cookiejar
 
         import httpx
 
-        if wire.name not in self._clients:
-            base = getattr(self._settings, wire.name)
-            # Cookies belong to the clients, not to whoever asks next.
+        if adapter.name not in self._clients:
+            base = getattr(self._settings, adapter.name)
+            # Cookies belong to the clients: never store them here.
             jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
-            self._clients[wire.name] = httpx.AsyncClient(
+            self._clients[adapter.name] = httpx.AsyncClient(
                 base_url=base,
                 cookies=jar,
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=MAX_IDLE_CONNECTIONS),
-                # A proxy from the environment is honoured, but not on the way to this machine itself.
+                # Proxies of the environment are used, except for local upstreams.
                 trust_env=urlsplit(base).hostname not in LOCAL_NAMES,
             )
-        return self._clients[wire.name]
+        return self._clients[adapter.name]
 
 
 def forwarded_headers(headers: Sequence[Header], without: frozenset[bytes] = frozenset()) -> list[Header]:
-    """Return the headers that go on: not those of the connection, and not those that are named."""
+    """Return the headers to forward: without those of the connection and without the given ones."""
     named = {
         name.strip().lower()
         for key, value in headers
@@ -196,7 +186,7 @@ def _check_url(name: str, url: str) -> None:
     wrong = parts.scheme not in ("http", "https") or not parts.hostname
     if wrong or parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
-            f"[proxy] {name} is no address of a service: http(s)://HOST[:PORT][/PATH] is needed, without user, "
+            f"[proxy] {name} is not a valid base URL: use http(s)://HOST[:PORT][/PATH] without user, "
             "query or fragment. Nothing was started.",
             hint=f'{name} = "https://HOST/v1"' if name == "openai" else f'{name} = "https://HOST"',
         )

@@ -34,9 +34,7 @@ from scrubjay.server.viewer.page import (
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
-WRONG_TOKEN = (
-    "This token is not in force. Look whether all of it was pasted; whoever runs the server can make another."
-)
+WRONG_TOKEN = "This token is not valid. Check that it was pasted completely, or ask the server's operator for a new one."
 
 
 def _get_tokens(request: Request) -> TokenStore:
@@ -107,7 +105,7 @@ async def status(
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
     """Show facts."""
-    found = await session.do(who, lambda memory: memory.status())
+    found = await session.read(who, lambda memory: memory.status())
     held = found.sources[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
     more = len(found.sources) > number * PAGE_SIZE
     # Where store and sources lie is for who may name files of the server.
@@ -162,7 +160,10 @@ class AuditStates:
 
 async def _run_audit(session: Session, who: Principal, mine: AuditState) -> None:
     try:
-        mine.found, mine.error = await session.do(who, lambda memory: memory.audit(limit=MAX_EXAMPLES)), None
+        mine.found, mine.error = (
+            await session.read(who, lambda memory: memory.audit(limit=MAX_EXAMPLES)),
+            None,
+        )
     except ScrubjayError as error:
         mine.error = error
     mine.ended = now_micros()
@@ -204,7 +205,7 @@ async def fix_audit(
 ) -> Response:
     """Put away what has one kind of fault, and look again."""
     kind = first_value(fields, "kind")
-    done = await session.do(who, lambda memory: memory.audit([kind], 0), writes=True)
+    done = await session.write(who, lambda memory: memory.audit([kind], 0))
     looks.begin(session, who)
     run = done.undo.rpartition(" ")[2]
     return redirect(url_with_query("/audit", {"said": f"{sum(map(len, done.fixed.values()))}", "run": run}))
@@ -218,7 +219,7 @@ async def undo_audit(
     run = first_value(fields, "run")
     if not run:
         raise InputError("No run was named. Nothing was done.")
-    await session.do(who, lambda memory: memory.undo_audit(run), writes=True)
+    await session.write(who, lambda memory: memory.undo_audit(run))
     looks.begin(session, who)
     return redirect(url_with_query("/audit", {"said": "undone"}))
 

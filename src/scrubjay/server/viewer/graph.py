@@ -89,7 +89,7 @@ async def concepts(
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
     """Show the concepts that most memories refer to, and how they hang together."""
-    every = await session.do(who, lambda memory: memory.concepts.list(query=find))
+    every = await session.read(who, lambda memory: memory.concepts.list(query=find))
     held = every[(number - 1) * CONCEPTS_PAGE_SIZE : number * CONCEPTS_PAGE_SIZE]
     given = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
     web = request.scope.get("root_path", "") + url_with_query("/concepts/web.json", given)
@@ -108,7 +108,7 @@ async def concept_graph(
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
 ) -> Response:
     """Return the heaviest concepts, their ties, and where each is drawn."""
-    found = await session.do(who, lambda memory: memory.concepts.web(query=find, limit=size))
+    found = await session.read(who, lambda memory: memory.concepts.web(query=find, limit=size))
     places = layout_graph(found)
     told: dict[str, Any] = {
         "nodes": [
@@ -126,7 +126,7 @@ async def concept(
     request: Request, who: ReadPrincipal, session: SessionDep, name: str, said: str = ""
 ) -> Response:
     """Show one concept."""
-    found = await session.do(who, lambda memory: memory.concepts.show(name))
+    found = await session.read(who, lambda memory: memory.concepts.show(name))
     return render_page(request, "concept", found=found, concept=found.concept, said=said)
 
 
@@ -139,18 +139,18 @@ async def change_concept(
     if act != "remove" and not text:
         raise InputError("No name was given. Nothing was done.")
     if act == "rename":
-        done = await session.do(who, lambda memory: memory.concepts.rename(name, text), writes=True)
+        done = await session.write(who, lambda memory: memory.concepts.rename(name, text))
     elif act == "alias":
-        shown = await session.do(who, lambda memory: memory.concepts.show(name))
-        await session.do(who, lambda memory: memory.concepts.add(shown.concept.name, [text]), writes=True)
+        shown = await session.read(who, lambda memory: memory.concepts.show(name))
+        await session.write(who, lambda memory: memory.concepts.add(shown.concept.name, [text]))
         done = shown.concept
     elif act == "merge":
-        done = await session.do(who, lambda memory: memory.concepts.merge(name, text), writes=True)
+        done = await session.write(who, lambda memory: memory.concepts.merge(name, text))
     elif act == "remove":
-        await session.do(who, lambda memory: memory.concepts.remove(name), writes=True)
+        await session.write(who, lambda memory: memory.concepts.remove(name))
         return redirect("/concepts")
     else:
-        raise InputError(f"{act!r:.40} cannot be done to a concept. Nothing was done.")
+        raise InputError(f"Unknown action on a concept: {act!r:.40}. Nothing was done.")
     return redirect(url_with_query(f"/concepts/{done.id}", {"said": act}))
 
 
@@ -166,7 +166,7 @@ async def categories(
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
     """Show the top of the tree of topics, or of places."""
-    every = await session.do(who, lambda memory: memory.categories.list(kind=kind, depth=1))
+    every = await session.read(who, lambda memory: memory.categories.list(kind=kind, depth=1))
     held = every[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
     more = len(every) > number * CATEGORIES_PAGE_SIZE
     return render_page(
@@ -183,7 +183,7 @@ async def category(
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
     """Show one category: what stands below it, and some of its memories."""
-    found = await session.do(who, lambda memory: memory.categories.show(name))
+    found = await session.read(who, lambda memory: memory.categories.show(name))
     held = found.below[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
     more = len(found.below) > number * CATEGORIES_PAGE_SIZE
     return render_page(

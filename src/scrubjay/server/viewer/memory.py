@@ -37,7 +37,7 @@ NEIGHBOURS: Final = 2
 
 
 async def _find_memory(session: SessionDep, who: ReadPrincipal, name: str) -> MemoryView:
-    found: MemoryView = await session.do(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
+    found: MemoryView = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
     return found
 
 
@@ -85,21 +85,21 @@ async def memory(
 async def feedback(who: WritePrincipal, session: SessionDep, fields: FormFields, name: str) -> Response:
     """Remember that it was used, useful or wrong."""
     verdict = first_value(fields, "verdict")
-    done = await session.do(who, lambda memory: memory.feedback(name, verdict), writes=True)
+    done = await session.write(who, lambda memory: memory.feedback(name, verdict))
     return _redirect_back(done.ids, name, verdict)
 
 
 @router.post("/memories/{name}/archive")
 async def archive(who: WritePrincipal, session: SessionDep, name: str) -> Response:
     """Take it out of default answers."""
-    done = await session.do(who, lambda memory: memory.archive(name), writes=True)
+    done = await session.write(who, lambda memory: memory.archive(name))
     return _redirect_back(done.ids + done.unchanged, name, "archived")
 
 
 @router.post("/memories/{name}/restore")
 async def restore(who: WritePrincipal, session: SessionDep, name: str) -> Response:
     """Make it active again."""
-    done = await session.do(who, lambda memory: memory.restore(name), writes=True)
+    done = await session.write(who, lambda memory: memory.restore(name))
     return _redirect_back(done.ids + done.unchanged, name, "restored")
 
 
@@ -119,16 +119,16 @@ async def forget(
 ) -> Response:
     """Remove it for good, and say what still stands in files."""
     if first_value(fields, "sure") != "yes":
-        raise InputError("It was not confirmed. Nothing was forgotten.", hint="tick the box first")
-    done = await session.do(who, lambda memory: memory.forget(name), writes=True)
+        raise InputError("Not confirmed. Nothing was forgotten.", hint="tick the box first")
+    done = await session.write(who, lambda memory: memory.forget(name))
     if not done.ids:
-        raise NotFoundError(f"No memory {name!r:.80} is there. Nothing was forgotten.")
+        raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was forgotten.")
     return render_page(request, "forgotten", done=done)
 
 
 def _redirect_back(ids: tuple[str, ...], name: str, said: str) -> Response:
     if not ids:
-        raise NotFoundError(f"No memory {name!r:.80} is there. Nothing was done.")
+        raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was done.")
     return redirect(url_with_query(f"/memories/{ids[0]}", {"said": said}))
 
 
@@ -139,7 +139,7 @@ PASSAGE_FIELDS: Final = ("confidence", "valid_from", "valid_until")
 @router.get("/memories/{name}/edit")
 async def edit_form(request: Request, who: WritePrincipal, session: SessionDep, name: str) -> Response:
     """Show the form with the memory as it is."""
-    found = await session.do(who, lambda memory: memory.look(name, neighbours=0))
+    found = await session.read(who, lambda memory: memory.look(name, neighbours=0))
     return _render_form(request, who, found, _form_values(found.memory), None)
 
 
@@ -148,10 +148,10 @@ async def edit(
     request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
 ) -> Response:
     """Change what the form says otherwise; where that cannot be, show the form again with what was typed."""
-    found: MemoryView = await session.do(who, lambda memory: memory.look(name, neighbours=0))
+    found: MemoryView = await session.read(who, lambda memory: memory.look(name, neighbours=0))
     given = {each: _normalize_newlines(first_value(fields, each)) for each in _form_values(found.memory)}
     try:
-        into = await session.do(who, _change(who, found, given, first_value(fields, "was")), writes=True)
+        into = await session.write(who, _change(who, found, given, first_value(fields, "was")))
     except ScrubjayError as error:
         return _render_form(request, who, found, {**given, "was": first_value(fields, "was")}, error)
     return redirect(url_with_query(f"/memories/{into}", {"said": "edited"}))
@@ -163,7 +163,7 @@ def _render_form(
     record = found.memory
     reason = edit_refusal(record, who.user) if record.place is not None else ""
     if record.place is not None and not reason and "admin" not in who.scopes:
-        reason = "the token may not write files of the server; that takes admin"
+        reason = "changing files of the server needs the `admin` scope"
     return render_page(
         request,
         "edit",
@@ -204,7 +204,7 @@ def _change(who: Principal, found: MemoryView, given: dict[str, str], was: str) 
     wrong = [name for name in fresh if passage and name not in (*PASSAGE_FIELDS, "content")]
     if wrong:
         raise InputError(
-            f"{' and '.join(wrong)} of a passage are its file's. Nothing was written.",
+            f"{' and '.join(wrong)} of a passage come from its file. Nothing was written.",
             hint=f"edit {record_citation(record, found.path)}, then scrubjay sync",
         )
     lived = {
@@ -217,7 +217,7 @@ def _change(who: Principal, found: MemoryView, given: dict[str, str], was: str) 
         if memory.look(record.id, neighbours=0).memory.content_hash != was:
             raise InputError(
                 f"{record.id} was changed since you opened it. Nothing was written.",
-                hint="what you typed is below; open it again in another window, and compare",
+                hint="your text is below; open the memory in another window and compare",
             )
         into = record.id
         if lived:
@@ -239,7 +239,7 @@ def _parse_field(name: str, value: str) -> Any:
             return float(value)
         except ValueError as error:
             raise InputError(
-                f"confidence is {value!r:.40}; it must be 0 to 1. Nothing was written."
+                f"Confidence is {value!r:.40}; it must be between 0 and 1. Nothing was written."
             ) from error
     if name in ("date", "valid_from", "valid_until"):
         return value.strip() or None

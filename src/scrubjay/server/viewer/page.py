@@ -129,7 +129,7 @@ def asset_url(name: str) -> str:
 def asset(name: str) -> Response:
     """Return a file of the viewer."""
     if name not in _load_assets():
-        raise NotFoundError(f"There is no file {name!r:.80}.")
+        raise NotFoundError(f"No such file: {name!r:.80}.")
     data, kind, _ = _load_assets()[name]
     headers = {
         "cache-control": "public, max-age=31536000, immutable",
@@ -155,7 +155,7 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 """What is sent with every page: nothing from elsewhere, in no frame, kept by no cache."""
 MAX_FIELDS: Final = 100
-ERROR_TITLES: Final = {403: "Not allowed", 404: "Not there", 422: "This cannot be", 503: "Not now"}
+ERROR_TITLES: Final = {403: "Not allowed", 404: "Not there", 422: "Not possible", 503: "Not now"}
 
 
 @cache
@@ -229,7 +229,7 @@ class PageRoute(APIRoute):
         async def handled(request: Request) -> Response:
             try:
                 if request.method not in SAFE_METHODS and not _is_from_own_page(request):
-                    raise ForbiddenError("The form comes from a page of another site. Nothing was done.")
+                    raise ForbiddenError("Cross-site form rejected. Nothing was done.")
                 answer = await usual(request)
                 if "location" in answer.headers:
                     answer.headers["location"] = (
@@ -240,7 +240,7 @@ class PageRoute(APIRoute):
                 code = http_status(error)
                 if code >= 500:
                     log_error(request, "viewer", error)
-                title = ERROR_TITLES.get(code, "This went wrong")
+                title = ERROR_TITLES.get(code, "Error")
                 return render_page(request, "error", code, title=title, error=error)
 
         return handled
@@ -254,12 +254,12 @@ async def _parse_form(request: Request) -> dict[str, list[str]]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise InputError("What was sent is no form. Nothing was done.")
+        raise InputError("The request body is not a form. Nothing was done.")
     try:
         text = (await request.body()).decode("utf-8")
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError as error:
-        raise InputError(f"What was sent is no form: {error}. Nothing was done.") from error
+        raise InputError(f"The request body is not a form: {error}. Nothing was done.") from error
     found: dict[str, list[str]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value)

@@ -29,7 +29,6 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 PAGE_SIZE: Final = 10
 MAX_RESULTS: Final = 100
 """Results that can be had by asking for more: who has read so far asks another question."""
-GROUPINGS: Final = ("memory", "session")
 Texts = Annotated[list[str] | None, Query()]
 
 
@@ -77,7 +76,7 @@ async def search(
         if query.strip():
             shown |= await _search_results(session, who, given, limit)
         else:
-            last = await session.do(who, lambda memory: _latest_memories(memory, given))
+            last = await session.read(who, lambda memory: _latest_memories(memory, given))
             shown["latest"] = memory_rows(last)
     except InputError as error:
         shown["error"], code = error, 422
@@ -90,7 +89,7 @@ async def _search_results(
     by = given["by"] or "memory"
     # One more than is shown says whether there is more.
     ask = {**_filters(given), "limit": limit + 1, "explain": True, "by": by}
-    answer: Answer = await session.do(who, lambda memory: memory.search(given["query"], **ask))
+    answer: Answer = await session.read(who, lambda memory: memory.search(given["query"], **ask))
     found = answer.results[:limit]
     return {
         "answer": answer,
@@ -189,7 +188,7 @@ async def timeline(
     wanted: dict[str, Any] = {name: [value] for name, value in lists.items() if value}
     wanted |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
     try:
-        found = await session.do(
+        found = await session.read(
             who,
             lambda memory: memory.timeline(
                 limit=TIMELINE_PAGE_SIZE, skip=(number - 1) * TIMELINE_PAGE_SIZE, **wanted
