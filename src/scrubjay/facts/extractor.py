@@ -315,7 +315,9 @@ _REMEMBER_MARKS: Final = re.compile(
 )
 _PLAIN: Final = re.compile(
     r"\W*(?:i prefer (?!this|that|the |it\b|these|those|one\b|option)|my name is (?!not\b)|(?:i|we) (?:have |just )?(?:moved|relocated) to "
-    r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b))\S"
+    r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b)"
+    r"|(?:my|our) (?:\w+ ){1,3}(?:is|are) (?:\w+ ){0,3}(?:called|named) "
+    r"(?!(?:this|that|it|too|to|by|on|off|up|out|back|in|into|from|for|with|at|when|if|as|and|or|but|again|twice|once|often|every|after|before)\b))\S"
 )
 """What a person says of themselves in so many words."""
 _DECIDED: Final = re.compile(
