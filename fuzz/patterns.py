@@ -93,7 +93,7 @@ def _anchored(module: Any, name: str) -> bool:
         own = used.methods.get(name, set())
         methods |= own - {""}
         if "" in own:
-            methods |= used.local or {""}
+            methods |= used.looped.get(name) or used.local or {""}
     return bool(methods) and methods <= _ANCHORED
 
 
@@ -105,11 +105,14 @@ class _Uses:
         imported: What it takes from other modules: the module and the name there.
         methods: Name to the methods that are called on it; ``""`` where it is used in another way.
         local: Methods of patterns that are called on anything but a name in capitals: a member of a table.
+        looped: Name to the methods that loops call on the members of the one tuple that holds it, where nothing else
+            uses that tuple, nor the name but by methods.
     """
 
     imported: frozenset[tuple[str | None, str]]
     methods: Mapping[str, set[str]]
     local: set[str]
+    looped: Mapping[str, set[str]]
 
 
 @functools.cache
@@ -121,7 +124,8 @@ def _uses() -> dict[str, _Uses]:
         methods: dict[str, set[str]] = {}
         local: set[str] = set()
         called: set[int] = set()
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
+        tree = ast.parse(inspect.getsource(module))
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
                 imported |= {(node.module, each.name) for each in node.names}
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -131,8 +135,41 @@ def _uses() -> dict[str, _Uses]:
                 methods.setdefault(node.id, set()).add("")
             if isinstance(node, ast.Attribute) and node.attr in _METHODS and not _constant(node.value):
                 local.add(node.attr)
-        uses[module.__name__] = _Uses(frozenset(imported), methods, local)
+        uses[module.__name__] = _Uses(frozenset(imported), methods, local, _looped(tree))
     return uses
+
+
+def _looped(tree: ast.Module) -> dict[str, set[str]]:
+    """Name of a pattern in a tuple -> methods that are called on the members of the tuple by loops over it."""
+    loads: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            loads[node.id] = loads.get(node.id, 0) + 1
+    loops: dict[str, list[set[str]]] = {}
+    for node in ast.walk(tree):
+        for loop in [node] if isinstance(node, ast.For) else getattr(node, "generators", []):
+            if isinstance(loop.iter, ast.Name) and isinstance(loop.target, ast.Name):
+                called = {
+                    each.attr
+                    for each in ast.walk(node)
+                    if isinstance(each, ast.Attribute)
+                    and isinstance(each.value, ast.Name)
+                    and each.value.id == loop.target.id
+                }
+                loops.setdefault(loop.iter.id, []).append(called)
+    found: dict[str, set[str]] = {}
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Tuple)
+            and isinstance(node.targets[0], ast.Name)
+        ):
+            name = node.targets[0].id
+            if len(loops.get(name, ())) == loads.get(name):
+                for each in node.value.elts:
+                    if isinstance(each, ast.Name):
+                        found[each.id] = set().union(*loops[name])
+    return found
 
 
 def _constant(node: ast.expr) -> bool:
