@@ -103,7 +103,7 @@ def test_behind_nginxs_default_lines_nobody_is_the_owner(
         memory.add("The zeppelin code is 4711.")
     under = options[1] if options else ""
     port, newer = free(), free()
-    told = "need a token, because --root-path .*--open[\\s\\S]*" * bool(options) + SERVING
+    told = "need a token because --root-path .*--open[\\s\\S]*" * bool(options) + SERVING
     with started([*QUICK, *options], environ, told) as url:
         servers = DEFAULT.format(port=port, url=url)
         if os.getuid() == 0:  # else nginx runs as the server does, and only its HTTP/1.0 tells of it
@@ -126,7 +126,7 @@ def test_the_documented_lines_of_nginx_and_caddy_serve_whoever_shows_a_token(
          "-subj", "/CN=127.0.0.1", "-out", pair["/etc/ssl/memory.pem"], "-keyout", pair["/etc/ssl/memory.key"]],
         check=True, capture_output=True,
     )  # fmt: skip
-    told = rf"need a token, because there are tokens \(ann\).*--open[\s\S]*{SERVING}"
+    told = rf"need a token because tokens exist \(ann\).*--open[\s\S]*{SERVING}"
     with started(QUICK, environ, told) as url:
         lines = documented("nginx").replace("listen 443", f"listen 127.0.0.1:{port}")
         lines = lines.replace("http://127.0.0.1:8765", url)
