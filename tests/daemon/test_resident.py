@@ -321,7 +321,7 @@ def test_a_search_without_a_resident_is_answered(warm: Machine) -> None:
 
 def test_status_shows_the_resident(warm: Machine) -> None:
     pid = warm.state()["pid"]
-    assert f"resident   runs, process {pid}".encode() in warm.run("status").out
+    assert f"resident   running, process {pid}".encode() in warm.run("status").out
     assert warm.run("status", "--json").json["resident"]["pid"] == pid
 
 
