@@ -274,7 +274,7 @@ def test_a_pause_that_cannot_be_written_down_is_said_to_be_none(here: Machine) -
     here.data.parent.joinpath("scrubjay").write_text("a file where a folder should be")
     done = here.run("pause")
     assert done.code == 4
-    assert b"Nothing is paused" in done.err
+    assert b"Nothing was paused" in done.err
 
 
 def test_a_torn_line_of_the_pauses_costs_no_other(here: Machine) -> None:
