@@ -64,8 +64,10 @@ LEFT_OUT = {
     "web": "the viewer's",
     "rewrite": "the viewer's: a program changes files itself",
     "copy": "an operator's: from store to store on the machine",
-    "enlarge": "an operator's: what the owner of the tables makes",
-    "reduce": "an operator's",
+    "build_index": "an operator's: what the owner of the tables makes",
+    "drop_index": "an operator's",
+    "enlarge": "the old name of build_index",
+    "reduce": "the old name of drop_index",
     "add_file": "add_many takes the same rows; a server reads no file that a client names",
 }
 """Methods of the facade that no route has, and why."""
