@@ -1,6 +1,7 @@
 """How often a context is injected for a question, and whether it should be.
 
-Each set is asked its own questions (``kept``: a judged memory is in the context, search/relevance.py; ``said``: any is),
+Each set is asked its own questions (``kept``: a judged memory is in the context, search/relevance.py;
+``said``: any is),
 its questions without an answer, and questions of the other sets (``foreign``: nothing should be injected, though sets
 of one field do answer one another). ``taken out``: own questions after the documents that answer were removed: the
 hardest silence. Stores are searched by words and the base model, as a cold hook searches them.

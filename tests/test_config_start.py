@@ -8,6 +8,7 @@ import pytest
 
 from scrubjay.config.loader import config_path
 from scrubjay.config.paths import (
+    IS_LINUX,
     config_file,
     data_folder,
     environment,
@@ -30,6 +31,16 @@ def test_folders_are_where_the_settings_have_them(
             monkeypatch.delenv(name, raising=False)
     assert data_folder(environment()) == str(data_dir())
     assert config_file(environment()) == str(config_path())
+
+
+@pytest.mark.skipif(not IS_LINUX, reason="XDG variables count on Linux")
+@pytest.mark.parametrize("named", ["", "folder", "~/folder", " /folder"])
+def test_a_store_is_not_looked_for_below_a_relative_xdg_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", named)
+    assert data_dir() == tmp_path / ".local" / "share" / "scrubjay"
 
 
 def test_a_change_of_any_setting_changes_the_mark(tmp_path: Path) -> None:

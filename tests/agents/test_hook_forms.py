@@ -21,7 +21,8 @@ from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 HOSTILE = st.lists(
     st.one_of(
         st.sampled_from(
-            [BLOCK_CLOSE, BLOCK_OPEN, '"}}', "\x1b[2J", "\u202e", "\u2028", "</scrubjay", "-memories>", "\\", "\x00", "&lt;",
+            [BLOCK_CLOSE, BLOCK_OPEN, '"}}', "\x1b[2J", "\u202e", "\u2028", "</scrubjay", "-memories>", "\\",
+            "\x00", "&lt;",
              "\n## ", "<system>", "SCRUBJAY-MEMORIES>", "\u200b", "\u2060"]
         ),
         st.text(st.characters(exclude_categories=["Cs"]), max_size=12),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What is learned unasked is marked by the person or stands alone; junk is not learned."""
 
 from __future__ import annotations

@@ -98,7 +98,8 @@ REMOVALS: dict[str, tuple[Change, ...]] = {
     "renamed over": (
         put_sample_document("notes", "b.md", ["other"], ANN_KEY),
         PutDocument(
-            sample_document("notes", "a.md"), (), (UnchangedPassage(sample_id("b.md:other"), sample_place("notes", "a.md", 0)),), (), "b.md"
+            sample_document("notes", "a.md"), (), (UnchangedPassage(sample_id("b.md:other"),
+            sample_place("notes", "a.md", 0)),), (), "b.md"
         ),
     ),
 }  # fmt: skip
@@ -241,8 +242,10 @@ class EdgesContract:
         """Concepts, categories, edges and projects that came before it in the batch."""
         kept = _write_edges(store, ann)
         good: tuple[Change, ...] = (
-            PutConcept(sample_concept("new", ANN_KEY)), DropConcept(sample_concept_id("x"), ANN_KEY), PutCategory(sample_category("new", ANN_KEY)),
-            DropCategory(sample_category_id("k", ANN_KEY)), PutEdges((), (B,), STORED_EDGE_KINDS), DropEdges(((A, "links", PASSAGE),)),
+            PutConcept(sample_concept("new", ANN_KEY)), DropConcept(sample_concept_id("x"), ANN_KEY),
+            PutCategory(sample_category("new", ANN_KEY)),
+            DropCategory(sample_category_id("k", ANN_KEY)), PutEdges((), (B,), STORED_EDGE_KINDS),
+            DropEdges(((A, "links", PASSAGE),)),
             PutProject("place", "name", ANN_KEY),
         )  # fmt: skip
         with pytest.raises(InputError):
@@ -360,8 +363,10 @@ class EdgesContract:
         """It belongs to no generation."""
         kept = _write_edges(store, ann)
         changes: tuple[Change, ...] = (
-            PutConcept(sample_concept("y", ANN_KEY)), DropConcept(sample_concept_id("x"), ANN_KEY), PutCategory(sample_category("l", ANN_KEY)),
-            DropCategory(sample_category_id("k", ANN_KEY)), PutEdges((VALID_EDGE,)), DropEdges(((A, "links", PASSAGE),)),
+            PutConcept(sample_concept("y", ANN_KEY)), DropConcept(sample_concept_id("x"), ANN_KEY),
+            PutCategory(sample_category("l", ANN_KEY)),
+            DropCategory(sample_category_id("k", ANN_KEY)), PutEdges((VALID_EDGE,)), DropEdges(((A, "links",
+            PASSAGE),)),
             PutProject("place", "name", ANN_KEY),
         )  # fmt: skip
         for change in changes:

@@ -198,8 +198,10 @@ class ConceptsContract:
         changes: tuple[Change, ...] = (
             PutConcept(FULL_CONCEPT), PutConcept(VALID_CONCEPT), PutConcept(replace(FULL_CONCEPT, name="Magpie")),
             PutConcept(replace(FULL_CONCEPT, aliases=("a",))), PutConcept(replace(FULL_CONCEPT, key="public")),
-            DropConcept(sample_concept_id("jay"), "group:dev"), PutConcept(sample_concept("nut", ANN_KEY)), DropConcept(sample_concept_id("jay"), ANN_KEY),
-            DropConcept(sample_concept_id("nut"), ANN_KEY), PutMemory(sample_memory("m", ANN_KEY)), PutConcept(VALID_CONCEPT),
+            DropConcept(sample_concept_id("jay"), "group:dev"), PutConcept(sample_concept("nut", ANN_KEY)),
+            DropConcept(sample_concept_id("jay"), ANN_KEY),
+            DropConcept(sample_concept_id("nut"), ANN_KEY), PutMemory(sample_memory("m", ANN_KEY)),
+            PutConcept(VALID_CONCEPT),
             DropConcept(sample_concept_id("jay"), "public"), DropConcept(sample_concept_id("jay"), ANN_KEY),
         )  # fmt: skip
         for change in (None, *changes):
@@ -290,7 +292,8 @@ class ConceptsContract:
 
 VALID_CATEGORY = sample_category("birds", ANN_KEY)
 FULL_CATEGORY = Category(
-    sample_category_id("jays", ANN_KEY), ANN_KEY, "topic", "Jays", VALID_CATEGORY.id, "Blue, loud.", "They hide nuts.\n\n", SMALL_MODEL.fingerprint,
+    sample_category_id("jays", ANN_KEY), ANN_KEY, "topic", "Jays", VALID_CATEGORY.id, "Blue, loud.",
+    "They hide nuts.\n\n", SMALL_MODEL.fingerprint,
     bytes(range(256)), -(2**62), 1_000_000,
 )  # fmt: skip
 INVALID_CATEGORIES: tuple[Category, ...] = (
@@ -478,7 +481,8 @@ class CategoriesContract:
         write_changes(store, ann, PutEdges((*edges, Edge(sample_id("b"), "belongs", shared.id, "public"))))
         write_changes(store, eve, PutMemory(sample_memory("jay a", "public", name="a")))
         for who, one, wanted in (
-            (ann, VALID_CATEGORY, "a"), (ann, shared, "ab"), (bob, VALID_CATEGORY, ""), (bob, shared, "b"), (eve, shared, ""),
+            (ann, VALID_CATEGORY, "a"), (ann, shared, "ab"), (bob, VALID_CATEGORY, ""), (bob, shared, "b"),
+            (eve, shared, ""),
         ):  # fmt: skip
             with store.reader(who) as reader:
                 found = reader.words([term_group("jay")], RecordFilter(categories=(one.id,))).top(9)

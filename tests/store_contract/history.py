@@ -131,7 +131,8 @@ class GraphHistory:
         chance, key = self._random, self._key(scope)
         return PutCategory(
             sample_category(
-                chance.choice(CONCEPT_NAMES), key, kind=chance.choice(graph.CATEGORY_KINDS), abstract=chance.choice(CONCEPT_NAMES),
+                chance.choice(CONCEPT_NAMES), key, kind=chance.choice(graph.CATEGORY_KINDS),
+                abstract=chance.choice(CONCEPT_NAMES),
                 parent=chance.choice((None, sample_category_id(chance.choice(CONCEPT_NAMES), key))),
                 centroid=chance.randbytes(chance.choice((0, 8))), built=chance.randrange(9),
             )

@@ -96,8 +96,10 @@ class LifecycleContract:
         _put_memories(store, ann, "a", recorded_at=3, updated_at=4)
         record = _read_record(store, ann, A)
         one_by_one = (
-            LifecycleChange(status="superseded"), LifecycleChange(pinned=True), LifecycleChange(strength=0.5), LifecycleChange(confidence=0.1),
-            LifecycleChange(valid_from=7), LifecycleChange(valid_until=8), LifecycleChange(last_used=9), LifecycleChange(project="owls"),
+            LifecycleChange(status="superseded"), LifecycleChange(pinned=True), LifecycleChange(strength=0.5),
+            LifecycleChange(confidence=0.1),
+            LifecycleChange(valid_from=7), LifecycleChange(valid_until=8), LifecycleChange(last_used=9),
+            LifecycleChange(project="owls"),
             LifecycleChange(project=None), LifecycleChange(origin="untrusted"), LifecycleChange(), FULL_LIFECYCLE,
         )  # fmt: skip
         for life in one_by_one:
@@ -654,7 +656,8 @@ class RunsContract:
         """Another's key, an unknown state, half a character."""
         assert RUN_STATES == ("running", "done", "undone")
         bad = (
-            _make_run("run_a", "user:bob"), _make_run("run_a", ANN_KEY, state="broken"), _make_run("run_\ud800", ANN_KEY),
+            _make_run("run_a", "user:bob"), _make_run("run_a", ANN_KEY, state="broken"),
+            _make_run("run_\ud800", ANN_KEY),
             _make_run("run_a", ANN_KEY, counts={"\ud800": 1}), _make_run("run_a", ANN_KEY, rules="\ud800"),
         )  # fmt: skip
         for run in bad:

@@ -149,7 +149,7 @@ def test_a_search_needs_no_mouse_and_no_new_page(
         page.locator(".results mark").first.wait_for()
         assert page.evaluate("window.same") is True
         assert "query=berth" in page.url
-        assert "relevant" in page.locator(".why").first.inner_text()
+        assert "likely to answer" in page.locator(".why").first.inner_text()
         page.keyboard.press("j")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("/memories/"))

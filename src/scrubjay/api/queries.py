@@ -1,4 +1,4 @@
-"""Queries: read operations by name, with JSON arguments and JSON results, for the daemon and the server's worker processes."""
+"""Queries: read operations by name, in JSON, for the daemon and the server's worker processes."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ def has_enough_words(record: Record) -> bool:
     """Return whether a memory has words enough.
 
     >>> from scrubjay.models.records import Record
-    >>> [has_enough_words(Record("obs_0", "observation", text, "", "", "user:a", "a", 0, 0)) for text in ("yes, thanks", "好的👍")]
+    >>> texts = ("yes, thanks", "好的👍")
+    >>> [has_enough_words(Record("obs_0", "observation", text, "", "", "user:a", "a", 0, 0)) for text in texts]
     [False, False]
     """
     text = record.content
@@ -430,7 +431,7 @@ def min_topic_size(total: int) -> int:
 
 
 def sample_rows(ids: Sequence[str]) -> list[int]:
-    """Return the rows that the tree is made of: all, or those of the ``MAX_TREE_POINTS`` smallest hashes of their ids."""
+    """Return the rows of the tree: all, or the ``MAX_TREE_POINTS`` with the smallest hashes of their ids."""
     if len(ids) <= MAX_TREE_POINTS:
         return list(range(len(ids)))
     digests = [hashlib.blake2b(one.encode(), digest_size=8).digest() for one in ids]

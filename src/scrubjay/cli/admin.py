@@ -99,8 +99,11 @@ def status(call: Call) -> None:
 def archived_lines(runs: Sequence[ArchivedByRun]) -> list[str]:
     """Return lines on what consolidation archived, with the commands that bring it back.
 
-    >>> archived_lines([ArchivedByRun("run_5f1c09ab27", 41, True, "scrubjay consolidate --undo run_5f1c09ab27")])[0]
-    'archived   41 by consolidation of an earlier version, without being asked (scrubjay restore --archived-by-consolidation)'
+    >>> run = ArchivedByRun("run_5f1c09ab27", 41, True, "scrubjay consolidate --undo run_5f1c09ab27")
+    >>> print(archived_lines([run])[0].partition(", ")[0])
+    archived   41 by consolidation of an earlier version
+    >>> archived_lines([run])[0].partition(", ")[2]
+    'without being asked (scrubjay restore --archived-by-consolidation)'
     """
     unasked = sum(run.memories for run in runs if run.unasked)
     lines = [

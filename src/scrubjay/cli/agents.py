@@ -127,7 +127,8 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
             _print_changes(step.plan, "scrubjay is not installed; nothing to change.")
             for path in step.plan.left:
                 write_error(
-                    f"{single_line(str(path))} was changed since, and {step.agent.title} no longer reads it: it is kept."
+                    f"{single_line(str(path))} was changed since, and {step.agent.title} no longer "
+                    f"reads it: it is kept."
                 )
     done = _carry_out(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
     if call.json:

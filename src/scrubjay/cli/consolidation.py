@@ -147,7 +147,8 @@ def _run_summary(done: ConsolidationReport) -> str:
     if done.made:
         kinds = ", ".join(format_count(count, SOURCE_NOUNS[kind]) for kind, count in done.kinds.items())
         facts += [
-            f"{format_count(len(done.made), 'digest')} from {format_count(sum(done.kinds.values()), 'memory')} ({kinds}), "
+            f"{format_count(len(done.made), 'digest')} from "
+            f"{format_count(sum(done.kinds.values()), 'memory')} ({kinds}), "
             f"{done.kept:,} of {done.tokens:,} tokens",
         ]
     if done.archived:
@@ -159,7 +160,8 @@ def _run_summary(done: ConsolidationReport) -> str:
         facts.append(f"{format_count(done.supported, 'known fact')} with new evidence")
     if done.read:
         facts.append(
-            f"{format_count(len(done.found), 'fact')} extracted from {format_count(done.read, 'turn')} by a language model"
+            f"{format_count(len(done.found), 'fact')} extracted from "
+            f"{format_count(done.read, 'turn')} by a language model"
         )
     if done.rephrased:
         facts.append(f"{format_count(done.rephrased, 'digest')} reworded by it")

@@ -126,7 +126,8 @@ def embed(call: Call, seconds: float | None) -> None:
         write_json(serializers.to_plain(done))
         return
     write(
-        f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, {done.waiting:,} pending"
+        f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, "
+        f"{done.waiting:,} pending"
     )
     pending_embedding(done.waiting, pace.rate)
 

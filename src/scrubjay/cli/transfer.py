@@ -46,7 +46,8 @@ def export(call: Call, file: str, overwrite: bool) -> None:
         write_json(serializers.to_plain(done))
         return
     write(
-        f"{format_count(done.counts.get('memory', 0), 'memory')}, {format_count(done.counts.get('edge', 0), 'edge')} and "
+        f"{format_count(done.counts.get('memory', 0), 'memory')}, "
+        f"{format_count(done.counts.get('edge', 0), 'edge')} and "
         f"{format_count(done.counts.get('event', 0), 'event')} in {single_line(done.path)}, {done.bytes:,} bytes, "
         f"{format_duration(done.seconds)}"
     )
@@ -90,7 +91,8 @@ def _print_imported(done: ImportReport) -> None:
         write(f"{verb} as a source: {format_count(done.documents, 'file')} (format {done.format})")
     if not (dry_run and done.format in ("openclaw", "claude-code")):  # how many passages, only a sync knows
         write(
-            f"{format_count(done.added, 'memory')} {'would be ' if dry_run else ''}added, {done.existed:,} already present, "
+            f"{format_count(done.added, 'memory')} {'would be ' if dry_run else ''}added, "
+            f"{done.existed:,} already present, "
             f"{format_count(done.edges, 'edge')}, {format_count(done.concepts, 'concept')}, "
             f"{format_count(done.events, 'event')} (format {done.format}, {format_duration(done.seconds)})"
         )
@@ -126,7 +128,8 @@ def backup(call: Call, file: Path, overwrite: bool) -> None:
         write_json(serializers.to_plain(done))
     else:
         write(
-            f"{single_line(done.path)} is a verified copy of the store, {done.bytes:,} bytes, {format_duration(done.seconds)}"
+            f"{single_line(done.path)} is a verified copy of the store, {done.bytes:,} bytes, "
+            f"{format_duration(done.seconds)}"
         )
 
 
@@ -156,5 +159,6 @@ def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: 
         write(
             f"Tenant {single_line(one.tenant)}: {format_count(held['memories'], 'memory')}, "
             f"{format_count(held['documents'], 'document')}, {format_count(held['edges'], 'edge')} and "
-            f"{format_count(held['events'], 'event')} verified in {single_line(one.store)}, {format_duration(one.seconds)}"
+            f"{format_count(held['events'], 'event')} verified in {single_line(one.store)}, "
+            f"{format_duration(one.seconds)}"
         )

@@ -1,4 +1,4 @@
-"""Paths and environment that a hook needs before it has time to load the settings: folders, off switch, settings fingerprint.
+"""What a hook reads instead of the settings: folders, off switch, budget, settings fingerprint.
 
 Hooks have a few milliseconds, so nothing that is slow to import is used here, `typing` and `dataclasses` included.
 """
@@ -57,7 +57,9 @@ def _user_folder(kind: str, environ: Mapping[str, str] | None) -> str:
     environ = os.environ if environ is None else environ
     if IS_LINUX:
         variable, default = _XDG_FOLDERS[kind]
-        folder = environ.get(variable, "").strip() or os.path.join(home_folder(environ), default)
+        folder = environ.get(variable, "")
+        if not os.path.isabs(folder):  # the XDG specification ignores relative paths
+            folder = os.path.join(home_folder(environ), default)
         return os.path.join(folder, "scrubjay")
     import platformdirs
 

@@ -1,21 +1,15 @@
 """Promotion candidates: the facts and steps that a record's text states, with evidence.
 
-Nothing is written here and no id is given. A drawn memory of any tier but ``semantic`` is known again by its key,
-project, tier and title: the next night may find the same with more evidence and other words, and what it finds
-takes the place of what was found before.
+Nothing is written here. A promoted memory of any tier but ``semantic`` is identified by key, project, tier and title,
+so that a later run with more evidence replaces it.
 
-Of a person's turn they are what is learned from it (``ingest/statements/learnable``), and nothing more.
-Of a dated note they are the sentences that say
-by themselves what is so: neither a question nor a task, of no passing day, about something that has a name.
+A person's turn contributes what fact extraction learns from it (`facts.extractor`). A dated note contributes sentences
+that stand alone: no questions, no tasks, nothing of a passing day, about something with a name. A command is read from
+a shell's code fence, after a prompt, or between backticks if its first word is a known program; it is identified by
+program and subcommand ("git push"). Commands that only look around ("ls", "git status") are no steps.
 
-A command stands in a shell's fence, after a prompt, or between backticks where its first word is a known program. It
-is known again by its program and what that was told to do ("git push", "docker compose up"); the rest of its words
-may differ. Looking around
-("ls", "git status") is no step of anything.
-
-Reading a text costs a thousand times what its gist takes to keep, so a gist is written down with the memory that it
-is of (`Reading`). It holds numbers for words, and names of steps; it does not depend on when anything came, nor on
-what is stored beside it, so nothing must be put right when memories come late, change, or are taken back.
+Reading a text costs a thousand times more than storing its gist, so gists are stored with their memory (`Reading`). A
+gist holds numbers for words and names of steps, and depends on no other memory.
 """
 
 from __future__ import annotations
@@ -504,8 +498,8 @@ def _instructed(program: str, words: list[str]) -> tuple[str, ...]:
 
 
 GIST_RULES: Final = "4"
-"""By which rules texts are read: whoever changes what `fact_sentences`, ``statements`` or `extract_steps` find counts it up, so that
-every text is read anew."""
+"""Version of the rules: raise it when `fact_sentences`, `extract_facts` or `extract_steps` find something else, so that
+every text is read again."""
 
 Sentence = tuple[bool, tuple[int, ...]]
 """Whether somebody speaks of themselves, and the numbers of the pairs of words that a sentence is looked up by."""

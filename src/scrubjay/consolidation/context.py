@@ -1,15 +1,11 @@
 """Run context: scope, inputs, language-model budget and dry-run preview of one consolidation.
 
-Whatever the model does, nobody waits longer than the deadline for one answer, and nothing but a line in the report
-comes of it: after some failures in a row it is not asked again in the run.
+A slow or failing language model delays a run by at most the deadline of each answer; after `MAX_FAILURES` in a row it
+is not asked again, and the report says so. Of each observation only what selection and grouping need is kept in
+memory: about 75 MB for 100,000.
 
-Nothing but what choosing and grouping ask of an observation is held: of 100,000 about 75 MB. What is no longer active
-is asked for only where it is so young that it keeps its conversation open.
-
-Who restores a memory wants it where it is: it is not archived again until its text is changed. What a run or the
-forgetting of another memory restored may be.
-
-So a dry run promotes what the run itself would, from the digests and the facts that it would have made.
+A memory that a person restored is not archived again until its text changes. A dry run promotes from the digests and
+facts that the run would have written.
 """
 
 from __future__ import annotations

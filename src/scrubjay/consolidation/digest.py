@@ -1,36 +1,26 @@
 """Digests: select and group old observations, write digests and withdraw stale ones.
 
-* turns of a conversation that is closed, its tool results included: its last turn is older than the limit;
-* where transcripts are archived, what tools observed outside of conversations (origin ``tool``);
-* where somebody asks for it by hand, passages of a daily note: its file, its title or a heading above it is a date
-  and nothing else.
+Selected are turns of conversations that are over, their tool results included; observations of tools outside of
+conversations, if transcripts are archived; and passages of daily notes (whose file, title or heading is nothing but a
+date), if somebody asks for it. Everything else is left alone: other notes, additions, pinned, inactive or derived
+memories, and untrusted sources, whose words a digest would repeat as the owner's.
 
-Everything else stays as it is: other notes, also dated ones ("2026-01-14-postgresql.md" is a decision, not a
-day), what a person added, what is pinned, no longer active or derived, and what came from an untrusted source, whose
-words a digest would pass on as if they were the owner's.
+A conversation is one group; a very long one is split at its longest pauses or changes of concept. Other observations
+are grouped by concept and month, a record of several concepts by the one with the highest
 
-A conversation is a group of its own, an episode; a very long one is several, parted where it paused longest or
-turned to other concepts. What belongs to no conversation is grouped by concept and month; a record of several
-concepts goes to the one that tells most of that month,
+    records of the month that name it * ln(all records / records that name it)
 
-    records of the month that hold it * ln(all records / records that hold it)
+Groups never mix visibility keys and do not depend on the order of their records.
 
-which neither a concept that everything mentions wins nor one that is mentioned once. What then stands alone is
-left to its month. Groups never hold records of two visibility keys, and do not depend on the order given.
+An observation is digested once a digest covers it. A conversation that continues is digested anew as a whole, so no two
+digests overlap. A group is written in one transaction: digest, an edge to each source (weight: its share of the
+sentences) and, if archiving was asked for, the archived sources with an event each. The id is a keyed hash of key,
+sources and text, so the same digest gets the same id.
 
-An observation is told of where a digest rests on it. A conversation that went on after it was told is told anew as a
-whole, so it never has two digests that overlap. Turns that were there when it was told, and of which nothing was worth
-telling, do not make it one that went on.
-
-A group is written whole or not at all: its digest, an edge to each source (weight: its share of the sentences), and,
-where archiving was asked for, the sources archived with an event for each of them. The digest's id is a keyed hash of
-its key, its sources and its text, so that whoever makes the same again finds it there.
-
-A source was changed when it was written after the digest, or is active again although nothing but its digest's
-run turned it; one that is gone, dropped or forgotten, took its edge along, and the digest's own event tells how
-many there were. Such a digest goes, and what was archived for it is active again: the same night tells it anew. So
-does one that earlier rules made, once nothing is archived for it: its sources are there to be told better. A pinned
-digest stays: somebody holds on to it as it is.
+A digest is stale if a source was written after it, was reactivated by anyone but the digest's own run, or is
+gone. Stale
+digests are removed, the sources archived for them become active, and the run digests them anew. So are digests of older
+rules that no archived source depends on. Pinned digests stay.
 """
 
 from __future__ import annotations

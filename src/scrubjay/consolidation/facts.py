@@ -1,20 +1,12 @@
-"""Corroborated facts and facets: what several sources say of one thing.
+"""Corroborated facts and facets: what several sources state about one thing.
 
-Likeness nominates, ``ingest/change`` decides, and only about the likest pairs if there are very many. In doubt a
-sentence counts as changed, so that it is not promoted; no two that differ in a word count as one.
+Only gists are compared, not texts: pairs of rare words, 24 bytes each, with their sources. Records that share a pair
+with another source are read. Two sentences are one fact only if they have the same words in the same order, and only
+if no later sentence may have changed it (`facts.conflicts`); in doubt it counts as changed and is not promoted.
 
-Of every record its gist is looked at, never its text: numbers of pairs of rare words are held, with whose they are,
-24 bytes each. Only what shares a pair with another source is read. Likeness nominates,
-sentences are the same fact only where they are the same words in the same order, and none is drawn where something said
-later may have changed it (``change``).
-
-Few forms are known (``forms``), all of them of one clause from its first word on: "my X is Y", "our X's Y is Z", "X
-lives in Y", "the X is on port Y", "we use Y for X". What is denied, supposed, over or a mood of the day is no
-attribute, nor is a value that only points elsewhere ("the same as before"). All words of a claim stand in the clause.
-
-Of several values of one attribute the newest is taken, however old it is. The same said of a thing in two projects
-is said of two things, unless the speaker speaks of themselves; where several people share a memory nobody knows
-who "I" is, and nothing is drawn from it.
+A facet is an attribute in one plain clause: "my X is Y", "our X's Y is Z", where people live or are from. Clauses that
+are negated, hypothetical, past or momentary give none. The newest of several values counts. Facets of two projects are
+kept apart unless speakers talk about themselves; memories that several people share give no facet of "I".
 """
 
 from __future__ import annotations
@@ -301,7 +293,8 @@ ASIDE: Final = re.compile(
 )
 EMPTY: Final = re.compile(
     r"(?:no|none|nothing|a lot|lots|the same|same|it|its|this|that|these|those|to|being|very|so|too|really|pretty|"
-    r"quite|like|about|actually|how|what|why|who|where|when|one of|some|more|most|less|here|there|such|just|all|also|always|"
+    r"quite|like|about|actually|how|what|why|who|where|when|one "
+    r"of|some|more|most|less|here|there|such|just|all|also|always|"
     r"still|as|before|after|until|fine|good|great|bad|better|best|ok|okay|broken|down|up|slow|fast|ready|done|gone|"
     r"in|on|at|by|for|from|of|under|over|behind|due|back|off|out|available|important|different|similar|full|empty|"
     r"clear|sure|able|unable|my|your|his|her|their|[a-z]+ing|[a-z]+ed (?:with|by|to|for|in|on|at))\b",
@@ -316,7 +309,8 @@ _WORD: Final = r"[\w./-]{1,60}"
 _WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
 ORIGIN: Final = re.compile(
     r"(?P<who>[Ii]|[Ww]e|[Mm]y (?:[\w.'/-]{1,60} ){0,3}?[\w./-]{1,60}) ?(?:now |currently |always |still )*"
-    r"(?:(?P<home>lives? in|(?:have |has )?moved to|(?:am|is|are|'m|'re) based in)|(?P<origin>(?:am|is|are|'m|'re) from))"
+    r"(?:(?P<home>lives? in|(?:have |has )?moved to|(?:am|is|are|'m|'re) based "
+    r"in)|(?P<origin>(?:am|is|are|'m|'re) from))"
     r" (?P<value>.+)"
 )
 """Where the speaker, or somebody of theirs, lives or comes from."""
@@ -361,7 +355,8 @@ class AttributeClaim:
 def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
     """Return the claims of one sentence, in order.
 
-    >>> [(claim.entity, claim.attribute, claim.value) for claim in attribute_claims("Our staging server's port is 8443.")]
+    >>> claims = attribute_claims("Our staging server's port is 8443.")
+    >>> [(claim.entity, claim.attribute, claim.value) for claim in claims]
     [('staging server', 'port', '8443')]
     """
     plain = normalize_typography(" ".join(sentence.replace("**", "").split()))

@@ -1,17 +1,16 @@
 """Patterns over sessions: procedures, crystals and insights.
 
 A procedure is a sequence of steps, grown from pairs that several sessions share, with at most ``MAX_GAP`` other steps
-in between, as long as half of the sessions go on alike (a greedy form of PrefixSpan with gaps, Pei et al., 2001). A
-step occurs once in a sequence: to edit and test until it works is no procedure. Its trigger is the words that the
-requests before it share; without one, no procedure is made. Steps are quoted from the newest session.
+in between, as long as half of the sessions continue alike (a greedy form of PrefixSpan with gaps, Pei et al., 2001). A
+step occurs once in a sequence: editing and testing until it works is no procedure. Its trigger is the words that the
+requests before it share; without one there is no procedure. Steps are quoted from the newest session.
 
-A crystal is the story of one concept. Its digests refer to the concept and are nearer to each other's centroid than to
-that of all other digests. `summary` chooses its sentences, each verbatim.
+A crystal summarises one concept: its digests refer to the concept and are nearer to each other's centroid than to that
+of all other digests. `summary` chooses its sentences, each verbatim.
 
-An insight is a concept that came up again and again, with what else, from when to when. Every number is counted.
+An insight is a concept that recurs, with the concepts beside it and the first and last date. All numbers are counted.
 
-A concept's name may be known to somebody who does not see a shared record, so only names that occur in the records
-themselves are used.
+Only names that occur in the records themselves are used, since a viewer of a concept may not see every record.
 """
 
 from __future__ import annotations
@@ -556,7 +555,8 @@ def _recurs(
     near.sort(key=lambda one: (-one[0], -one[1].tells, one[1].concept))
     beside_it = _listed([f"{other.name} ({both})" for both, other in near[:2]])
     text = (
-        f"{theme.name} came up in {_counted(where)} from {_day(occurred_at(own[0]))} to {_day(max(map(occurred_at, own)))}"
+        f"{theme.name} came up in {_counted(where)} from {_day(occurred_at(own[0]))} to "
+        f"{_day(max(map(occurred_at, own)))}"
         f"{f', most often with {beside_it}' if beside_it else ''}."
     )
     return promoted_memory("insight", text, f"{theme.name} over time", own, time_span(own))

@@ -348,7 +348,8 @@ def _revised(
 ) -> tuple[list[PreparedMemory], list[Change]]:
     """Settle facts with what is known, without those that say nothing new.
 
-    What bears out a known fact is told apart (`FactSupport`), so that a night which finds the same again writes nothing.
+    What bears out a known fact is told apart (`FactSupport`), so that a night which finds the same again
+    writes nothing.
     """
     said = {source for fact in facts for source, _ in drawn[fact.record.id].evidence}
     with night.store.reader(night.viewers) as reader:

@@ -1,15 +1,12 @@
 """Runner: one consolidation from selection to promotion, and its undo.
 
-The run is written down with the first thing that it writes, so a night that finds nothing to do leaves no trace.
+A run is recorded with its first write, so a run that finds nothing leaves no trace. Stale digests are withdrawn first.
+A language model, if configured, then reads the turns that it has not read. Each group is read, digested and written
+whole: a process killed in between leaves whole groups, and the next run continues. Sources stay active unless archiving
+was asked for. Promotion comes last.
 
-What was told of things that changed is taken back first, so that it is told anew. Where a language model is named, it
-reads the turns that it did not read yet. Then group after group is read whole, told, and written; a process killed
-between two of them leaves whole groups, and the next run goes on with what no digest tells of. Sources stay active,
-unless archiving was asked for. In the end what several sources say is promoted.
-
-What the run made goes, and what it archived is active again: unless somebody archived or restored it themselves
-since, or it says something else by now. A process killed midway leaves whole digests either made or taken back,
-and undoing goes on where it was.
+Undo removes what the run wrote and reactivates what it archived, except for memories that somebody has archived or
+restored since, or whose text has changed. It can be repeated after a kill.
 """
 
 from __future__ import annotations

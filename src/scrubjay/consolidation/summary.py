@@ -1,27 +1,21 @@
-"""Extractive summary: the sentences that say most of what a group of records says.
+"""Extractive summary: the sentences that cover most of a group of records.
 
-A sentence is a stretch of its source, and nothing in it is changed but white space, so that whoever reads it in
-a digest reads what was said, and can find it again. What is not said in sentences is left out: headings, lines
-that only lead up to a list, code in fences, front matter. A list item and a table's row are read as sentences are.
+A sentence is a verbatim span of its source, except for white space. Headings, lines that introduce a list, code fences
+and front matter are left out; a list item or a table row counts as a sentence.
 
-``ingest/sentences.py`` also cuts sentences, for phrases that stand in for a text: it takes the marks out.
-
-A term is worth its information, and is covered as well as the best voice that says it,
+The summary maximises the information of the terms that it covers,
 
     value(S) = sum over terms of worth(term) * max over the sentences of S that hold it of voice(sentence)
     worth(term) = ln(its rank among English words / 50)
 
-Nothing is gained by saying a thing again, so what is dense is taken and what repeats is not. The function is
-monotone and submodular, so taking what gains most a token, again and again, comes near the best choice (Lin and
-Bilmes, 2010); gains only fall, so few of them are worked out again (Minoux, 1978).
+The function is monotone and submodular, so greedy selection by gain per token comes near the best choice (Lin and
+Bilmes, 2010); gains only fall, so few are computed again (Minoux, 1978).
 
-Sentences stand in the digest as they were said, in order, with who said them; a short block of code is one.
-What a person asked for first comes first. The rest is a question of cover (``cover.py``): what is dense is taken, what
-repeats is not. Sentences without two words that say something ("ok, great") are left out, and what an assistant asks
-counts half: answers, causes, figures and commands mostly stand in what an assistant says.
+Sentences stay in their order, with their speaker; the person's request comes first. A short block of code is one
+sentence. Sentences without two informative words ("ok, great") are left out, and an assistant's questions count half.
 
-A digest is not shorter than it has to be: of 60 questions asked of 20 sessions, digests of a fifth of the tokens, the
-person's words first, answered .183, these answer .883 (`bench digests`, a set that they were fitted to).
+Of 60 questions about 20 sessions, digests of a fifth of the tokens answered .183, these answer .883
+(`python -m bench digests`, on the set that they were fitted to).
 """
 
 from __future__ import annotations

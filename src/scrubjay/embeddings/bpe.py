@@ -52,7 +52,8 @@ _UNIT_ASCII = re.compile(" *+(?:[A-Za-z]++|[^A-Za-z \n]++)| ++|\n")
 LONGEST_RUN_TOKEN = 16
 """Length of the longest run of one character that is a token."""
 _RUN = re.compile(r"([ ./=_*#-])\1{63,}")
-"""A run long enough that what stands before it and behind it do not meet; of characters whose `LONGEST_RUN_TOKEN` is a token."""
+"""A run long enough that what stands before it and behind it do not meet; of characters whose
+`LONGEST_RUN_TOKEN` is a token."""
 
 SHORT_UNIT = 24
 """Characters up to which a unit is merged without a heap; beyond, looking at all pairs grows as the square."""
@@ -133,7 +134,7 @@ class _UnitCache(dict[str, bytes]):
         return [*ids[:at], *[whole] * more, *ids[at:]]
 
     def _search(self, pair: int, never: int) -> int:
-        """The merge of a pair by binary search, or ``never``; after ``SEARCHES_BEFORE_DICT`` of them, a dictionary takes over."""
+        """The merge of a pair by binary search, or ``never``; after ``SEARCHES_BEFORE_DICT``, by a dictionary."""
         table = self._table
         self._searches += 1
         if self._searches == SEARCHES_BEFORE_DICT:

@@ -66,7 +66,8 @@ class NameIndex:
         bearers, phrases = self._bearers, self._phrases
         self._telling.clear()
         for spelling, concept in spellings:
-            # `level_text.is_plain` and `number_stem`, written out: a new process does this to every name of the dictionary.
+            # `level_text.is_plain` and `number_stem`, written out: a new process does this to every name of
+            # the dictionary.
             if spelling.isascii() and spelling.replace(" ", "").isalnum() and "  " not in spelling:
                 body = spelling.strip().lower()
             else:

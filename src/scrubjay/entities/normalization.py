@@ -215,7 +215,10 @@ def number_ending(word: str) -> tuple[int, str] | None:
         How many characters to cut off its end and what to put there; None where there is nothing to do.
 
     Example:
-        >>> number_ending("memory"), number_ending("memories"), number_ending("crates"), number_ending("class"), number_ending("aws")
+        >>> (
+        ...     number_ending("memory"), number_ending("memories"), number_ending("crates"),
+        ...     number_ending("class"), number_ending("aws")
+        ... )
         ((1, 'ies'), (3, 'y'), (1, ''), (0, 'es'), None)
     """
     if len(word) < MIN_WORD or not (word.isascii() and word.isalpha()):

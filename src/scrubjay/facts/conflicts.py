@@ -5,7 +5,8 @@ They know no grammar, so that no misread sentence lets a denial or another numbe
 Each sign is of a kind that holds for statements about anything: how much of their words they share, whether one denies,
 whether their numbers agree, what tells of time. None knows a word of a subject. ``weighed`` says what each is worth.
 
-A logistic regression over the signs. Its weights stand in ``data/weights.txt``, fitted by ``python -m bench weigh-changes`` to
+A logistic regression over the signs. Its weights stand in ``data/weights.txt``, fitted by ``python -m bench
+weigh-changes`` to
 labelled pairs; a line holds a sign, and what it adds for each verdict in the order of ``VERDICTS``.
 
 A wrong "duplicate" loses what was said, a wrong "supersedes" hides what is true; a wrong "new" does neither.

@@ -618,7 +618,8 @@ def is_kept(signs: int) -> bool:
 def clause_log_odds(signs: int) -> float:
     """Return the log odds that a clause with these signs says something lasting.
 
-    >>> clause_log_odds(FEATURE_BITS["of our"] | FEATURE_BITS["named"]) > clause_log_odds(FEATURE_BITS["of order"] | FEATURE_BITS["number"])
+    >>> ours, ordered = ("of our", "named"), ("of order", "number")
+    >>> clause_log_odds(sum(map(FEATURE_BITS.get, ours))) > clause_log_odds(sum(map(FEATURE_BITS.get, ordered)))
     True
     """
     table, total = _table(signs & _SUBJECT_BITS), BIAS

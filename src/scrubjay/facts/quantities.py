@@ -80,7 +80,10 @@ class DateValue:
 def parse_clock(text: str) -> tuple[int, bool] | None:
     """Return the minutes after midnight that a clock says, and whether they may be of either half of the day.
 
-    >>> parse_clock("5pm"), parse_clock("17:00"), parse_clock("14h30"), parse_clock("5:30"), parse_clock("12am"), parse_clock("25:00")
+    >>> (
+    ...     parse_clock("5pm"), parse_clock("17:00"), parse_clock("14h30"), parse_clock("5:30"),
+    ...     parse_clock("12am"), parse_clock("25:00")
+    ... )
     ((1020, False), (1020, False), (870, False), (330, True), (0, False), None)
     """
     match = _CLOCK.fullmatch(text)
@@ -242,7 +245,10 @@ MAX_NUMERAL: Final = 18
 def parse_number(digits: str, tongue: str) -> float | None:
     """Return the number that digits write; the comma parts thousands in English and decimals elsewhere.
 
-    >>> parse_number("1,000", "en"), parse_number("1.000", "de"), parse_number("2,5", "de"), parse_number("3.11.2", "en")
+    >>> (
+    ...     parse_number("1,000", "en"), parse_number("1.000", "de"), parse_number("2,5", "de"),
+    ...     parse_number("3.11.2", "en")
+    ... )
     (1000.0, 1000.0, 2.5, None)
     """
     if len(digits) > MAX_NUMERAL or not digits.isascii():

@@ -202,7 +202,10 @@ def may_share_subject(old: str, new: str) -> bool:
 
     >>> may_share_subject("Flags are in Unleash.", "Our flags are in LaunchDarkly.")
     True
-    >>> may_share_subject("Max weighs 70 kg", "Mia weighs 60 kg"), may_share_subject("Room A seats 8", "Room B seats 12")
+    >>> (
+    ...     may_share_subject("Max weighs 70 kg", "Mia weighs 60 kg"),
+    ...     may_share_subject("Room A seats 8", "Room B seats 12")
+    ... )
     (False, False)
     >>> may_share_subject("Tom reports to Ines", "Ines reports to Tom")
     False
@@ -223,8 +226,12 @@ def _said(text: str, language: str) -> ParsedStatement:
     raw = tuple(_WORD.findall(text))
     low = tuple(word.lower().replace("’", "'").removesuffix("'s") for word in raw)
     small = function_words(language) | function_words("en") | LIGHT
-    keys = tuple("" if word in small else SAME.get(word) or SAME.get(stem_word(word, language)) or stem_word(word, language)
-                 for word in low)  # fmt: skip
+    keys = tuple(
+        ""
+        if word in small
+        else SAME.get(word) or SAME.get(stem_word(word, language)) or stem_word(word, language)
+        for word in low
+    )
     return ParsedStatement(" ".join(text.lower().replace("’", "'").split()), raw, low, keys)
 
 

@@ -205,7 +205,8 @@ def add_memories(
 ) -> list[AddReport]:
     """Add memories, each once; all fields of all of them are checked before the first is written.
 
-    Only equal texts are one memory (`validate_memory.normal`), however alike others are. A turn that is nothing but recalled
+    Only equal texts are one memory (`validate_memory.normal`), however alike others are. A turn that is
+    nothing but recalled
     memories is passed over, and its answer says so. What ``allow`` names is never replaced as a secret. A turn is
     read with those before it, and a stored one that it calls a secret is redacted (`scrub_turns`).
     """

@@ -254,11 +254,11 @@ class ProjectResolver:
         return self._names[asked]
 
     def chosen(self, source: str) -> str | None:
-        """Return a source's stored project: a name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None before its first sync."""
+        """Return a name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None before the source's first sync."""
         return self._known.get(self._mark(("source", source)))
 
     def choice(self, source: str, chosen: str) -> PutProject:
-        """Return the change that remembers which project a source belongs to: a name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`."""
+        """Return the change that stores a source's project; see `chosen` for its values."""
         from scrubjay.storage.changes import PutProject
 
         mark = self._mark(("source", source))

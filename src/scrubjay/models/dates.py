@@ -73,7 +73,10 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
         value: What was given.
         place: The zone that local time is of; None is this machine's.
 
-    >>> parse_when("2026-03-01").precision, parse_when("2026-03").precision, parse_when("2026-03-01T10:00:00Z").precision
+    >>> (
+    ...     parse_when("2026-03-01").precision, parse_when("2026-03").precision,
+    ...     parse_when("2026-03-01T10:00:00Z").precision
+    ... )
     ('day', 'month', 'second')
 
     Raises:

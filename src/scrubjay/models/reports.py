@@ -672,7 +672,8 @@ class Check:
 
     Attributes:
         about: What it is, the same each time: ``store``, ``claude-code capture``.
-        state: ``check_ok``; ``check_warning`` where it works but somebody should know; ``check_problem`` where it does not.
+        state: ``check_ok``; ``check_warning`` where it works but somebody should know; ``check_problem`` where
+            it does not.
         found: What was seen, one sentence without anybody's words.
         fix: The next command or step; an empty string where there is none.
         mended: Whether it was put right just now.

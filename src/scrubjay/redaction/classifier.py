@@ -492,7 +492,8 @@ _DATED: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"'
 _CODE_PHRASE: Final = re.compile(r"\bcode[ -]?(?:phrase|name)s?\b[^.!?\n]{0,24}\Z", re.IGNORECASE)
 """What somebody tells a memory to see whether it remembers: such a phrase opens nothing, and is asked for again."""
 _ID: Final = re.compile(
-    rf"\b(?:{'|'.join((*TIER_PREFIXES.values(), ENTITY_PREFIX, CATEGORY_PREFIX))})[0-9a-f]{{{ID_DIGITS}}}(?![0-9A-Za-z])"
+    rf"\b(?:{'|'.join((*TIER_PREFIXES.values(), ENTITY_PREFIX, CATEGORY_PREFIX))})"
+    rf"[0-9a-f]{{{ID_DIGITS}}}(?![0-9A-Za-z])"
 )
 """The id of a memory: in a note it says which one a section is, in a talk which one is meant."""
 _NEAR: Final = 40

@@ -280,7 +280,8 @@ more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
 def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
     """Add the proximity of each memory to the times that the question names.
 
-    ``DATE_WEIGHT x 2^(-gap / length)``: all of it within the time, half at a distance of the time's own length (at least
+    ``DATE_WEIGHT x 2^(-gap / length)``: all of it within the time, half at a distance of the time's own length
+    (at least
     a day). Of several times the nearest counts.
 
     Args:

@@ -90,7 +90,8 @@ NEIGHBOUR_FACTOR: Final = 3
 SESSION_DEPTH: Final = 400
 """Hits of a channel from which conversations are ranked: of each, more than its best turn is wanted."""
 MIN_SHARE: Final = 0.5
-"""Least score of a memory that a link or a category brings in, as a share of the best score; a threshold replaces it."""
+"""Least score of a memory that a link or a category brings in, as a share of the best score; a threshold
+replaces it."""
 
 
 @dataclass(frozen=True, slots=True)

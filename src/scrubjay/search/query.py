@@ -74,8 +74,9 @@ class ParsedQuery:
 def parse_query(query: str) -> ParsedQuery:
     """Take a query apart. An odd quote is a character like any other; nothing here is an error.
 
-    >>> parse_query('deploy "blue bunny" -staging')
-    ParsedQuery(text='deploy blue bunny', phrases=('blue bunny',), excluded=('staging',), cut=False, wished=(), passed=0)
+    >>> found = parse_query('deploy "blue bunny" -staging')
+    >>> found.text, found.phrases, found.excluded, found.cut, found.wished, found.passed
+    ('deploy blue bunny', ('blue bunny',), ('staging',), False, (), 0)
     >>> parse_query('who directed "Blue Bunny" and when did it open?').wished
     ('Blue Bunny',)
     >>> parse_query('what is -5 minus "x').phrases

@@ -144,7 +144,10 @@ SIMPLE_CONTENT_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/f
 """Content types that a browser sends for a page of another origin without a preflight."""
 
 TOKEN_NEEDED: Final = "A valid token is required; revoked and expired ones are rejected."
-TOKEN_NEEDED_HINT: Final = "get one from the server's operator (`scrubjay token create NAME`) and send it as Authorization: Bearer TOKEN"
+TOKEN_NEEDED_HINT: Final = (
+    "get one from the server's operator (`scrubjay token create NAME`) "
+    "and send it as Authorization: Bearer TOKEN"
+)
 TOKENS_EXIST: Final = "A token is required: this server has tokens."
 TOKENS_EXIST_HINT: Final = (
     "send one as Authorization: Bearer TOKEN, or start the server with --open to exempt your local programs"

@@ -410,7 +410,10 @@ def client_key(scope: Scope) -> Hashable:
 def client_network(host: str) -> str:
     """Return the part of an address that identifies a client: all of an IPv4 address, the /64 network of IPv6.
 
-    >>> client_network("192.0.2.7"), client_network("::ffff:192.0.2.7"), client_network("2001:db8::7") == client_network("2001:db8::8")
+    >>> (
+    ...     client_network("192.0.2.7"), client_network("::ffff:192.0.2.7"),
+    ...     client_network("2001:db8::7") == client_network("2001:db8::8")
+    ... )
     ('192.0.2.7', '192.0.2.7', True)
     """
     try:

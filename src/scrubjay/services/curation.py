@@ -92,7 +92,10 @@ def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> Lif
 def feedback_strength(useful: int, wrong: int) -> float:
     """Return the strength of a memory that was called useful and wrong so often: bounded, whatever the numbers.
 
-    >>> feedback_strength(0, 0), feedback_strength(3, 0), feedback_strength(0, 1), feedback_strength(1, 1), feedback_strength(0, 1000)
+    >>> (
+    ...     feedback_strength(0, 0), feedback_strength(3, 0), feedback_strength(0, 1),
+    ...     feedback_strength(1, 1), feedback_strength(0, 1000)
+    ... )
     (1.0, 1.0, 0.5, 0.6666666666666666, 0.3)
     """
     return max(MIN_STRENGTH, (1 + useful) / (1 + useful + wrong))

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 
 NO_FILTERS: Final = Filters()
-STALE_QUOTA = "Files changed, but there is no room ([quota]): the answer is from before; `scrubjay sync` takes what fits."
+STALE_QUOTA = (
+    "Files changed, but there is no room ([quota]): the answer is from before; "
+    "`scrubjay sync` takes what fits."
+)
 STALE_READ_ONLY = "Files changed, but the store is read-only: the answer is from before."
 STALE_BUSY = "Files changed, but another process is writing: the answer is from before."
 

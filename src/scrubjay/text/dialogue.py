@@ -89,7 +89,8 @@ _NOT_KNOWING: Final = re.compile(
 def is_question(sentence: str) -> bool:
     """Return whether a sentence asks; people leave out the mark.
 
-    >>> [is_question(text) for text in ("how long is the trial", "It is slow on Mondays, why", "多久？", "Wann ist das")]
+    >>> texts = ("how long is the trial", "It is slow on Mondays, why", "多久？", "Wann ist das")
+    >>> [is_question(text) for text in texts]
     [True, True, True, True]
     >>> [is_question(text) for text in ("21 days.", "when it fails, run make clean", "I know what to do.")]
     [False, False, False]

@@ -137,7 +137,7 @@ def escape_markup(text: str) -> str:
 
 
 def escape_json(json_text: str) -> str:
-    r"""Return JSON in which all that `strip_control` would take out is an escape, so that it reads back as it is stored.
+    r"""Return JSON in which every character that `strip_control` removes is an escape, so it reads back unchanged.
 
     >>> escape_json('"a\u202eb"')
     '"a\\u202eb"'

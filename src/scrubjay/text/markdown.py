@@ -544,8 +544,10 @@ class LinkTarget:
 def extract_links(text: str) -> tuple[LinkTarget, ...]:
     """Return what a text links to, in order of first mention, none twice.
 
-    >>> extract_links("see [[Seeds#Winter|there]] and [this](../a%20b.md#x), not `[[code]]` or [out](https://x.org)")
-    (LinkTarget(name='Seeds', heading='Winter', rule='wikilink'), LinkTarget(name='../a b.md', heading='x', rule='markdown'))
+    >>> for link in extract_links("see [[Seeds#Winter|there]], [this](../a%20b.md#x), not `[[code]]`, [out](https://x.org)"):
+    ...     print(link)
+    LinkTarget(name='Seeds', heading='Winter', rule='wikilink')
+    LinkTarget(name='../a b.md', heading='x', rule='markdown')
     """
     if "[" not in text:
         return ()

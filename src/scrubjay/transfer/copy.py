@@ -477,7 +477,8 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
             return "new"
         if there.secret != here.secret:
             raise InputError(
-                f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} memories and another "
+                f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} "
+                f"memories and another "
                 "secret. Nothing was written.",
                 hint=EMPTY_HINT,
             )

@@ -286,7 +286,8 @@ class _Logs:
             if text:
                 self.read.add(key)
                 yield Turn(
-                    key, "user", text, session, row.line, row.start, row.end, as_micros(entry.get("timestamp")), self.cwd,
+                    key, "user", text, session, row.line, row.start, row.end,
+                    as_micros(entry.get("timestamp")), self.cwd,
                     agent=NAME,
                 )  # fmt: skip
 

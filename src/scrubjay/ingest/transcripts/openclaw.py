@@ -84,7 +84,10 @@ def session_keys(root: Path, path: str) -> Mapping[str, str]:
 def is_spawned_session(key: str) -> bool:
     """Return whether nobody types in a session of this key: a sub-agent's, or one that a timer begins.
 
-    >>> is_spawned_session("agent:main:subagent:7"), is_spawned_session("cron:nightly"), is_spawned_session("agent:main:main")
+    >>> (
+    ...     is_spawned_session("agent:main:subagent:7"), is_spawned_session("cron:nightly"),
+    ...     is_spawned_session("agent:main:main")
+    ... )
     (True, True, False)
     """
     return ":subagent:" in key or ":cron:" in key or key.startswith("cron:")

@@ -91,7 +91,8 @@ class _OpenSession:
 class MCPEndpoint:
     """Where MCP is spoken, behind a gate: an ASGI application.
 
-    A client that begins sessions and ends none, as many do, keeps the newest `MAX_SESSIONS_PER_CLIENT`: the one that was idle longest
+    A client that begins sessions and ends none, as many do, keeps the newest `MAX_SESSIONS_PER_CLIENT`: the
+    one that was idle longest
     is ended for the next. Where all are in use, the next is refused.
     """
 

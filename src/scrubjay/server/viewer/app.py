@@ -34,7 +34,10 @@ from scrubjay.server.viewer.page import (
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
-WRONG_TOKEN = "This token is not valid. Check that it was pasted completely, or ask the server's operator for a new one."
+WRONG_TOKEN = (
+    "This token is not valid. Check that it was pasted completely, "
+    "or ask the server's operator for a new one."
+)
 
 
 def _get_tokens(request: Request) -> TokenStore:

@@ -52,7 +52,10 @@ def format_count(count: int, one: str, many: str = "") -> str:
 def format_day(text: str) -> str:
     """Return an ISO date, however precise, as people write it; other text as it is.
 
-    >>> format_day("2026-03-01T10:05:00+00:00"), format_day("2026-03-01"), format_day("2026-03"), format_day("2026"), format_day("soon")
+    >>> (
+    ...     format_day("2026-03-01T10:05:00+00:00"), format_day("2026-03-01"), format_day("2026-03"),
+    ...     format_day("2026"), format_day("soon")
+    ... )
     ('1 March 2026, 10:05 UTC', '1 March 2026', 'March 2026', '2026', 'soon')
     """
     try:
@@ -309,7 +312,10 @@ class MemoryRow:
 def without_headings(text: str) -> str:
     r"""Return what stands below the headings that a passage or snippet begins with; a text of headings alone as it is.
 
-    >>> without_headings("# Berth\n\n## Costs\n\nForty euros."), without_headings("# Berth"), without_headings("…forty # euros")
+    >>> (
+    ...     without_headings("# Berth\n\n## Costs\n\nForty euros."), without_headings("# Berth"),
+    ...     without_headings("…forty # euros")
+    ... )
     ('Forty euros.', '# Berth', '…forty # euros')
     """
     return _HEADINGS.sub("", text).lstrip() or text

@@ -1,6 +1,7 @@
 """PostgreSQL connections: connect, pool, escape text that the server rejects, and translate its errors.
 
-A connection returns to the pool clean, or is closed. One that the server has ended meanwhile fails at the next ``BEGIN``
+A connection returns to the pool clean, or is closed. One that the server has ended meanwhile fails at the next
+``BEGIN``
 and is replaced before anything was done on it.
 """
 
@@ -116,7 +117,8 @@ def connect(url: str) -> Database:
     except psycopg.Error as error:
         # Neither the text nor the cause is passed on: a driver may repeat the URL, password and all.
         raise StoreError(
-            f"{hide_password(url)} cannot be reached ({_message_without_password(url, str(error))}). Nothing more was written.",
+            f"{hide_password(url)} cannot be reached ({_message_without_password(url, str(error))}). "
+            f"Nothing more was written.",
             hint="check that the server runs, and the URL's host, port, user and database",
         ) from None
     _register_text_adapters(db)
@@ -172,7 +174,8 @@ def translate_errors(url: str) -> Iterator[None]:
         yield
     except (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure) as error:
         raise StoreBusyError(
-            f"{hide_password(url)} is locked by another session that writes or changes its tables. Nothing was written.",
+            f"{hide_password(url)} is locked by another session that writes or changes its tables. "
+            f"Nothing was written.",
             hint="try again in a moment",
         ) from error
     except errors.DiskFull as error:
@@ -193,7 +196,8 @@ def translate_errors(url: str) -> Iterator[None]:
     except psycopg.Error as error:
         if _is_disconnected(error):
             raise StoreError(
-                f"The connection to {hide_password(url)} was lost ({_one_line(error)}). The open transaction was rolled back.",
+                f"The connection to {hide_password(url)} was lost ({_one_line(error)}). The open "
+                f"transaction was rolled back.",
                 hint="run it again: the next call reconnects, and what was written already is not written twice",
             ) from error
         raise StoreError(

@@ -109,7 +109,8 @@ TIER_OF: Final = (
     "(SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s "
     "AND m.hash = e.{0} AND m.key = ANY(%(keys)s))"
 )
-"""The tier of a visible memory that an event knows by its number; none of any other. Looked up as `VISIBLE_EDGES` does."""
+"""The tier of a visible memory that an event knows by its number; none of any other. Looked up as
+`VISIBLE_EDGES` does."""
 SELECT_EVENTS: Final = f"""
 SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM (
     SELECT e.*, {TIER_OF.format("memory")} AS tier, {TIER_OF.format("other")} AS other_tier FROM event e

@@ -144,7 +144,8 @@ class TenantIndexer:
             row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
             if row is None or not row[0]:
                 raise StoreError(
-                    f"{hide_password(self._url)}: only the owner of the tables can build an index, and this user is not the owner. "
+                    f"{hide_password(self._url)}: only the owner of the tables can build an index, "
+                    f"and this user is not the owner. "
                     "Nothing was written.",
                     hint="run it once as the owner: --store postgresql://scrubjay_owner@host/database",
                 )

@@ -313,7 +313,8 @@ def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dim
     db.execute(f"SET maintenance_work_mem TO '{BUILD_MEMORY}'")
     db.execute(
         CREATE_INDEX.format(
-            name=index_name(tenant, model), at=here, dimensions=int(dimensions), links=HNSW_M, effort=HNSW_EF_CONSTRUCTION,
+            name=index_name(tenant, model), at=here, dimensions=int(dimensions), links=HNSW_M,
+            effort=HNSW_EF_CONSTRUCTION,
             tenant=int(tenant), model=int(model),
         )
     )  # fmt: skip

@@ -60,7 +60,10 @@ PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS), "%s")
 PUT_DOCUMENT: Final = (
     insert_sql("document", ("tenant", "generation", *DOCUMENT_COLUMNS), "%s") + " RETURNING id"
 )
-SET_DOCUMENT: Final = f"UPDATE document SET {', '.join(f'{name} = %s' for name in DOCUMENT_COLUMNS)} WHERE tenant = %s AND id = %s"
+SET_DOCUMENT: Final = (
+    f"UPDATE document SET {', '.join(f'{name} = %s' for name in DOCUMENT_COLUMNS)} "
+    "WHERE tenant = %s AND id = %s"
+)
 SET_PLACE: Final = (
     f"UPDATE memory SET document = %s, {', '.join(f'{name} = %s' for name in PLACE_COLUMNS)} "
     "WHERE tenant = %s AND num = %s"
@@ -495,7 +498,8 @@ class PostgresRebuild:
 
     def _prepared(self, condition: str, values: tuple[Any, ...]) -> list[PreparedMemory]:
         found = self._db.execute(
-            f"SELECT m.num, m.language, {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE m.tenant = %s AND m.generation = %s "
+            f"SELECT m.num, m.language, {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE m.tenant = %s AND "
+            f"m.generation = %s "
             f"AND {condition}",
             (self._old.number, self._old.generation, *values),
         ).fetchall()

@@ -1,6 +1,7 @@
 """Blobs: the encoding of columns, postings and vectors, and memory-mapped copies of a large store's vectors.
 
-The copies are one file for each segment, version and model, beside the store, mode 0600. A file never changes: a changed
+The copies are one file for each segment, version and model, beside the store, mode 0600. A file never changes:
+a changed
 segment has another version and so another file. They are caches: remove them, and the next search writes them again.
 """
 

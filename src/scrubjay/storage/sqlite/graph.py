@@ -93,7 +93,8 @@ def node_condition(kind: str, keys: Sequence[str], node: str = "e.dst") -> str:
         keys: The visibility keys of who asks.
         node: SQL of its number; ``e.tenant`` is the tenant.
     """
-    return f"EXISTS (SELECT 1 FROM {kind} c WHERE c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node})"
+    seen = f"c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node}"
+    return f"EXISTS (SELECT 1 FROM {kind} c WHERE {seen})"
 
 
 def encode_weight_and_time(edge: Edge) -> tuple[int | float, int]:
@@ -210,7 +211,8 @@ def _project_edges(visible: VisibleMemories, hashes: Sequence[int], wanted: set[
     for project, *head in heads:
         for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
             near = visible.db.execute(
-                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {visible.among()} AND project = ? AND {IS_HEAD} "
+                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {visible.among()} AND "
+                f"project = ? AND {IS_HEAD} "
                 f"AND {TIME_SQL.format('m')} {sign}= ? AND ({TIME_SQL.format('m')}, m.tier, m.hash) {sign} (?, ?, ?) "
                 f"ORDER BY {TIME_SQL.format('m')} {order}, m.tier {order}, m.hash {order} LIMIT 1",
                 (*visible.own, project, head[3], head[3], head[0], head[1]),

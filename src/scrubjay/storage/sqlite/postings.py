@@ -121,7 +121,7 @@ def small_vocabulary(db: Database, tenant: int) -> tuple[str, ...] | None:
 
 
 def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
-    """Return the tenant's terms that share so many trigrams with a word that they may be near, at most `MAX_CANDIDATES`.
+    """Return the tenant's terms that share enough trigrams with a word, at most `MAX_CANDIDATES`.
 
     The Jaccard index of a terms and b, of which s are shared, is s / (a + b - s). For it to come to the floor f, s must
     be f · a or more, since b is at least s, and b at most s · (1 + 1 / f) - a. So of the thousands of terms that share
