@@ -46,9 +46,9 @@ def test_an_answer_of_postgres_that_sqlite_does_not_give_fails_the_run(
 
 def test_a_small_run_measures_a_tenant_without_and_with_what_is_made_for_large_ones(tmp_path: Path) -> None:
     out = tmp_path / "large.json"
-    assert main(["postgres-large", "--memories", "400", "--questions", "3", "--json", str(out)]) == 0
+    assert main(["postgres-large", "--memories", "150", "--questions", "2", "--json", str(out)]) == 0
     found = json.loads(out.read_text())
-    assert found["fill"]["memories"] == 400
+    assert found["fill"]["memories"] == 150
     for name in ("without", "with"):
         assert found[name]["search"]["p50"] > 0
         assert found[name]["after"]["p50"] > 0

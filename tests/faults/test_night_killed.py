@@ -20,7 +20,7 @@ from store_contract.sqlite_check import disagreements
 NIGHT = Path(__file__).with_name("night.py")
 SESSIONS = GROUP_BATCH + 8
 TURNS = 4
-ROUNDS = 4
+ROUNDS = 2
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from store_contract.postgres_server import PostgresServer
 
 TENANT = "acme"
 STEPS = 80
-CUTS = 4
+CUTS = 2
 """Cuts each way; a two-hundredth of ``--kills``, if that is more."""
 PIECES = 10
 """Rows of a piece, so that a small tenant has many."""

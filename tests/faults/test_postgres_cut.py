@@ -13,7 +13,7 @@ from wire import Wire, wired
 
 from store_contract.postgres_server import PostgresServer
 
-CUTS = 3
+CUTS = 2
 """Cuts of each work and kind; a hundredth of ``--kills``, if that is more."""
 ONE = ("add", "forget", "archive", "link")
 """Works of one transaction that writes."""

@@ -20,7 +20,7 @@ from storm import FAULTS
 from scrubjay import Memory, NewMemory
 from store_contract.postgres_server import PostgresServer
 
-FEW = 8
+FEW = 4
 """Faults; a fiftieth of ``--kills``, if that is more."""
 PATIENCE_S = 60.0
 """Seconds after which a step that was not done is a failure: a restart takes one."""

@@ -22,7 +22,7 @@ from store_contract.samples import sample_id, sample_memory, write_changes
 from store_contract.sqlite_check import disagreements
 
 WRITER = Path(__file__).with_name("writer.py")
-ROUNDS = 4
+ROUNDS = 2
 """Rounds unless `--rounds` asks for more; a thousand take about half an hour."""
 STEPS = 400
 TENANT = "faults"

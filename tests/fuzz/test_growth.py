@@ -12,9 +12,9 @@ from fuzz.shapes import shapes
 from fuzz.steps import documents, questions
 from scrubjay.search.query import MAX_QUERY_LENGTH
 
-# Longer texts: python -m fuzz.grow
-SMALL: Final = {size: shapes(size) for size in (4_096, 16_384)}
-LARGE: Final = {size: dict(list(shapes(size).items())[::2]) for size in (8_192, 32_768)}
+# A sample of the shapes; all of them, and longer texts: make growth
+SMALL: Final = {size: dict(list(shapes(size).items())[::3]) for size in (4_096, 16_384)}
+LARGE: Final = {size: dict(list(shapes(size).items())[1::6]) for size in (8_192, 32_768)}
 ASKED: Final = {size: shapes(size) for size in (MAX_QUERY_LENGTH // 4, MAX_QUERY_LENGTH)}
 
 

@@ -121,7 +121,7 @@ steps = st.one_of(
 )
 
 
-@how(max_examples=12, deadline=None, derandomize=True)
+@how(max_examples=6, deadline=None, derandomize=True)
 @given(st.lists(steps, min_size=6, max_size=14))
 def test_what_was_read_before_and_what_is_read_anew_come_to_the_same(history: list[tuple[str, int]]) -> None:
     """Whatever arrives when, is forgotten, put away or taken back: the last night leaves the same."""
@@ -129,7 +129,7 @@ def test_what_was_read_before_and_what_is_read_anew_come_to_the_same(history: li
         assert lived(memory, history, forgetful=False) == lived(other, history, forgetful=True)
 
 
-@how(max_examples=8, deadline=None, derandomize=True)
+@how(max_examples=4, deadline=None, derandomize=True)
 @given(st.permutations(range(TALKS)), st.sets(st.integers(0, TALKS - 1), min_size=1))
 def test_talks_that_arrive_late_count_as_if_they_had_been_there(order: list[int], nights: set[int]) -> None:
     """Nights that were taken back leave what they read, and one night over everything draws the same as without."""

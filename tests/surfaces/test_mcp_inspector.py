@@ -68,6 +68,7 @@ def test_the_inspector_lists_calls_and_reads(inspect: Inspect) -> None:
     assert said(inspect("--method", "prompts/list"))["prompts"][0]["name"] == "recall"
 
 
+@pytest.mark.parametrize("inspect", ["http"], indirect=True)
 def test_the_inspector_shows_an_error_of_a_tool_as_we_say_it(inspect: Inspect) -> None:
     # The SDK holds an error's fields against the output schema too: a schema that asks for more would hide the error.
     wish = ["--method", "tools/call", "--tool-name", "memory_search", "--tool-arg", "query=x", "since=soon"]
