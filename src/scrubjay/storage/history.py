@@ -1,4 +1,4 @@
-"""History writes: status changes, events, runs and cached extractions, checked alike for both SQL stores."""
+"""History writes: status changes, events, runs and cached extractions, checked the same way for both SQL stores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scrubjay.storage.validation import (
 
 
 class PriorMemory(NamedTuple):
-    """The row of a memory before a change: its number, the number of its id, and the fields that checks need."""
+    """The row of a memory before a change."""
 
     num: int
     number: int
@@ -31,14 +31,13 @@ class PriorMemory(NamedTuple):
 
 
 class HistoryWriter(ABC):
-    """Applies the lifecycle changes of one transaction, for one scope. A store says how it reads and writes rows."""
+    """Applies the lifecycle changes of one transaction for one scope; a store reads and writes the rows."""
 
     def __init__(self, tenant: Tenant, scope: Scope) -> None:
         self._tenant = tenant.number
         self._scope = scope
 
     def apply(self, change: c.LifecycleChange) -> None:
-        """Apply one change; memories that are absent or not visible are passed over."""
         match change:
             case c.PutLifecycle(lives):
                 self._put_lifecycles(lives)

@@ -1,7 +1,7 @@
 """Graph: concepts, categories, edges and chains, read for one scope and written in the writer's transaction.
 
-All that stands in the same sessions, documents and projects is read at once, small columns only, and paired
-here: a join would be at the mercy of what the server has yet learned of the tables' sizes.
+Chains read the small columns of whole sessions, documents and projects and pair them in Python: a join would depend on
+the statistics that the server has of the tables' sizes.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ CHAIN_NEIGHBOURS: Final = (
 
 
 class ChainLink(NamedTuple):
-    """What chains ask of a memory."""
-
     id: str
     key: str
     at: int
@@ -55,14 +53,12 @@ class ChainLink(NamedTuple):
 
     @property
     def head(self) -> bool:
-        """Whether it is a head of its project."""
         if self.session is not None or self.turn is not None:
             return self.session is not None and self.turn == 0
         return not self.ordinal
 
 
 def follows_edges(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
-    """Return the edges, later to earlier, that begin or end in these memories, by rule, source, end."""
     wanted = set(ids)
     asked = _select_links(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
     sessions = {one.session for one in asked if one.session is not None}
@@ -87,18 +83,10 @@ def _select_links(db: Database, scope_keys: ScopeKeys, condition: str, *values: 
 
 
 class SessionTurns(NamedTuple):
-    """The turns of sessions.
-
-    Attributes:
-        places: Session and turn of each.
-        said: What was said at each place, by id's prefix and number.
-    """
-
     places: dict[str, tuple[str, int]]
     said: dict[tuple[str, int], list[str]]
 
     def beside(self, memory: str) -> tuple[str, ...]:
-        """Return what was said just before and after a turn."""
         if memory not in self.places:
             return ()
         session, turn = self.places[memory]
@@ -106,13 +94,11 @@ class SessionTurns(NamedTuple):
 
 
 def read_turns(db: Database, scope_keys: ScopeKeys) -> SessionTurns:
-    """Return all visible turns."""
     found = _select_turns(db, scope_keys, "true")
     return SessionTurns(dict(found), _ids_by_turn(found))
 
 
 def adjacent_turns(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return what was said just before and after each turn, of those that have any."""
     asked = dict(_select_turns(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
     sessions = {session for session, _ in asked.values()}
     numbers = {beside for _, turn in asked.values() for beside in (turn - 1, turn + 1)}
@@ -126,7 +112,6 @@ def adjacent_turns(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> d
 def _select_turns(
     db: Database, scope_keys: ScopeKeys, condition: str, *values: Any
 ) -> list[tuple[str, tuple[str, int]]]:
-    """Return the visible turns that meet a condition, in the order of their ids, each with its place."""
     found = db.execute(
         f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
         'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
@@ -176,8 +161,6 @@ NO_TENANT: Final = -1
 
 
 class PostgresGraph:
-    """Concepts, categories, edges, chains, sessions and projects that one scope sees."""
-
     def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, snapshot: Snapshot) -> None:
         self._db = db
         self._snapshot = snapshot
@@ -213,7 +196,6 @@ class PostgresGraph:
         ]
 
     def concept_rows(self) -> list[EntityRow]:
-        """Return the visible rows of concepts, as tuples."""
         found = self._bound(
             "SELECT hash, key, name, nullif(aliases, '{}'), kind, at FROM concept "
             "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
@@ -224,7 +206,6 @@ class PostgresGraph:
         ]
 
     def concept_mark(self) -> int:
-        """Return how often the visible concepts were changed."""
         ((found,),) = self._bound(
             "SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = %(tenant)s "
             "AND key = ANY(%(keys)s)"
@@ -266,7 +247,6 @@ class PostgresGraph:
         return self._snapshot.edges_of(ids, (near, tuple(wanted), limit), read)
 
     def _connected(self) -> bool:
-        """Return whether there is any edge that the scope may see, which many tenants do not have."""
         return self._snapshot.once("connected", self._any_edge)
 
     def _any_edge(self) -> bool:
@@ -362,8 +342,6 @@ DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %
 
 
 class PostgresGraphWriter:
-    """One transaction's work on the graph of a tenant, for one scope."""
-
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         self._db = db
         self._tenant = tenant.number
@@ -371,7 +349,6 @@ class PostgresGraphWriter:
         self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
     def apply(self, change: c.GraphChange) -> None:
-        """Do one change."""
         match change:
             case c.PutConcept(concept):
                 self._put_concept(concept)
@@ -400,7 +377,6 @@ class PostgresGraphWriter:
         self._count(concept.key)
 
     def _count(self, key: str) -> None:
-        """Count a change of a key's concepts: for good, as others keep by the count what they have read."""
         make_durable(self._db)
         self._db.execute(BUMP_CONCEPT_MARK, (self._tenant, key))
 
@@ -483,11 +459,7 @@ class PostgresGraphWriter:
         )
 
     def lose(self, removed: Collection[tuple[str, int]]) -> None:
-        """Remove the edges and events of memories whose rows a change removed, unless they are there again.
-
-        Args:
-            removed: Tier and number of each.
-        """
+        """Remove the edges and events of removed memories (tier and number), unless they are there again."""
         if not removed:
             return
         there = self._db.execute(
@@ -512,10 +484,10 @@ class PostgresGraphWriter:
 
 
 def _edge_values(found: Sequence[Edge]) -> Iterator[object]:
-    """Yield the values of `PUT_EDGE` but the tenant.
+    """Return the values of `PUT_EDGE` after the tenant.
 
-    Few texts are said of many edges: each edge names by a number which ones. To write them out for each took the
-    driver three quarters of what a write of edges takes.
+    Many edges share few texts, so each edge refers to its texts by number: writing them out for each took three
+    quarters of the time of a write.
     """
     said: dict[tuple[str | None, ...], int] = {}
     numbers = [said.setdefault((e.kind, e.key, e.origin, e.rule, e.run), len(said) + 1) for e in found]
@@ -532,7 +504,7 @@ def _is_given(edge: Edge | None) -> bool:
 
 
 def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
-    """Remove the edges and events of memories that one generation has and a fresh one has not."""
+    """Remove the edges and events of memories that the old generation has and the new one does not."""
     carried = (
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
         "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"

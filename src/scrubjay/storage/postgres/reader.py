@@ -1,10 +1,7 @@
 """Reader: one consistent view for one scope, inside one read-only transaction.
 
-Every transaction that writes puts a new random mark on its tenant's row, and each reader reads that first: as long as
-the mark is the same, so is all that the tenant holds, whoever wrote it. A number that counted up could come again after
-a restore.
-
-What those before it read of the same state, it does not read again (`SnapshotCache`).
+Every write puts a new random mark on its tenant's row, and each reader reads it first: as long as it is the same, what
+was read before (`SnapshotCache`) still holds. A counter could repeat a number after a restore.
 """
 
 from __future__ import annotations
@@ -63,8 +60,6 @@ SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
 
 
 class PostgresDocuments(PostgresGraph):
-    """Sources, documents and passages."""
-
     def sources(self) -> list[Source]:
         return list(self._snapshot.once("sources", self._sources))
 
@@ -91,7 +86,6 @@ class PostgresDocuments(PostgresGraph):
         return {document.path: document for document in self._documents("d.source = %s", source)}
 
     def held(self, sources: Sequence[str]) -> int:
-        """Return how many visible passages these sources' documents hold."""
         ((found,),) = self._all(
             f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
             *self._scope_keys,
@@ -123,8 +117,6 @@ AMONG_MEMORIES: Final = (
 
 
 class PostgresHistory:
-    """Events and runs that one scope sees."""
-
     _db: Database
     _scope_keys: ScopeKeys
 
@@ -177,7 +169,7 @@ BEFORE: Final = "before"
 
 
 class SnapshotCache:
-    """What was read of the last scopes, shared by one process's readers."""
+    """Snapshots of the last scopes, shared by one process's readers."""
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most = most_bytes
@@ -185,13 +177,6 @@ class SnapshotCache:
         self._lock = threading.Lock()
 
     def of(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
-        """Return what was read for a scope, nothing where something was written since.
-
-        Args:
-            tenant: As the open transaction sees it.
-            name: Its name.
-            keys: The visibility keys.
-        """
         with self._lock:
             scope = (name, keys)
             mark, held = self._snapshots.get(scope, (UNREAD, None))
@@ -205,13 +190,11 @@ class SnapshotCache:
             return fresh
 
     def drop(self, name: str) -> None:
-        """Let go of what was read of a tenant, which has changed."""
         with self._lock:
             for scope in [scope for scope in self._snapshots if scope[0] == name]:
                 self._snapshots[scope] = (UNREAD, _carry_over(*self._snapshots[scope]))
 
     def _make_room(self) -> None:
-        """Let go of those that were read longest ago; what grew is weighed when the next scope comes."""
         weight = sum(held.weight for _, held in self._snapshots.values())
         while len(self._snapshots) > 1 and (weight > self._most or len(self._snapshots) > MAX_SCOPES):
             _, (_, held) = self._snapshots.popitem(last=False)
@@ -219,7 +202,6 @@ class SnapshotCache:
 
 
 def _carry_over(mark: int, held: Snapshot | None) -> Snapshot:
-    """Return what is known of a scope that was read under a mark before: its rows, to be brought up to date."""
     fresh = Snapshot()
     if held is not None:
         seen = held.known("table")
@@ -230,15 +212,7 @@ def _carry_over(mark: int, held: Snapshot | None) -> Snapshot:
 
 
 class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
-    """A view that lasts as long as its transaction.
-
-    Args:
-        db: Inside the transaction.
-        scope: Who looks.
-        tenant: As it sees it, None before its first write.
-        kept: What was read before of the same state.
-        large: When a scope is large.
-    """
+    """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
     def __init__(
         self,
@@ -259,7 +233,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return self._snapshot.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
 
     def _read_rows(self) -> VisibleTable:
-        """Read what is visible: of a large tenant what was touched since it was read last, if that is known."""
         before = self._snapshot.take(BEFORE)
         if before is not None and self._posted:
             mark, seen = before
@@ -272,7 +245,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return self._all_rows()[0]
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        """Return which rows pass a filter; each channel of a search asks for the same."""
         if where not in self._passing:
             self._passing[where] = rows.filter_mask(self._db, self._scope_keys, self._table(), where)
         return self._passing[where]
@@ -284,7 +256,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
     def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        """Return title, length, turn and role of memories."""
         return self._snapshot.heads.of(ids, self._heads)
 
     def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
@@ -344,11 +315,10 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _looked(self) -> int | None:
-        """Return up to which memory the words of a large scope stand in blocks, None for a scope of usual size."""
+        """Return up to which memory the words of a large scope are in blocks, None for a scope of usual size."""
         return self._posted if self._table().rows > self._large.rows else None
 
     def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
             seen = (self._scope_keys, self._table(), self._snapshot)
@@ -369,7 +339,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
-        """Return the condition of waiting for a model, and the tenant and the number it asks for."""
         known = self._registered()
         number = known[fingerprint].number if fingerprint in known else -1
         mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"

@@ -1,10 +1,8 @@
 """Rows: tenants, records and edges as rows of the tables, and the memory table that one scope sees.
 
-Each statement about rows names its tenant: the first fence. The second are the policies of `schema.M005`, which let
-a transaction see and write only the rows of the tenant that it has named in its settings, and none before it has.
-
-An end is the number of its id: a memory's as in ``memory.hash``, which stays when the memory is replaced,
-moved or rebuilt. The kind tells whether the other end is a concept, a category or a memory.
+Every statement names its tenant, and row-level security (`schema.M005`) limits a transaction to the tenant that it has
+named in its settings. An edge's end is the number of its id, as in ``memory.hash``: it stays when the memory is
+replaced, moved or rebuilt. The edge's kind tells whether its target is a concept, a category or a memory.
 """
 
 from __future__ import annotations
@@ -49,11 +47,7 @@ FIND_TENANT: Final = (
 
 
 def find_tenant(db: Database, name: str) -> Tenant | None:
-    """Return a tenant, None before its first write, and let the transaction see its rows and no others.
-
-    Args:
-        db: Inside a transaction.
-        name: The tenant's name.
+    """Return a tenant, None before its first write, and limit the transaction to its rows.
 
     Raises:
         StoreVersionError: Another scrubjay has changed the schema since this one opened the store.
@@ -74,17 +68,7 @@ def _select_tenant(db: Database, name: str) -> Tenant | None:
 
 
 def lock_tenant(db: Database, name: str, secret: bytes | None, patience: float) -> Tenant:
-    """Return a tenant that nobody else writes to until the transaction ends; made now if it is new.
-
-    Args:
-        db: Inside a transaction.
-        name: The tenant's name.
-        secret: Its secret if it is new; random when left out.
-        patience: Seconds to wait for another writer.
-
-    Raises:
-        StoreVersionError: As `find_tenant`.
-    """
+    """Return a tenant, created if new, that nobody else writes to until the transaction ends."""
     # Nought would mean for ever.
     db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{max(1, round(patience * 1000))}ms",))
     # The tenant's name, not its number: a tenant that is not there yet must be locked, too.
@@ -102,18 +86,17 @@ def lock_tenant(db: Database, name: str, secret: bytes | None, patience: float) 
 
 
 def make_durable(db: Database) -> None:
-    """Let the transaction's commit wait for the disk, whatever else it holds."""
+    """Make the transaction's commit wait for the disk."""
     db.execute("SELECT set_config('synchronous_commit', 'on', true)")
 
 
 def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
-    """Return visibility key to how many memories a tenant holds; it reads an index of all of them."""
     asked = "SELECT key, count(*) FROM memory WHERE tenant = %s AND generation = %s GROUP BY key"
     return dict(db.execute(asked, (tenant.number, tenant.generation)).fetchall())
 
 
 def touch_tenant(db: Database, tenant: Tenant) -> int:
-    """Give a tenant another mark, and return it: what was read of it before is no longer how it is."""
+    """Give a tenant a new mark, and return it: snapshots of the old one are stale."""
     mark = secrets.randbits(63)
     db.execute("UPDATE tenant SET mark = %s WHERE id = %s", (mark, tenant.number))
     return mark
@@ -133,24 +116,20 @@ FROM_MEMORY: Final = "FROM memory m LEFT JOIN document d ON d.tenant = m.tenant 
 
 
 def sort_hash(memory: str) -> int | None:
-    """Return an id's number as a bigint that sorts as the id's digits do, None where it is no id."""
     parsed = parse_id(memory)
     return None if parsed is None else parsed[1] - SIGN
 
 
 def memory_hashes(ids: Iterable[str]) -> list[int]:
-    """Return the numbers of those of these that are ids."""
     return [number for memory in ids if (number := sort_hash(memory)) is not None]
 
 
 def node_hash(node: str) -> int:
-    """Return the number of the id of a memory, a concept or a category, which was checked to be one."""
     ((number,),) = [[number] for number in node_hashes([node])]
     return number
 
 
 def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
-    """Return the numbers of those of these that are ids, of memories, concepts and categories or ``of`` one."""
     parsed = [found for node in nodes if (found := parse_node_id(node)) is not None]
     return [number - SIGN for kind, number in parsed if of in (None, kind)]
 
@@ -158,7 +137,6 @@ def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
 def memory_to_row(
     memory: PreparedMemory, tenant: int, generation: int, document: int | None, numbers: Mapping[str, int]
 ) -> tuple[Any, ...]:
-    """Return a memory as the values of `INSERT_MEMORY`; ``numbers`` are those of its terms."""
     counts = memory.terms.counts
     record, event = memory.record, memory.record.event
     return (
@@ -174,12 +152,11 @@ def memory_to_row(
 
 
 def array_literal(numbers: Iterable[float]) -> str:
-    """Return numbers as the server writes an array: the driver would look at each, a third of what a write takes."""
+    """Return numbers as PostgreSQL writes an array: psycopg takes ten times as long to write out a list."""
     return f"{{{','.join(map(str, numbers))}}}"
 
 
 def memory_from_row(row: Sequence[Any]) -> Record:
-    """Return a row of `SELECTED_COLUMNS` as a record."""
     return record_from_row(row, tuple)
 
 
@@ -219,26 +196,17 @@ SELECT {EDGE_COLUMNS} FROM (
 
 
 def scope_parameters(scope_keys: ScopeKeys, **values: Any) -> dict[str, Any]:
-    """Return the values of a statement that is bound to tenant, generation and keys."""
     tenant, generation, keys = scope_keys
     return {"tenant": tenant, "generation": generation, "keys": keys, **values}
 
 
 def edge_from_row(row: tuple[Any, ...]) -> Edge:
-    """Return a row of `EDGE_COLUMNS` as an edge."""
     src_of, src, kind, dst_of, dst, *rest = row
     return Edge(id_from_hash(src_of, src), kind, id_from_hash(dst_of, dst), *rest)
 
 
 def stored_edges(db: Database, scope_keys: ScopeKeys, near: str, ids: Collection[str]) -> list[Edge]:
-    """Return the visible edges as they are stored, one a key, that have one of these ids as an end.
-
-    Args:
-        db: Inside a transaction.
-        scope_keys: Tenant, generation and keys of who looks.
-        near: Which end: ``src`` or ``dst``.
-        ids: Ids of nodes.
-    """
+    """Return the visible edges as stored, one a key, whose ``near`` end (``src`` or ``dst``) is one of these ids."""
     found = db.execute(
         f"{VISIBLE_EDGES.format(condition=HAS_END.format(near=near))} SELECT {EDGE_COLUMNS} FROM seen",
         scope_parameters(scope_keys, ends=node_hashes(ids)),
@@ -255,16 +223,7 @@ def merged_edges(
     kinds: Sequence[str],
     limit: int | None,
 ) -> list[Edge]:
-    """Return one visible edge for what several keys say, by the id asked for, kind, falling weight, other end.
-
-    Args:
-        db: Inside a transaction.
-        scope_keys: Tenant, generation and keys of who looks.
-        near: The end that is asked for: ``src`` or ``dst``.
-        ids: Ids of nodes.
-        kinds: Kinds of edges.
-        limit: Most edges of each id and kind, None for all.
-    """
+    """Return visible edges, one for what several keys say, by the id asked for, kind, falling weight, other end."""
     wanted = [kind for kind in STORED_EDGE_KINDS if kind in kinds]
     statement = MERGED_EDGES.format(near=near, far="dst" if near == "src" else "src")
     found = db.execute(
@@ -277,7 +236,6 @@ def merged_edges(
 
 
 def visible_ids(db: Database, scope_keys: ScopeKeys, ids: Collection[str]) -> set[str]:
-    """Return those of these ids that are a visible memory's, concept's or category's."""
     found = db.execute(
         "SELECT tier, hash FROM memory WHERE tenant = %(tenant)s AND generation = %(generation)s "
         "AND key = ANY(%(keys)s) AND hash = ANY(%(ends)s::bigint[]) "
@@ -291,7 +249,6 @@ def visible_ids(db: Database, scope_keys: ScopeKeys, ids: Collection[str]) -> se
 
 
 def category_members(db: Database, scope_keys: ScopeKeys, categories: Collection[str]) -> list[int]:
-    """Return the numbers of the visible memories that belong to any of these categories."""
     condition = f"e.kind = 'belongs' AND {HAS_END.format(near='dst')}"
     found = db.execute(
         f"{VISIBLE_EDGES.format(condition=condition)} SELECT DISTINCT src FROM seen",
@@ -324,26 +281,18 @@ WindowVectors: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArra
 
 
 class VisibleTable(NamedTuple):
-    """What a scope sees.
-
-    Attributes:
-        table: The memories, in the order of their numbers; of each its language, as a place in ``languages``.
-        languages: Their languages, sorted.
-    """
-
     table: MemoryTable
     languages: tuple[str, ...]
 
 
 def read_table(db: Database, scope_keys: ScopeKeys) -> VisibleTable:
-    """Return the visible memories and their languages."""
     return _build_table(*_read_columns(db, scope_keys))
 
 
 def refresh_table(
     db: Database, scope_keys: ScopeKeys, before: VisibleTable, touched: Sequence[int]
 ) -> VisibleTable:
-    """Return what is visible by now, of what was before, reading no memories but those touched since."""
+    """Return the visible table again, reading only the memories touched since the last one."""
     old = before.table.columns
     kept = old[~np.isin(old["num"], np.array(touched, np.int64))]
     new, languages = _read_columns(db, scope_keys, touched)
@@ -359,7 +308,6 @@ def refresh_table(
 def _recode_languages(
     columns: NDArray[np.void], names: Sequence[str], among: Sequence[str]
 ) -> NDArray[np.void]:
-    """Return columns with their languages, of some names, as places among others."""
     places = [among.index(name) if name in among else 0 for name in names]
     columns = columns.copy()
     if places:
@@ -378,9 +326,9 @@ def _build_table(columns: NDArray[np.void], languages: Sequence[str]) -> Visible
 def _read_columns(
     db: Database, scope_keys: ScopeKeys, only: Sequence[int] | None = None
 ) -> tuple[NDArray[np.void], tuple[str, ...]]:
-    """Return the columns of the visible memories, or of some by number, and their languages, sorted.
+    """Return the columns of the visible memories, or of ``only`` some, and their languages, sorted.
 
-    The server lays the columns end to end: a tenth of the time that a tuple a row takes.
+    The server concatenates the columns: a tenth of the time that a tuple a row takes.
     """
     some = "" if only is None else " AND m.num = ANY(%s::bigint[])"
     row = db.execute(
@@ -413,7 +361,6 @@ def _read_columns(
 def filter_mask(
     db: Database, scope_keys: ScopeKeys, table: MemoryTable, where: RecordFilter
 ) -> NDArray[np.bool_]:
-    """Return a mask over the rows of a table: which of them pass a filter."""
     columns = table.columns
     mask = table.of_status(_name_codes(STATUS_CODE, where.statuses)).copy()
     if where.tiers:
@@ -446,7 +393,6 @@ def _name_codes(known: Mapping[str, int], names: Sequence[str]) -> tuple[int, ..
 
 
 def _sql_conditions(where: RecordFilter) -> tuple[list[str], list[Any]]:
-    """Return the conditions, with their values, of what the table's columns do not tell."""
     projects = [project for project in where.projects if project is not None]
     asked = [
         (condition, value)
@@ -484,7 +430,6 @@ def read_windows(
     dimensions: int,
     of: NDArray[np.int64] | None = None,
 ) -> WindowVectors:
-    """Return all visible vectors of a model, or those of some rows, ascending."""
     heads, codes = [], []
     nums = table.columns["num"]
     wanted = nums if of is None else nums[of]
@@ -509,7 +454,6 @@ def read_windows(
 def score_windows(
     table: MemoryTable, windows: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> ArrayScores:
-    """Score every row that has vectors of a model by its best window."""
     codes, scale = quantize(query)
     rows, scales, data = windows
     best = np.full(table.rows, -np.inf, np.float64)

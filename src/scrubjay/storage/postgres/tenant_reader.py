@@ -1,4 +1,4 @@
-"""Tenant reader: all rows of one tenant in one transaction, for a copy to another store."""
+"""Tenant reader: all rows of one tenant in one transaction, for copies and checks."""
 
 from __future__ import annotations
 
@@ -61,11 +61,6 @@ LEAST_HASH: Final = -SIGN
 
 
 def tenant_names(reader: PostgresReader, url: str) -> list[str]:
-    """Return the names of all tenants.
-
-    Raises:
-        StoreError: Row-level security hides those that are not asked for by name.
-    """
     db = reader._db
     found = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
     if found is None or found[0]:
@@ -84,8 +79,6 @@ def _everyone_scope(db: Database, name: str, tenant: Tenant | None) -> Unrestric
 
 
 class PostgresTenantReader(PostgresReader):
-    """A view for everyone, that lasts as long as its transaction."""
-
     def __init__(self, db: Database, name: str, tenant: Tenant | None) -> None:
         self.scope = _everyone_scope(db, name, tenant)
         self._found_tenant = tenant
@@ -96,7 +89,6 @@ class PostgresTenantReader(PostgresReader):
         return None if self._found_tenant is None else self._found_tenant.secret
 
     def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of a statement in pieces, which the server holds back."""
         cursor = self._db.cursor(name="whole")
         try:
             with cursor:
@@ -114,7 +106,7 @@ class PostgresTenantReader(PostgresReader):
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+        """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
         history = PostgresHistory()
         history._db, history._scope_keys = (
             self._db,
@@ -123,7 +115,6 @@ class PostgresTenantReader(PostgresReader):
         return history.readings(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        """Yield every memory, in the order of the rows."""
         known = postgres_vectors.registered_models(self._db, self._tenant)
         last = -1
         while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
@@ -143,7 +134,6 @@ class PostgresTenantReader(PostgresReader):
             ]
 
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
-        """Yield memories looked at, with those whose text has another hash; the server makes the hashes."""
         last = -1
         while found := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
@@ -159,7 +149,6 @@ class PostgresTenantReader(PostgresReader):
     def _of(
         self, nums: list[int], known: dict[str, postgres_vectors.RegisteredModel]
     ) -> dict[int, dict[str, QuantizedVectors]]:
-        """Return, by row, the windows of every model that memories have."""
         fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
         found = self._all(
             "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
@@ -196,7 +185,6 @@ class PostgresTenantReader(PostgresReader):
             ]
 
     def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
-        """Return the tiers of those of these numbers that are memories'."""
         return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
     def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
@@ -219,12 +207,11 @@ class PostgresTenantReader(PostgresReader):
 
 
 def read_tenant(reader: PostgresReader, tenant: str) -> PostgresTenantReader:
-    """Return the view of everyone in the transaction of a reader."""
     return PostgresTenantReader(reader._db, tenant, find_tenant(reader._db, tenant))
 
 
 def _has_hash(content: bytes, digest: str) -> bool:
-    """Return whether a text, as the server keeps it, has a hash: that was made before it was escaped."""
+    """Return whether a text as the server holds it has a hash that was made before it was escaped."""
     try:
         return text_hash(unescape_text(content.decode())) == digest
     except UnicodeDecodeError:

@@ -1,8 +1,7 @@
 """Vectors: models, their windows, and nearest memories, exact or nominated by the pgvector index.
 
-The vectors of a scope of usual size are read whole and kept until somebody writes. Of a large one, for whose model
-there is an index (`neighbours`), a search reads the vectors of the nominated alone; where a filter lets few pass, all
-of theirs. The canonical codes are scored by the one function, and where the index leaves short, all are.
+The vectors of a scope of usual size are read whole and cached until the next write. Of a large one that has an index a
+search reads only the nominated vectors, or all that a narrow filter passes; where the index returns too few, all.
 """
 
 from __future__ import annotations
@@ -39,14 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredModel:
-    """A registered model with its number.
-
-    Attributes:
-        number: Its key in every table.
-        model: The model.
-        state: ``active`` or ``adding``.
-        neighbours: How far the index of its vectors is: nothing, ``filling`` or ``ready``.
-    """
+    """A registered model; ``neighbours`` is its index's state: empty, ``filling`` or ``ready``."""
 
     number: int
     model: EmbeddingModel
@@ -55,7 +47,6 @@ class RegisteredModel:
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
-    """Return a tenant's registered models by fingerprint."""
     found = db.execute(
         "SELECT fingerprint, id, state, neighbours, provider, name, revision, dimensions, pooling, most_tokens "
         "FROM model WHERE tenant = %s",
@@ -65,7 +56,6 @@ def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
 
 
 def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> None:
-    """Register a model, or change the state of one."""
     values = (
         tenant, model.fingerprint, model.provider, model.name, model.revision, model.dimensions,
         model.pooling, model.window, state,
@@ -79,14 +69,12 @@ def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> N
 
 
 def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
-    """Remove a model with its vectors and cached texts."""
     db.execute("DELETE FROM model WHERE tenant = %s AND fingerprint = %s", (tenant, fingerprint))
 
 
 def put_vectors(
     db: Database, tenant: int, model: RegisteredModel, windows: Mapping[int, QuantizedVectors]
 ) -> None:
-    """Store the windows of memories, by the numbers of their rows, that have none of this model."""
     held = [
         (num, place, scale, row.tobytes())
         for num, codes in windows.items()
@@ -105,7 +93,6 @@ def put_vectors(
 def memory_windows(
     db: Database, scope_keys: ScopeKeys, model: RegisteredModel, hashes: Sequence[int]
 ) -> dict[str, QuantizedVectors]:
-    """Return the windows of a model of those of these visible memories that have them, by id."""
     found = db.execute(
         "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
         "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
@@ -121,7 +108,6 @@ def memory_windows(
 def cached_texts(
     db: Database, tenant: int, fingerprint: str, hashes: Sequence[str]
 ) -> dict[str, QuantizedVectors]:
-    """Return windows of texts that were embedded before, by sha256 of the text."""
     found = db.execute(
         "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
         "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
@@ -131,7 +117,6 @@ def cached_texts(
 
 
 def decode_vectors(scales: Sequence[float], data: bytes, dimensions: int) -> QuantizedVectors:
-    """Return windows as they are kept, from the columns of their rows."""
     return QuantizedVectors(
         np.frombuffer(data, np.int8).reshape(len(scales), dimensions), np.array(scales, np.float32)
     )
@@ -148,7 +133,7 @@ def is_pending(db: Database, tenant: int, num: int, model: int, content_hash: st
 
 
 def cache_texts(db: Database, tenant: int, model: int, texts: Mapping[str, QuantizedVectors]) -> None:
-    """Cache the windows of texts; when they are more than a tenant may have, an eighth goes, oldest first."""
+    """Cache the windows of texts; above the limit the oldest eighth goes."""
     for text, codes in texts.items():
         db.execute(
             "INSERT INTO cache (tenant, model, hash, scales, data) VALUES (%s, %s, %s, %s, %s) ON CONFLICT "
@@ -174,12 +159,7 @@ QUERIES_AT_ONCE: Final = 64
 
 
 class VectorSample(NamedTuple):
-    """Vectors of some of a large scope's memories.
-
-    Attributes:
-        held: Their windows.
-        covered: About how many of all memories have any; all where all of the sample do.
-    """
+    """Windows of some of a large scope's memories, and about how many of all memories have any."""
 
     held: WindowVectors
     covered: int
@@ -187,13 +167,13 @@ class VectorSample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NominatedScores:
-    """Exact scores of what was nominated; any other memory is scored when it is asked for.
+    """Exact scores of the nominated rows; any other row is scored when it is asked for.
 
     Attributes:
         found: The scores, with mean and deviation of the sample.
-        left: Whether others pass.
+        left: Whether other rows pass the filter.
         exact: Scores rows exactly, ``-inf`` where there is no vector.
-        whole: Scores all.
+        whole: Scores all rows.
     """
 
     found: ArrayScores
@@ -203,27 +183,22 @@ class NominatedScores:
 
     @property
     def mean(self) -> float:
-        """Mean score of the sample."""
         return self.found.mean
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the same."""
         return self.found.deviation
 
     @property
     def covered(self) -> int:
-        """How many memories have vectors of the model, about."""
         return self.found.covered
 
     def top(self, limit: int) -> list[Hit]:
-        """Return the best that pass; where more are wanted than were nominated, among all."""
         if self.left and limit > len(self.found.passing):
             return self.whole().top(limit)
         return self.found.top(limit)
 
     def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id, exactly."""
         places = self.found.table.find(ids)
         known = np.array(sorted({row for row in places if row is not None}), np.int64)
         scored = self.found.scores[known]
@@ -236,8 +211,6 @@ class NominatedScores:
 
 
 class PostgresVectors(PostgresGraph):
-    """Vectors of what one scope sees."""
-
     _large: LargeTenantLimits
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
@@ -252,7 +225,6 @@ class PostgresVectors(PostgresGraph):
         return found
 
     def _held(self, number: int, model: EmbeddingModel) -> WindowVectors:
-        """Return all visible vectors of a model."""
         return self._snapshot.once(
             ("vectors", number),
             lambda: postgres_rows.read_windows(
@@ -262,7 +234,6 @@ class PostgresVectors(PostgresGraph):
         )
 
     def _index(self, model: RegisteredModel) -> NeighbourIndex | None:
-        """Return the index that nominates for this scope, None for a scope of usual size and where there is none."""
         if model.neighbours != tenant_index.READY or self._table().rows <= self._large.rows:
             return None
         return self._snapshot.once(
@@ -299,7 +270,6 @@ class PostgresVectors(PostgresGraph):
         )
 
     def _windows_of(self, model: RegisteredModel, rows: NDArray[np.int64]) -> WindowVectors:
-        """Return the vectors of some rows, ascending."""
         return postgres_rows.read_windows(
             self._db, self._scope_keys, self._table(), model.number, model.model.dimensions, rows
         )
@@ -321,7 +291,6 @@ class PostgresVectors(PostgresGraph):
     def _chosen(
         self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, most: int
     ) -> list[NDArray[np.int64] | None]:
-        """Return, for each query, the rows that pass and are to be scored; None where that is all of them."""
         index = self._index(model)
         if index is None:
             return [None] * len(queries)

@@ -1,6 +1,6 @@
 """Writer: applies each change to the tables inside one transaction, and rebuilds a generation.
 
-No COPY: the server refuses it into a table under row-level security.
+No COPY: the server refuses it for a table under row-level security.
 """
 
 from __future__ import annotations
@@ -71,11 +71,7 @@ SET_PLACE: Final = (
 
 
 def check_numbers(memories: Iterable[str]) -> None:
-    """Refuse memories of two tiers under one number.
-
-    Raises:
-        InputError: There are two.
-    """
+    """Refuse memories of two tiers with one number."""
     held: dict[int | None, str] = {}
     for memory in memories:
         if held.setdefault(rows.sort_hash(memory), memory) != memory:
@@ -90,19 +86,7 @@ def insert_memories(
     document: int | None,
     registered: Mapping[str, RegisteredModel],
 ) -> list[int]:
-    """Insert memories whose ids are free, with their vectors.
-
-    Args:
-        db: Inside a transaction.
-        tenant: Number of the tenant.
-        generation: Their generation.
-        memories: Each with another number.
-        document: Number of the document that they are passages of.
-        registered: The models, by fingerprint.
-
-    Returns:
-        The numbers of their rows.
-    """
+    """Insert memories whose numbers are free, with their vectors, and return their rows."""
     if not memories:
         return []
     numbers = postings.get_or_create_terms(
@@ -139,12 +123,6 @@ PUT_READING: Final = (
 
 
 class PostgresHistoryWriter(HistoryWriter):
-    """Writes history into PostgreSQL.
-
-    Attributes:
-        moved: Numbers of the memories whose status was set.
-    """
-
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         super().__init__(tenant, scope)
         self._db = db
@@ -209,7 +187,7 @@ class PostgresWriter:
         return self._db.execute(statement, values).fetchall()
 
     def apply_all(self, changes: Sequence[c.Change]) -> None:
-        """Do all changes, in their order; memories that come one after another together."""
+        """Apply changes in order; consecutive `PutMemory` changes are written together."""
         if changes:
             self.mark = touch_tenant(self._db, self._tenant)
         for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
@@ -224,7 +202,6 @@ class PostgresWriter:
             self._follow()
 
     def _follow(self) -> None:
-        """Bring what a large tenant is searched by up to date."""
         number = self._tenant.number
         tenant_index.remove_from_blocks(self._db, number, self._gone_from)
         while tenant_index.extend_blocks(self._db, number):
@@ -233,7 +210,6 @@ class PostgresWriter:
         tenant_index.note_changes(self._db, number, self.mark, self._added | self._gone_from.nums | lived)
 
     def _add(self, memories: Sequence[c.PreparedMemory]) -> None:
-        """Put memories of no document, so many at once that a statement is not too long."""
         for first in range(0, len(memories), BATCH_MEMORIES):
             self._removed.clear()
             self._put(memories[first : first + BATCH_MEMORIES], None, None)
@@ -241,7 +217,6 @@ class PostgresWriter:
                 self._graph.lose(self._removed)
 
     def _apply(self, change: c.Change) -> None:
-        """Do one change."""
         if isinstance(change, c.GraphChange):
             if self._graph is not None:  # a rebuild holds none (`check_rebuild_changes`)
                 self._graph.apply(change)
@@ -335,7 +310,6 @@ class PostgresWriter:
         self._gone(self._all(gone, self._tenant.number, document))
 
     def _gone(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Remember what was removed: tier, number, visibility key, row and words of each."""
         for tier, number, key, num, words in rows:
             self._removed.add((tier, number))
             self._gone_from.add(num, words)
@@ -359,7 +333,6 @@ class PostgresWriter:
         self._put(change.fresh, number, document)
 
     def _row_for(self, document: Document, moved_from: str | None) -> tuple[int, int | None]:
-        """Return the row of a document, written now, and that of the one whose path it took over."""
         number, replaced = self._document(document.source, document.path), None
         moved = (
             self._document(document.source, moved_from) if moved_from not in (None, document.path) else None
@@ -375,7 +348,6 @@ class PostgresWriter:
         return int(number), replaced
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
-        """Return the visible passages of a document that a change of it does not keep."""
         held = "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s"
         found = self._all(held, self._tenant.number, document)
         return [
@@ -406,7 +378,6 @@ class PostgresWriter:
         self.gained.update(memory.record.key for memory in last.values())
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
-        """Return, by id, the row, key and tier of the memory that has its number."""
         numbers = {number: memory for memory in ids if (number := rows.sort_hash(memory)) is not None}
         found = self._all(
             "SELECT hash, num, key, tier FROM memory WHERE tenant = %s AND generation = %s AND hash "
@@ -416,7 +387,6 @@ class PostgresWriter:
         return {numbers[number]: (num, key, tier) for number, num, key, tier in found}
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        """Return the rows of those of these ids that are there and visible."""
         return [
             num
             for memory, (num, key, tier) in self._holders(ids).items()
@@ -472,8 +442,6 @@ class PostgresWriter:
 
 
 class PostgresRebuild:
-    """The generation after the one that answers."""
-
     def __init__(self, db: Database, old: Tenant) -> None:
         self._db = db
         self._old = old
@@ -529,7 +497,6 @@ class PostgresRebuild:
         PostgresWriter(self._db, self._next, None).apply_all(changes)
 
     def flip(self) -> None:
-        """Let the next generation answer, and remove the last one with the edges of what was not carried over."""
         touch_tenant(self._db, self._old)
         drop_stale_edges(self._db, self._old.number, self._old.generation, self._next.generation)
         stale = (self._old.number, self._old.generation)

@@ -49,13 +49,10 @@ DELETE_EVENTS: Final = (
 
 
 def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
-    """Put the edges and events of memories right that were removed or replaced.
+    """Clean up after memories that were removed or replaced; ``before`` maps a memory's hash to its old tier and key.
 
-    Args:
-        db: Inside a transaction.
-        tenant: The tenant, with the generation that counts.
-        before: Hash of a memory to the tier and key that it had. One that is not there any more loses its
-            edges on both sides, and its events; edges of one that has another key now are seen by who sees that.
+    One that is gone loses its edges on both sides, and its events; edges of one that has another key now get its
+    visibility.
     """
     # Removing a memory costs nothing more where there is nothing to put right.
     connected, told = (
@@ -79,7 +76,6 @@ def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str,
 
 
 def _update_visibility(db: Database, tenant: int, memory: int, key: str) -> None:
-    """Renumber the sights of all edges of a memory whose key is another now."""
     for edges, condition, place in EDGE_SIDES:
         found = db.execute(
             "SELECT id, key, src_key, src_tier, dst_key, dst_tier FROM sight "
@@ -109,7 +105,7 @@ BUMP_CONCEPT_MARK: Final = (
 
 
 class EdgeEnd(NamedTuple):
-    """One end of an edge: its number, its key and its tier's code. A concept or category has no key, and tier -1."""
+    """One end of an edge. A concept or category has no key, and tier -1."""
 
     number: int
     key: str
@@ -117,8 +113,6 @@ class EdgeEnd(NamedTuple):
 
 
 class SQLiteGraphWriter:
-    """One transaction's work on the graph of a tenant, for one scope."""
-
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         self._db = db
         self._tenant = tenant.number
@@ -129,7 +123,6 @@ class SQLiteGraphWriter:
         self._sights: dict[graph.VisibilityKeys, int] = {}
 
     def apply(self, change: c.GraphChange) -> None:
-        """Do one change."""
         match change:
             case c.PutConcept(concept):
                 self._put_concept(concept)
@@ -210,7 +203,6 @@ class SQLiteGraphWriter:
         return None if row is None else int(row[0])
 
     def _obtained(self, kind: str, node: str) -> int:
-        """Return the number of a concept or category, given now to one that is new."""
         number = self._node(kind, node)
         if number is None:
             (of,) = graph.node_hashes(kind, [node])
@@ -262,7 +254,6 @@ class SQLiteGraphWriter:
     def _remove(
         self, seen: Iterable[EdgeVisibility], kind: str, ends: Mapping[str, Sequence[int]], only: str
     ) -> None:
-        """Remove the visible edges of a kind that have any of these sources, of these ends; and ``only``."""
         to = TARGET_KIND.get(kind)
         known = f"AND {graph.node_condition(to, self._keys)}" if to is not None else ""
         among = " AND ".join(f"e.{name} IN ({','.join('?' * len(held))})" for name, held in ends.items())
@@ -278,7 +269,6 @@ class SQLiteGraphWriter:
         )
 
     def _ends(self, nodes: Iterable[str]) -> dict[str, EdgeEnd]:
-        """Return what edges know those of these memories, concepts and categories by that are visible."""
         wanted = set(nodes)
         found: dict[str, EdgeEnd] = {}
         asked = graph.hashes_by_kind(wanted)

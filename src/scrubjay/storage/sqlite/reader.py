@@ -1,6 +1,6 @@
 """Reader: one consistent view for one scope, inside one read transaction.
 
-SQLite itself tells when another connection has committed (``PRAGMA data_version``); then everything is read anew.
+SQLite tells when another connection has committed (``PRAGMA data_version``); then everything is read again.
 """
 
 from __future__ import annotations
@@ -51,19 +51,13 @@ MAX_SCOPES: Final = 4
 
 
 class SnapshotCache:
-    """What one connection read of the state that the file is in."""
+    """Snapshots of the last scopes of one connection, for the current state of the file."""
 
     def __init__(self) -> None:
         self._version: int | None = None
         self._scopes: OrderedDict[Hashable, Snapshot] = OrderedDict()
 
     def of(self, db: Database, scope: Hashable) -> Snapshot:
-        """Return what was read for a scope, nothing where something was written since.
-
-        Args:
-            db: The connection, inside a transaction: so what it sees stays what it is.
-            scope: Whose memories are read.
-        """
         version = db.pragma("data_version")
         if version != self._version:
             self._version = version
@@ -94,7 +88,6 @@ class TableCache:
         self._lock = threading.Lock()
 
     def table(self, db: Database, tenant: int, generation: int, keys: Sequence[str]) -> MemoryTable:
-        """Return the table of these visibility keys, as the open transaction sees it."""
         heads = db.execute(
             "SELECT id, version, slots, live, length FROM segment WHERE tenant = ? AND generation = ? "
             f"AND key IN ({keys_sql(keys)}) ORDER BY id",
@@ -119,7 +112,7 @@ class TableCache:
 def _read_table(
     db: Database, heads: Sequence[tuple[int, int, int, int, int]], before: MemoryTable | None
 ) -> MemoryTable:
-    """Return the table of some segments; what the one before it holds of them is not read again."""
+    """Return the table of some segments; unchanged segments are copied from the table before."""
     known = {} if before is None else {(part.segment, part.version): part for part in before.parts}
     parts: list[TablePart] = []
     pieces: list[NDArray[np.void]] = []
@@ -155,7 +148,6 @@ def _read_table(
 
 
 def filter_mask(graph: SQLiteGraph, table: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
-    """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
     db, tenant = graph.visible.db, graph.visible.tenant
     columns = table.columns
     mask = table.of_status(tuple(_name_codes(STATUS_CODE, where.statuses))).copy()
@@ -181,7 +173,6 @@ def filter_mask(graph: SQLiteGraph, table: MemoryTable, where: RecordFilter) -> 
 
 
 def _names_mask(db: Database, tenant: int, nums: NDArray[np.int64], where: RecordFilter) -> NDArray[np.bool_]:
-    """Return which rows are of the projects, agents and sessions that are named."""
     mask = np.ones(len(nums), np.bool_)
     named = "SELECT num FROM memory WHERE tenant = ? AND"
     projects = tuple(project for project in where.projects if project is not None)
@@ -208,7 +199,7 @@ def _select_numbers(db: Database, statement: str, values: Sequence[object]) -> N
 
 
 def _is_among(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows' numbers are wanted. A table of all numbers: np.isin sorts, half a second a million."""
+    """Return which rows' numbers are wanted. A lookup table: np.isin sorts, half a second a million."""
     held = np.zeros(int(nums.max(initial=0)) + 1, np.bool_)
     held[wanted[wanted < len(held)]] = True
     found: NDArray[np.bool_] = held[nums]
@@ -239,12 +230,6 @@ def _documents_mask(db: Database, tenant: int, where: RecordFilter) -> NDArray[n
 
 
 class SQLiteHistory:
-    """Events and runs that the holder of some keys sees.
-
-    Attributes:
-        visible: The memories they see.
-    """
-
     visible: VisibleMemories
 
     def events(
@@ -268,7 +253,6 @@ class SQLiteHistory:
         return [event for _, event in found[:limit]]
 
     def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
-        """Return the order of writing and itself of each of the newest events that a condition is true of."""
         # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
         found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
@@ -307,8 +291,6 @@ NO_TENANT = -1
 
 
 class SQLiteReader(SQLiteGraph, SQLiteHistory):
-    """A view that lasts as long as its transaction; ``kept`` is what those before it read of the same state."""
-
     def __init__(
         self, db: Database, scope: Scope, tables: TableCache, blocks: VectorCache, snapshot: Snapshot
     ) -> None:
@@ -329,7 +311,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        """Return which rows pass a filter; each channel of a search asks for the same, and the next search often."""
         found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._passing)[where]
         return found
 
@@ -359,7 +340,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return {document.path: document for document in map(document_from_row, found)}
 
     def held(self, sources: Sequence[str]) -> int:
-        """Return how many visible passages these sources' documents hold."""
         marks = ",".join("?" * len(sources))
         (found,) = self._db.execute(
             "SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? "
@@ -423,7 +403,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
             table = self._table()
@@ -441,7 +420,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def _model(
         self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
     ) -> tuple[int, int]:
-        """Return a model's number and dimensions; queries of this shape must have so many axes and fit it."""
+        """Return a model's number and dimensions; a query's shape must have so many axes and fit it."""
         known = self._registered()
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")

@@ -37,13 +37,12 @@ if TYPE_CHECKING:
 
 
 def find_tenant(db: Database, name: str) -> Tenant | None:
-    """Return a tenant, None before its first write."""
     row = db.execute("SELECT id, secret, generation FROM tenant WHERE name = ?", (name,)).fetchone()
     return None if row is None else Tenant(*row)
 
 
 def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
-    """Return visibility key to how many memories a tenant holds: a row a segment, of thousands of memories each."""
+    """Return visibility key to number of memories, from the segments: a row for thousands of memories."""
     found = db.execute(
         "SELECT key, sum(live) FROM segment WHERE tenant = ? AND generation = ? GROUP BY key",
         (tenant.number, tenant.generation),
@@ -52,7 +51,7 @@ def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
 
 
 def get_or_create_tenant(db: Database, name: str, secret: bytes | None = None) -> Tenant:
-    """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
+    """Return a tenant, created with this or a random secret if new. Call it inside a transaction."""
     found = find_tenant(db, name)
     if found is None:
         db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or os.urandom(32)))
@@ -68,26 +67,23 @@ SELECT_MEMORY: Final = f"SELECT {SELECTED_COLUMNS} FROM memory m LEFT JOIN docum
 
 
 def sort_hash(memory: str) -> int:
-    """Return an id's number as SQLite keeps it, sorting as the id's digits do."""
+    """Return an id's number as SQLite stores it, which sorts as the id's digits do."""
     parsed = parse_id(memory)
     assert parsed is not None, memory
     return parsed[1] - SIGN
 
 
 def tier_of(memory: str) -> str:
-    """Return an id's tier."""
     parsed = parse_id(memory)
     assert parsed is not None, memory
     return parsed[0]
 
 
 def memory_to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
-    """Return a record as the values of `INSERT_MEMORY`."""
     return (tenant, generation, *record_to_row(record, sort_hash(record.id), document, _encode_strings))
 
 
 def memory_from_row(row: tuple[Any, ...]) -> Record:
-    """Return a row of `SELECT_MEMORY` as a record."""
     return record_from_row(row, _decode_strings)
 
 
@@ -102,7 +98,6 @@ def _decode_strings(text: str) -> tuple[str, ...]:
 
 
 def is_memory_id(memory: str) -> bool:
-    """Return whether a text is a whole id."""
     return parse_id(memory) is not None
 
 
@@ -111,7 +106,6 @@ BATCH_IDS: Final = 500
 
 
 def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield whole ids, or their numbers, as many at a time as one statement takes."""
     for first in range(0, len(ids), BATCH_IDS):
         yield ids[first : first + BATCH_IDS]
 
@@ -122,24 +116,15 @@ sees the keys of all of its users."""
 
 
 def bind_keys(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return keys as values of `keys_sql`."""
     return tuple(keys) if len(keys) <= MANY_KEYS else (json.dumps(list(keys)),)
 
 
 def keys_sql(keys: Sequence[str]) -> str:
-    """Return keys as SQL, to stand in the parentheses of ``IN``."""
     return ",".join("?" * len(keys)) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
 
 
 class VisibleMemories(NamedTuple):
-    """The memories of some visibility keys in the generation that answers.
-
-    Attributes:
-        db: The connection, inside a transaction.
-        tenant: Number of the tenant.
-        generation: The generation that answers.
-        keys: The visibility keys.
-    """
+    """The memories of some visibility keys in the current generation; ``db`` is inside a transaction."""
 
     db: Database
     tenant: int
@@ -158,22 +143,18 @@ class VisibleMemories(NamedTuple):
 
     @property
     def marks(self) -> str:
-        """The keys, as SQL."""
         return keys_sql(self.keys)
 
     def among(self, name: str = "m") -> str:
-        """Return the condition, as SQL, that a row of ``memory`` is one of these."""
         return f"{name}.tenant = ? AND {name}.generation = ? AND {name}.key IN ({self.marks})"
 
     def records(self, condition: str, values: Sequence[object], tail: str = "") -> list[Record]:
-        """Return those of these memories, as ``m``, that a condition is true of."""
         found = self.db.execute(
             f"{SELECT_MEMORY} WHERE {self.among()} AND {condition} {tail}", (*self.own, *values)
         ).fetchall()
         return [memory_from_row(row) for row in found]
 
     def of(self, ids: Iterable[str]) -> dict[str, Record]:
-        """Return those of these memories that have one of these ids."""
         wanted = [memory for memory in ids if is_memory_id(memory)]
         held: dict[str, Record] = {}
         for batch in id_batches(wanted):
@@ -183,7 +164,6 @@ class VisibleMemories(NamedTuple):
         return {memory: held[memory] for memory in wanted if memory in held}
 
     def complete(self, prefix: str, limit: int) -> list[str]:
-        """Return ids that begin with a prefix, smallest first."""
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
             held = self.db.execute(
@@ -195,7 +175,6 @@ class VisibleMemories(NamedTuple):
         return found
 
     def amount(self, key: str) -> int:
-        """Return how many memories one of the keys holds, as its segments count them."""
         (live,) = self.db.execute(
             "SELECT total(live) FROM segment WHERE tenant = ? AND generation = ? "
             f"AND key IN ({self.marks}) AND key = ?",
@@ -204,7 +183,6 @@ class VisibleMemories(NamedTuple):
         return int(live)
 
     def counts(self, sources: int) -> Counts:
-        """Return what these memories are, and how many documents the visible sources hold."""
         held = self.db.execute(
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {self.among()} GROUP BY m.tier, m.status",
             self.own,
@@ -220,7 +198,6 @@ class VisibleMemories(NamedTuple):
 def read_metadata(
     visible: VisibleMemories, table: MemoryTable, ids: Sequence[str]
 ) -> dict[str, RankingMetadata]:
-    """Return the heads of those that are seen."""
     places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
     found: dict[str, RankingMetadata] = {}
     for batch in id_batches(list(places)):
@@ -247,7 +224,6 @@ PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS)).replace(
 
 
 def find_document(db: Database, tenant: Tenant, source: str, path: str) -> int | None:
-    """Return a document's number."""
     row = db.execute(
         "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
         (tenant.number, source, tenant.generation, path),
@@ -256,7 +232,6 @@ def find_document(db: Database, tenant: Tenant, source: str, path: str) -> int |
 
 
 def put_document(db: Database, tenant: Tenant, number: int | None, document: Document) -> int:
-    """Write a document over the one of a number, or as a new one, and return its number."""
     values = document_to_row(document)
     if number is not None:
         assigned = ", ".join(f"{name} = ?" for name in DOCUMENT_COLUMNS)
@@ -267,7 +242,7 @@ def put_document(db: Database, tenant: Tenant, number: int | None, document: Doc
 
 
 def place_memory(db: Database, num: int, document: int, place: SourcePlace) -> None:
-    """Set a memory's place in a document; no write where that is its place already."""
+    """Set a memory's place in a document; nothing is written where it is unchanged."""
     columns = ", ".join(("document", *PLACE_COLUMNS))
     values = (document, *place_to_row(place))
     marks = ",".join("?" * len(values))
@@ -278,7 +253,6 @@ def place_memory(db: Database, num: int, document: int, place: SourcePlace) -> N
 
 
 def without_document(db: Database, nums: Sequence[int]) -> list[int]:
-    """Return those of these memories, told by their rows, that stand in no document."""
     found = (
         db.execute("SELECT num FROM memory WHERE num = ? AND document IS NULL", (num,)).fetchone()
         for num in nums
@@ -287,12 +261,10 @@ def without_document(db: Database, nums: Sequence[int]) -> list[int]:
 
 
 def put_source(db: Database, tenant: int, source: Source) -> None:
-    """Write a source, over the one of its id."""
     db.execute(PUT_SOURCE, (tenant, *source_to_row(source, json.dumps)))
 
 
 def find_source_key(db: Database, tenant: int, source: str) -> str | None:
-    """Return the visibility key of a source, None where there is none of this id."""
     row = db.execute("SELECT key FROM source WHERE tenant = ? AND id = ?", (tenant, source)).fetchone()
     return None if row is None else str(row[0])
 
@@ -303,7 +275,6 @@ _SELECT_MODELS: Final = (
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, tuple[int, EmbeddingModel, str]]:
-    """Return a tenant's registered models: fingerprint to (number, model, state)."""
     found = {}
     for number, *identity, state in db.execute(_SELECT_MODELS, (tenant,)).fetchall():
         model = EmbeddingModel(*identity)
@@ -314,7 +285,6 @@ def registered_models(db: Database, tenant: int) -> dict[str, tuple[int, Embeddi
 def cached_texts(
     db: Database, tenant: int, fingerprint: str, hashes: list[str]
 ) -> dict[str, QuantizedVectors]:
-    """Return windows of texts that were embedded before."""
     import numpy as np
 
     from scrubjay.storage.changes import QuantizedVectors
@@ -338,7 +308,6 @@ def cached_texts(
 
 
 def model_coverage(visible: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
-    """Return how many of so many memories have a model's vectors, and how many wait."""
     known = registered_models(visible.db, visible.tenant)
     if fingerprint not in known:
         return Coverage(0, memories)
@@ -351,7 +320,6 @@ def model_coverage(visible: VisibleMemories, fingerprint: str, memories: int) ->
 
 
 def pending_memories(visible: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
-    """Return memories without a model's vectors, in hash order."""
     known = registered_models(visible.db, visible.tenant)
     if fingerprint in known:
         table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
@@ -379,7 +347,6 @@ def _text_before(visible: VisibleMemories, num: int) -> str:
 
 
 def forgotten_hashes(db: Database, tenant: int, hashes: Iterable[str]) -> set[str]:
-    """Return those of these tombstone hashes that were forgotten."""
     if not db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (tenant,)).fetchone():
         return set()  # every passage of a sync is asked for under each of its reader's keys
     return {
@@ -390,5 +357,4 @@ def forgotten_hashes(db: Database, tenant: int, hashes: Iterable[str]) -> set[st
 
 
 def put_tombstones(db: Database, tenant: int, hashes: Iterable[str]) -> None:
-    """Remember hashes of what was forgotten."""
     db.executemany("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", ((tenant, mark) for mark in hashes))

@@ -1,8 +1,7 @@
 """Segments: insert memories into segments, remove them, and merge segments of one size.
 
-A segment holds the columns, postings and vectors of up to ``MOST`` memories of one visibility key. One
-write makes one new segment a key; when several of one size have gathered, `merge` makes them one. So a
-word's statistics are the sums over the segments that a reader may see, and nothing else.
+A segment holds the columns, postings and vectors of up to ``MAX_SLOTS`` memories of one visibility key. A write makes
+one new segment a key; several of one size are merged. A word's statistics are the sums over the visible segments.
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A memory on its way into a segment."""
-
     num: int
     memory: PreparedMemory
 
@@ -44,16 +41,6 @@ def insert_memories(
     entries: Sequence[SegmentEntry],
     terms: dict[str, int],
 ) -> None:
-    """Write new segments for memories of one key.
-
-    Args:
-        db: Inside a transaction.
-        tenant: Number of the tenant.
-        key: Their visibility key.
-        generation: Their generation.
-        entries: The memories.
-        terms: Term to its number, for all of their terms.
-    """
     for first in range(0, len(entries), blobs.MAX_SLOTS):
         _insert_segment(db, tenant, key, generation, entries[first : first + blobs.MAX_SLOTS], terms)
 
@@ -108,7 +95,6 @@ def _insert_segment(
 def _occurrences(
     entries: Sequence[SegmentEntry], terms: dict[str, int]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
-    """Return slot, term number and count of each term of each memory, in the order of the slots."""
     held = [entry.memory.terms.counts for entry in entries]
     sizes = [len(counts) for counts in held]
     total = sum(sizes)
@@ -121,7 +107,7 @@ def _occurrences(
 def posting_lists(
     segment: int, slots: NDArray[np.uint16], numbers: NDArray[np.uint32], counts: NDArray[np.uint8]
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the rows of the posting table, by term: cut from one array, for most lists hold a few memories."""
+    """Yield the rows of the posting table, by term: cut from one array, as most lists hold a few memories."""
     order = np.argsort(numbers, kind="stable")
     numbers = numbers[order]
     firsts = np.flatnonzero(np.diff(numbers, prepend=0))  # no term has the number 0
@@ -141,7 +127,6 @@ def _column_values(entry: SegmentEntry, language: int) -> tuple[int, ...]:
 
 
 def language_number(db: Database, code: str) -> int:
-    """Return a language's number, given now to one that is new."""
     row = db.execute("SELECT id FROM language WHERE code = ?", (code,)).fetchone()
     if row is None:
         db.execute("INSERT INTO language (code) VALUES (?)", (code,))
@@ -150,7 +135,6 @@ def language_number(db: Database, code: str) -> int:
 
 
 def model_number(db: Database, tenant: int, fingerprint: str) -> int:
-    """Return a registered model's number."""
     (number,) = db.execute(
         "SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)
     ).fetchone()
@@ -160,7 +144,6 @@ def model_number(db: Database, tenant: int, fingerprint: str) -> int:
 def append_vectors(
     db: Database, segment: int, model: int, rows: Sequence[tuple[int, QuantizedVectors]]
 ) -> None:
-    """Append vectors of memories of one segment, given as (slot, windows)."""
     rows = sorted(rows, key=lambda row: row[0])
     slots = np.concatenate([np.full(len(codes.scales), slot, np.uint16) for slot, codes in rows])
     scales = np.concatenate([codes.scales for _, codes in rows])
@@ -177,12 +160,7 @@ memory's hundred posting lists are a hundred small updates, a whole segment abou
 
 
 def remove_memories(db: Database, nums: Sequence[int]) -> list[int]:
-    """Remove memories from their segments: columns, postings and vectors, byte by byte.
-
-    Returns:
-        Segments that must be merged (each with itself) before the transaction ends: so much was taken out
-        of them that their postings were left for that.
-    """
+    """Empty the slots of memories, and return the segments that must be written anew."""
     gone: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
     rewrite = []
     for num in nums:
@@ -233,7 +211,7 @@ def _strip_postings(db: Database, segment: int, taken: Sequence[tuple[int, list[
 
 
 def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
-    """Zero the rows in place: rewriting megabytes to remove one row would be the cost of every edit."""
+    """Zero the rows in place: an edit must not cost rewriting megabytes."""
     gone = np.array(sorted(slots), np.uint16)
     found = db.execute(
         "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?",
@@ -251,10 +229,7 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
 
 
 def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
-    """Give memories, told by their rows, another status in the columns of their segments.
-
-    Whoever holds a table of these segments reads them again: their versions are others.
-    """
+    """Set statuses, by row number, in the columns of the segments, which get new versions."""
     places: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for num, status in statuses.items():
         segment, slot = db.execute("SELECT segment, slot FROM slot WHERE num = ?", (num,)).fetchone()
@@ -271,7 +246,6 @@ def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
 
 
 def drop_segment(db: Database, segment: int) -> None:
-    """Remove a segment whose memories have all left it, with its postings and vectors."""
     for table, column in (("posting", "segment"), ("vector", "segment"), ("segment", "id")):
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (segment,))
 
@@ -300,7 +274,7 @@ def size_class(live: int) -> int:
 
 
 def merge_due(db: Database, tenant: int, keys: Iterable[str], generation: int) -> None:
-    """Merge what is due; the rest is the next write's, once this one has waited long enough for it."""
+    """Merge what is due, up to a limit; the next write merges the rest."""
     merged = 0
     for key in keys:
         while segments := segments_to_merge(db, tenant, key, generation):
@@ -310,7 +284,6 @@ def merge_due(db: Database, tenant: int, keys: Iterable[str], generation: int) -
 
 
 def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> list[int]:
-    """Return the segments to merge next, or an empty list."""
     rows = db.execute(
         "SELECT id, live, slots FROM segment WHERE tenant = ? AND key = ? AND generation = ? ORDER BY id",
         (tenant, key, generation),
@@ -337,17 +310,12 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
 
 
 def _segment_limit(db: Database, tenant: int) -> int:
-    """Return how many memories a merged segment may have: fewer where their vectors are long."""
     (dimensions,) = db.execute("SELECT max(dimensions) FROM model WHERE tenant = ?", (tenant,)).fetchone()
     return min(blobs.MAX_SLOTS, max(MIN_SEGMENT_LIMIT, VECTOR_BYTES // (dimensions or 1)))
 
 
 def merge_segments(db: Database, segments: Sequence[int]) -> int:
-    """Make one segment of several, in their order, and drop them. Call it inside a transaction.
-
-    Returns:
-        How many memories the new one has.
-    """
+    """Merge segments, in their order, into a new one, and return how many memories it has."""
     marks = ",".join("?" * len(segments))
     rows = db.execute(f"SELECT * FROM segment WHERE id IN ({marks}) ORDER BY id", tuple(segments)).fetchall()
     remap: dict[int, NDArray[np.int32]] = {}
@@ -381,7 +349,6 @@ def merge_segments(db: Database, segments: Sequence[int]) -> int:
 def _merge_postings(
     db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Return the posting lists of the segments as those of the new one."""
     parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
     for segment, remapped in sorted(remap.items()):
         found = db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,)).fetchall()
@@ -412,7 +379,6 @@ def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 
 
 def write_vectors(db: Database, segment: int, model: int, vectors: blobs.VectorRows) -> None:
-    """Write rows of vectors as one blob."""
     slots, scales, data = vectors
     if len(slots):
         db.execute(
@@ -422,7 +388,7 @@ def write_vectors(db: Database, segment: int, model: int, vectors: blobs.VectorR
 
 
 def join_vectors(db: Database, segment: int, model: int) -> None:
-    """Make one blob of the many that a backfill appended to a segment, once they are `FANOUT` or more."""
+    """Join the blobs that a backfill appended to a segment, once they are `FANOUT` or more."""
     found = db.execute(
         "SELECT v.id, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "
         "WHERE v.segment = ? AND v.model = ? ORDER BY v.rows DESC, v.id",

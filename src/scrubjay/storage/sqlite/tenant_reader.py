@@ -1,4 +1,4 @@
-"""Tenant reader: all rows of one tenant in one transaction, for a copy to another store."""
+"""Tenant reader: all rows of one tenant in one transaction, for copies and checks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ SELECT_EVENTS: Final = (
 
 
 def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
-    """Return every visibility key of a tenant. Call it inside the transaction of the view."""
     found = find_tenant(db, tenant)
     if found is None:
         return ()
@@ -66,8 +65,6 @@ def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
 
 
 class SQLiteTenantReader(SQLiteReader):
-    """A view for everyone, that lasts as long as its transaction."""
-
     def __init__(
         self,
         db: Database,
@@ -97,13 +94,12 @@ class SQLiteTenantReader(SQLiteReader):
         return {one: found[one] for one in wanted if one in found}
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+        """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
         history = SQLiteHistory()
         history.visible = self.visible._replace(keys=tuple(set(self.keys_of(ids).values())))
         return history.readings(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        """Yield every memory, by segment."""
         db, own = self._db, (self._tenant, self._generation)
         words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", own[:1]).fetchall())
         languages = dict(db.execute("SELECT id, code FROM language").fetchall())
@@ -143,7 +139,6 @@ class SQLiteTenantReader(SQLiteReader):
         return [id_from_hash(TIERS[tier], number - SIGN) for tier, number in zip(tiers, numbers, strict=True)]
 
     def _counts(self, segment: int, slots: int, words: dict[int, str]) -> list[dict[str, int]]:
-        """Return the terms of each slot's memory."""
         counts: list[dict[str, int]] = [{} for _ in range(slots)]
         found = self._db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,))
         for term, data in iter(found.fetchone, None):
@@ -154,7 +149,6 @@ class SQLiteTenantReader(SQLiteReader):
         return counts
 
     def _windows_of(self, segment: int, model: int, dimensions: int) -> dict[int, QuantizedVectors]:
-        """Return slot to the windows of its memory."""
         held: dict[int, QuantizedVectors] = {}
         for slots, scales, data in read_vectors(self._db, segment, model, dimensions):
             firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1)).tolist()
@@ -163,7 +157,6 @@ class SQLiteTenantReader(SQLiteReader):
         return held
 
     def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
-        """Yield memories looked at, with those whose text has another hash; as bytes, for they may be no text."""
         first = -SIGN
         while found := self._db.execute(
             SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)

@@ -1,7 +1,6 @@
 """Writer: applies each change to the tables inside one transaction, and rebuilds a generation.
 
-A live store's file is never renamed or replaced: with another process holding its log, that loses the
-whole rebuild without a word.
+A live store's file is never replaced: with another process holding its log, that would lose the whole rebuild.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> None:
-    """Register a model, with every memory of the tenant waiting for it, or change the state of one."""
+    """Register a model, with every memory of the tenant pending, or change the state of one."""
     known = rows.registered_models(db, tenant)
     if model.fingerprint in known:
         db.execute("UPDATE model SET state = ? WHERE id = ?", (state, known[model.fingerprint][0]))
@@ -80,7 +79,6 @@ def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> N
 
 
 def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
-    """Remove a tenant's model and its vectors everywhere."""
     known = rows.registered_models(db, tenant)
     if fingerprint in known:
         number = known[fingerprint][0]
@@ -91,7 +89,7 @@ def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
 
 
 def put_late_vectors(db: Database, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
-    """Store late vectors where their memories still wait for them, and cache their texts."""
+    """Store late vectors where their memories are still pending, and cache their texts."""
     number = segments.model_number(db, tenant.number, change.fingerprint)
     by_segment: dict[int, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
     for memory, (content_hash, codes) in change.vectors.items():
@@ -206,7 +204,6 @@ class SQLiteWriter:
         self.forgot = False
 
     def apply(self, change: c.Change) -> None:
-        """Do one change."""
         if isinstance(change, c.GraphChange):
             if self._scope is not None:  # a rebuild holds none (`check_rebuild_changes`)
                 self._connections(self._scope).apply(change)
@@ -352,7 +349,6 @@ class SQLiteWriter:
         self._put(change.fresh, number, d)
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
-        """Return the visible passages of a document that a change of it does not keep."""
         found = self._db.execute(
             "SELECT num, hash, tier, key FROM memory WHERE document = ?", (document,)
         ).fetchall()
@@ -400,7 +396,6 @@ class SQLiteWriter:
         return self._models[fingerprint][1]
 
     def _holder(self, memory: str) -> tuple[int, str, str] | None:
-        """Return the row, key and tier of the memory that has an id's number."""
         row = self._db.execute(
             "SELECT num, key, tier FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
             (self._tenant.number, rows.sort_hash(memory), self._tenant.generation),
@@ -408,14 +403,12 @@ class SQLiteWriter:
         return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
 
     def _free(self, memory: str) -> int | None:
-        """Return the row that a memory replaces, None where its number is free."""
         row = self._holder(memory)
         if row is not None and not (self._sees(row[1]) and row[2] == rows.tier_of(memory)):
             raise id_conflict(memory)
         return None if row is None else row[0]
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        """Return the rows of those of these ids that are there and visible, each once."""
         held = {memory: self._holder(memory) for memory in ids if rows.is_memory_id(memory)}
         return [
             row[0]
@@ -468,8 +461,6 @@ DROP_BATCH: Final = 2_000
 
 
 class SQLiteRebuild:
-    """The generation after the one that answers."""
-
     def __init__(self, db: Database, old: Tenant, vocabulary: Vocabulary) -> None:
         self._db = db
         self._old = old
@@ -522,7 +513,6 @@ class SQLiteRebuild:
         return PreparedMemory(record, Terms({}, 0), vectors, code)
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Apply changes to the next generation, in one transaction."""
         check_rebuild_changes(changes)
         try:
             with write_transaction(self._db):
@@ -538,7 +528,6 @@ class SQLiteRebuild:
             raise
 
     def flip(self) -> None:
-        """Let the next generation answer."""
         with write_transaction(self._db):
             if self._versions is not None:
                 SQLiteWriter(self._db, self._next, None, self._vocabulary).apply(PutVersions(self._versions))
@@ -549,7 +538,7 @@ class SQLiteRebuild:
             clean_up_edges(self._db, self._next, self._changed())
 
     def _changed(self) -> dict[int, tuple[str, str]]:
-        """Return tier and key of the memories that the next generation does not hold with the same."""
+        """Return old tier and key of the memories that the next generation does not hold with the same."""
         found = self._db.execute(
             "SELECT o.hash, o.tier, o.key FROM memory o LEFT JOIN memory n ON n.tenant = o.tenant "
             "AND n.hash = o.hash AND n.generation = ? WHERE o.tenant = ? AND o.generation = ? "
@@ -560,7 +549,7 @@ class SQLiteRebuild:
 
 
 def drop_stale_generations(db: Database, tenant: int) -> None:
-    """Remove every generation of a tenant but the one that answers, a little at a time."""
+    """Remove every generation of a tenant but the current one, a little at a time."""
     stale = "tenant = ?1 AND generation <> (SELECT generation FROM tenant WHERE id = ?1)"
     left = True
     while left:
