@@ -442,7 +442,7 @@ class Memory:
             InputError: The store is of another kind, which needs none.
             StoreError: The database's user may not build it.
         """
-        return self._workspace.store.enlarge(self._workspace.scope, progress or (lambda _: None))
+        return self._workspace.store.build_index(self._workspace.scope, progress or (lambda _: None))
 
     def drop_index(self) -> None:
         """Drop what `build_index` built; answers stay the same, a search of a large tenant takes longer.
@@ -451,7 +451,7 @@ class Memory:
             InputError: The store is of another kind, which has none.
             StoreError: The database's user may not.
         """
-        self._workspace.store.reduce(self._workspace.scope)
+        self._workspace.store.drop_index(self._workspace.scope)
 
     def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
         """Former name of `build_index`; calling it warns."""

@@ -70,7 +70,7 @@ class Round:
     def records(self) -> list[Record]:
         """Return everything that the store holds."""
         with self.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
-            return list(reader.get(reader.complete("", 100_000)).values())
+            return list(reader.get(reader.ids_with_prefix("", 100_000)).values())
 
     def sound(self) -> None:
         found = disagreements(self.path)
@@ -177,7 +177,7 @@ def remembered(round: Round) -> None:
 def forget(round: Round, tell: Tell) -> None:
     with round.opened() as memory:
         with memory._workspace.store.reader(memory._workspace.scope) as reader:
-            held = sorted(reader.get(reader.complete("", 1_000)).values(), key=lambda one: one.content)
+            held = sorted(reader.get(reader.ids_with_prefix("", 1_000)).values(), key=lambda one: one.content)
         for step, one in enumerate(held, 1):
             memory.forget(one.id)
             tell(step)

@@ -185,7 +185,7 @@ def memory(opened: Callable[..., Memory]) -> Memory:
 
 def held(memory: Memory) -> list[Record]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        found = reader.get(reader.complete("", 10_000)).values()
+        found = reader.get(reader.ids_with_prefix("", 10_000)).values()
     return sorted(found, key=lambda record: record.content)
 
 

@@ -310,7 +310,7 @@ MEMORY_PAGE: Final = 1_000
 def count_memories(store: Store, scope: Scope, key: str) -> int:
     """Return how many memories of one key there are."""
     with store.reader(scope) as reader:
-        return reader.amount(key)
+        return reader.count_memories(key)
 
 
 def are_topics_due(
@@ -331,7 +331,7 @@ def are_topics_due(
             cut short.
     """
     with store.reader(scope.seen_with(key)) as reader:
-        now = reader.amount(key)
+        now = reader.count_memories(key)
         topics = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
     if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
         return True

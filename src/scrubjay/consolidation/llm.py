@@ -241,7 +241,7 @@ def _new(
     marks = {
         memory: tombstone_hashes(secret, record.content, (key,)) for memory, (record, _) in drawn.items()
     }
-    gone = reader.forgotten([mark for own in marks.values() for mark in own])
+    gone = reader.forgotten_hashes([mark for own in marks.values() for mark in own])
     return {
         memory: pair
         for memory, pair in drawn.items()

@@ -56,7 +56,7 @@ from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
 from scrubjay.models.records import STATUSES, Record, RecordFilter
-from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle, PutReadings
+from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import mean_directions
 
@@ -79,7 +79,7 @@ def observations_with_gists(night: RunContext) -> Iterator[tuple[Record, Gist]]:
             readings = (
                 CachedExtraction(memory, marks[memory], serialize_gist(one)) for memory, one in fresh.items()
             )
-            night.store.write(night.scope, [PutReadings(tuple(readings))])
+            night.store.write(night.scope, [PutExtractions(tuple(readings))])
         yield from ((record, gists.get(record.id, EMPTY_GIST)) for record in batch)
 
 
@@ -88,7 +88,7 @@ def _gists(
 ) -> tuple[dict[str, Gist], dict[str, Gist]]:
     """Return the gists of records that have one, and those of them that are not kept yet."""
     with night.store.reader(night.viewers) as reader:
-        held = reader.readings([memory for memory, own in marks.items() if own])
+        held = reader.extractions([memory for memory, own in marks.items() if own])
     known = {memory: parse_gist(one.data) for memory, one in held.items() if one.mark == marks[memory]}
     fresh = {
         record.id: compute_gist(record) for record in batch if marks[record.id] and record.id not in known
@@ -243,7 +243,7 @@ def promotion_writes(
         present = reader.get([memory for memory in found if memory not in night.foreseen.gone])
         before = _evidence(reader, list(present))
         marks = {memory: tombstone_hashes(secret, one.text, (night.key,)) for memory, one in found.items()}
-        gone = reader.forgotten([mark for own in marks.values() for mark in own])
+        gone = reader.forgotten_hashes([mark for own in marks.values() for mark in own])
     records = {}
     for memory, one in found.items():
         record = _record(night, memory, one, present.get(memory), at)

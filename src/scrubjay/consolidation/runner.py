@@ -234,7 +234,7 @@ class ConsolidationWork:
         """Write down that the run is over, if it ever began."""
         if self.tally.wrote:
             with self._night.store.reader(self._night.viewers) as reader:
-                held = reader.amount(self._night.key)
+                held = reader.count_memories(self._night.key)
             run = self._run("done", now_micros(), {**self.tally.counts(), MEMORY_COUNT: held})
             self._night.store.write(self._night.scope, [PutRun(run)], durable=True)
 
@@ -269,7 +269,7 @@ class ConsolidationWork:
         """Return the digests whose text nobody forgot."""
         keys = (self._night.key,)
         marks = [tombstone_hashes(self._secret, one.digest.text, keys) for one in found]
-        gone = reader.forgotten([mark for own in marks for mark in own])
+        gone = reader.forgotten_hashes([mark for own in marks for mark in own])
         return [one for one, own in zip(found, marks, strict=True) if gone.isdisjoint(own)]
 
     def _count(self, found: Sequence[WrittenDigest]) -> None:

@@ -232,7 +232,7 @@ def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Ch
     if not found.warnings:
         return
     with closing(open_store(installation.settings.store)) as store:
-        unfenced = store.unguarded()
+        unfenced = store.row_security_warning()
     for text in found.warnings:
         if text == unfenced:
             yield check_warning(
@@ -277,9 +277,9 @@ def _check_texts(installation: Installation) -> Check:
 def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
     """Yield how many memories were looked at, with those that were altered and where their sources lie."""
     for tenant in _visible_tenants(store, own):
-        with store.whole(tenant) as whole:
+        with store.tenant_reader(tenant) as whole:
             places = {source.id: source_location(source) for source in whole.sources()}
-            for count, found in whole.altered():
+            for count, found in whole.altered_memories():
                 yield count, [(one, places.get(one.source or "", "")) for one in found]
 
 

@@ -75,7 +75,9 @@ class ComparisonCandidates:
         self._new: dict[int, Record] = {}
         self._hits: list[dict[str, float]] = [{} for _ in rows]
         for tiers, depth in ((STATEMENT_TIERS, MAX_CANDIDATES), (("observation",), OBSERVATION_DEPTH)):
-            every = reader.alike(fingerprint, rows, depth, NOMINATION_COSINE, RecordFilter(tiers=tiers))
+            every = reader.nearest_batch(
+                fingerprint, rows, depth, NOMINATION_COSINE, RecordFilter(tiers=tiers)
+            )
             for found, hits in zip(self._hits, every, strict=True):
                 found |= {hit.id: hit.score for hit in hits}
         held = reader.get(sorted({memory for found in self._hits for memory in found}))

@@ -168,7 +168,7 @@ def backfill_vectors(
     for embedder in embedders:
         while seconds is None or time.monotonic() - started < seconds:
             with store.reader(scope) as reader:
-                batch = reader.waiting(embedder.model.fingerprint, BACKFILL_BATCH)
+                batch = reader.pending(embedder.model.fingerprint, BACKFILL_BATCH)
             if not batch:
                 break
             texts = [text_to_embed(item.record, item.before, overlap) for item in batch]
@@ -190,7 +190,7 @@ def _embed(
     fingerprint = embedder.model.fingerprint
     hashes = [text_hash(text) for text in texts]
     with store.reader(scope) as reader:
-        known = dict(reader.cached(fingerprint, hashes))
+        known = dict(reader.cached_texts(fingerprint, hashes))
     missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in known}
     made: dict[str, QuantizedVectors] = dict(
         zip(missing, encode_texts(embedder, list(missing.values())), strict=True)

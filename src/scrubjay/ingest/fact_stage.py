@@ -131,7 +131,7 @@ class FactStage:
             memory: tombstone_hashes(self._secret, record.content, [record.key])
             for memory, (record, _) in found.items()
         }
-        gone = reader.forgotten([mark for own_marks in marks.values() for mark in own_marks])
+        gone = reader.forgotten_hashes([mark for own_marks in marks.values() for mark in own_marks])
         return [
             (prepare_memory(record, turn.language), turn.record)
             for memory, (record, turn) in found.items()

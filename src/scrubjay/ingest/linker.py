@@ -158,7 +158,7 @@ class SimilarityLinker:
             for row in rows:
                 first.setdefault(texts[row], row)
             asked = queries[list(first.values())]
-            nearest = reader.alike(self._fingerprint, asked, most, self._options.floor)
+            nearest = reader.nearest_batch(self._fingerprint, asked, most, self._options.floor)
             hits = dict(zip(first, nearest, strict=True))
             unknown = {hit.id for some in nearest for hit in some} - self._candidates.keys()
             self._remember(list(reader.get(list(unknown)).values()))

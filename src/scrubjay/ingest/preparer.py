@@ -263,7 +263,9 @@ def _without_forgotten(
     added = addition_texts([(d.heading_path, d.content) for d in drafts])
     texts = [{d.content, text} for d, text in zip(drafts, added, strict=True)]
     # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
-    forgotten = reader.forgotten(chain.from_iterable(_tombstones_of(secret, pair, keys) for pair in texts))
+    forgotten = reader.forgotten_hashes(
+        chain.from_iterable(_tombstones_of(secret, pair, keys) for pair in texts)
+    )
     if not forgotten:
         return list(drafts)
     standing = Counter(record.content_hash for record in old)

@@ -119,7 +119,7 @@ def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[st
     whole: list[str] = []
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
-        matches = reader.complete(wanted, 2) if wanted else []
+        matches = reader.ids_with_prefix(wanted, 2) if wanted else []
         if len(matches) == 1:
             whole.append(matches[0])
         else:
@@ -368,7 +368,7 @@ def related_entities(
         most: Most memories looked at; None for 2,000.
         total: How many memories are visible, where the caller has counted them already.
     """
-    together, looked_at = reader.meetings(concept, MAX_SAMPLED if most is None else most)
+    together, looked_at = reader.cooccurrences(concept, MAX_SAMPLED if most is None else most)
     together = {other: count for other, count in together.items() if count >= MIN_SUPPORT}
     if not together:
         return (), looked_at

@@ -133,7 +133,9 @@ def agreement(ranking: Ranking, words: Ranking | None) -> float:
     if words is None or not words.hits:
         return 1.0
     scored = ranking.scored
-    raws = [raw for raw in scored.of([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]]) if raw is not None]
+    raws = [
+        raw for raw in scored.by_id([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]]) if raw is not None
+    ]
     if not raws or scored.deviation == 0.0:
         return 1.0
     mean = math.fsum((raw - scored.mean) / scored.deviation for raw in raws) / len(raws)
@@ -181,7 +183,7 @@ def weighted_parts(
     turns: Collection[str] = (),
 ) -> list[list[ScorePart]]:
     """Return the parts that `fuse_scores` adds up, a list a memory."""
-    scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
+    scores = {ranking.channel: ranking.scored.by_id(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     found: list[list[ScorePart]] = [[] for _ in ids]
     is_turn = [memory in turns for memory in ids]
@@ -256,7 +258,7 @@ def fuse_raw(
         if ranking.kind == "ngram":
             continue
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
-        for memory, score in zip(ids, ranking.scored.of(ids), strict=True):
+        for memory, score in zip(ids, ranking.scored.by_id(ids), strict=True):
             if score is not None:
                 value = score / (score + 1.0) if ranking.kind == "bm25" else score
                 found[memory].append(Contribution(ranking.channel, score, value, weight))

@@ -145,7 +145,7 @@ class GraphScores:
         best = sorted(((-raw, memory) for memory, raw in self.raws.items()))[:limit]
         return [Hit(memory, -raw) for raw, memory in best]
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         """Return the scores of memories by id."""
         return [self.raws.get(memory, 0.0) for memory in ids]
 
@@ -328,7 +328,7 @@ def graph_ranking(
     first = by_kind.get("vector") or by_kind.get("bm25")
     if first is None or not plan.weights.get("graph"):
         return None
-    titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
+    titles = {memory: head.title for memory, head in reader.ranking_metadata(ids).items() if head.title}
     shares = {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}
     ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
     if ranking is None:
@@ -360,7 +360,7 @@ def _openness(channels: ChannelResults, best: str) -> float:
         return 1.0
     rarity = channels.rarity
     total = math.fsum(rarity)
-    (parts,) = channels.terms.scored.parts([best])
+    (parts,) = channels.terms.scored.group_scores([best])
     held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
     return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
 

@@ -92,7 +92,7 @@ class _PhraseScores:
     def top(self, limit: int) -> list[Hit]:
         return []
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         return [self.scores.get(one) for one in ids]
 
 

@@ -322,7 +322,9 @@ def _abstain(selection: Selection, reader: Reader, state: RetrievalState, reques
     turns = {one.id: selection.records[one.id].turn is not None for one in first}
     evidence = graph_evidence(turns, selection.candidates, selection.paths)
     others = sorted({memory for referrers in evidence.values() for memory in referrers} - turns.keys())
-    turns |= {memory: head.turn for memory, head in (reader.heads(others) if others else {}).items()}
+    turns |= {
+        memory: head.turn for memory, head in (reader.ranking_metadata(others) if others else {}).items()
+    }
     missing = {memory: turn for memory, turn in turns.items() if memory not in selection.features}
     computed = relevance_features(plan, state.channels.terms, state.channels.rankings, missing)
     own = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
@@ -406,7 +408,7 @@ def _fuse_by_weights(
         fused = fuse_raw(rankings, ids, weights, plan.query.text, texts, plan.trigram_weight)
     else:
         fused = fuse_scores(rankings, ids, weights)
-    return best_first(fused), reader.heads(ids) if plan.pool is not None else {}
+    return best_first(fused), reader.ranking_metadata(ids) if plan.pool is not None else {}
 
 
 def score_rows(
@@ -417,7 +419,7 @@ def score_rows(
     stages = plan.stages
     adjacent = reader.adjacent(ids) if "neighbours" in stages else {}
     every = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
-    heads = reader.heads(every)
+    heads = reader.ranking_metadata(every)
     turns = {memory for memory, head in heads.items() if head.turn}
     weights = channel_weights(channels.rankings, plan.query.text)
     table = build_table(every, weighted_parts(channels.rankings, every, weights, turns), heads)

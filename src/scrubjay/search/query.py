@@ -464,7 +464,7 @@ def _find_anchor(
         places[word] = range(first, first + len(found))
         first += len(found)
     hits = [hit.id for hit in counted.top(ANCHOR_MAX_HOLDERS)]
-    parts = dict(zip(hits, counted.parts(hits), strict=True))
+    parts = dict(zip(hits, counted.group_scores(hits), strict=True))
     for words in dict.fromkeys((event.whole, event.core)):
         if not any(_is_rare(counted, places[word]) for word in words):
             continue
@@ -498,7 +498,7 @@ def _unambiguous(
     A memory that itself counts from the event (the question as it was asked before, too) does not tell when it was, and
     no more does a passage of a file without a date: when it was read in says nothing.
     """
-    heads = reader.heads(list(scores))
+    heads = reader.ranking_metadata(list(scores))
     records = reader.get(list(scores))
     tellers = [
         memory

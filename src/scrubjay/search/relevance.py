@@ -85,7 +85,7 @@ def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
     words = [group.word for group in terms.groups]
     return [
         {word for word, score in zip(words, scores, strict=True) if score}
-        for scores in terms.scored.parts(ids)
+        for scores in terms.scored.group_scores(ids)
     ]
 
 
@@ -229,7 +229,7 @@ def relevance_features(
     )
     scarce = rare_identifiers(plan, terms)
     near, second = (
-        by_channel[name].scored.of(ids) if name in by_channel else [None] * len(ids)
+        by_channel[name].scored.by_id(ids) if name in by_channel else [None] * len(ids)
         for name in (BASE_CHANNEL, SECOND_CHANNEL)
     )
     found = {}

@@ -203,7 +203,7 @@ def build_results(
 ) -> tuple[Result, ...]:
     """Build readable results: snippet, place, date, citation."""
     word_scores = (
-        terms.scored.parts([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
+        terms.scored.group_scores([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
     )
     results = []
     for candidate, scores in zip(candidates, word_scores, strict=True):

@@ -56,7 +56,7 @@ def run_consolidation(
         progress: Told how far it is.
     """
     started = time.monotonic()
-    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             return ConsolidationReport(passed="busy", dry_run=dry_run)
         interrupted = () if dry_run else _close_dead_runs(workspace)
@@ -119,7 +119,7 @@ def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
         NotFoundError: No run, or several, are called so.
         StoreBusyError: Another process consolidates.
     """
-    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             raise StoreBusyError(
                 "Another process consolidates now. Nothing was undone.",
@@ -134,7 +134,7 @@ def restore_consolidated(workspace: Workspace) -> ChangeReport:
     Raises:
         StoreBusyError: Another process consolidates.
     """
-    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             raise StoreBusyError(
                 "Another process consolidates now. Nothing was restored.",
@@ -160,7 +160,7 @@ def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> s
     for row in rows:  # started last first
         held.setdefault(row.key, row.counts.get(MEMORY_COUNT))
     with workspace.store.reader(workspace.scope) as reader:
-        return {key for key, count in held.items() if count == reader.amount(key)}
+        return {key for key, count in held.items() if count == reader.count_memories(key)}
 
 
 def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def _record_empty_run(
         for key in keys:
             last = next((row for row in rows if row.key == key), None)
             was_empty = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
-            counts = {MEMORY_COUNT: reader.amount(key)}
+            counts = {MEMORY_COUNT: reader.count_memories(key)}
             runs.append(
                 PutRun(
                     ConsolidationRun(

@@ -91,7 +91,7 @@ def import_path(
             "Nothing was imported.",
             hint=f"scrubjay sync {path} --untrusted",
         )
-    with workspace.store.alone(workspace.scope, "import") as alone:
+    with workspace.store.try_exclusive(workspace.scope, "import") as alone:
         if not alone:
             raise StoreBusyError(
                 f"Another program imports into {workspace.store.url}. Nothing was imported.",
@@ -377,7 +377,7 @@ class _BatchImporter:
                 tombstone_hashes(self._secret, one.record.content, self._workspace.scope.keys)
                 for _, one in drawn
             ]
-            gone = reader.forgotten([mark for own in marks for mark in own])
+            gone = reader.forgotten_hashes([mark for own in marks for mark in own])
         if called and not self._dry:
             redact_stored_turns(store, scope, self._base, called)
         fresh: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}

@@ -66,7 +66,7 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         root=place,
         description=source.description,
         documents=len(documents),
-        passages=reader.held([source.id]),
+        passages=reader.count_passages([source.id]),
         synced=synced,
         present=Path(place).exists(),
         project=projects.within(source.id, source.root),
@@ -110,7 +110,11 @@ def store_status(workspace: Workspace) -> StoreStatus:
         sources=tuple(list_sources(workspace)),
         models=tuple(workspace.models.status()),
         quota=used_allowances(workspace.store, workspace.scope),
-        warnings=tuple(filter(None, (workspace.store.unguarded(), workspace.store.slow(workspace.scope)))),
+        warnings=tuple(
+            filter(
+                None, (workspace.store.row_security_warning(), workspace.store.index_hint(workspace.scope))
+            )
+        ),
         archived=archived,
         unread=troubles,
     )

@@ -92,7 +92,7 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
             return RewriteReport(
                 one, _full_path(source, place), place.line_start, place.line_end, changed=False
             )
-        if reader.forgotten(
+        if reader.forgotten_hashes(
             sorted(tombstone_hashes(workspace.store.secret(workspace.scope), new, [record.key]))
         ):
             _refuse_rewrite(where, "would say what was forgotten once", "say it in other words")

@@ -143,7 +143,7 @@ def log_slow_query(
     if workspace.log is None or laps.ms < settings.slow_ms:
         return
     with workspace.store.reader(workspace.scope) as reader:
-        memories = sum(map(reader.amount, workspace.scope.keys))
+        memories = sum(map(reader.count_memories, workspace.scope.keys))
     facts: dict[str, str | float | bool] = {f"{name}_ms": took for name, took in laps.parts.items()}
     facts |= {"memories": memories, "results": results, "models": ",".join(models)}
     facts |= {"words": len((query or "").split())}

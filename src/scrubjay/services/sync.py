@@ -170,7 +170,7 @@ def sync_each(
         pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
     recluster_due(workspace, base, edges, most)
     with workspace.store.reader(workspace.scope) as reader:
-        passages = reader.held([source.id for source in chosen])
+        passages = reader.count_passages([source.id for source in chosen])
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
     return SyncReport(
         files=tally.files,

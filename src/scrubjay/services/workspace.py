@@ -140,7 +140,7 @@ def resolve_id(reader: Reader, memory: str) -> str:
     Raises:
         NotFoundError: None does, or several do.
     """
-    found = reader.complete(memory, 2) if memory else []
+    found = reader.ids_with_prefix(memory, 2) if memory else []
     if len(found) > 1:
         raise NotFoundError(f"Several ids begin with {memory!r}.", hint="give more of its characters")
     if not found:

@@ -148,12 +148,12 @@ class MemoryCounts:
 
 
 def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:
-    return store.quota.room(scope, store.held(scope.tenant)) if store.quota else ()
+    return store.quota.room(scope, store.memory_counts(scope.tenant)) if store.quota else ()
 
 
 def check_planned_writes(store: Store, tenant: str, gained: Mapping[str, int]) -> None:
     """Refuse, before the first of several writes, what all of them together would add."""
     if store.quota:
-        held = store.held(tenant)
+        held = store.memory_counts(tenant)
         after = {key: held.get(key, 0) + gained.get(key, 0) for key in held.keys() | gained.keys()}
         store.quota.admit(tenant, after, gained)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
-from scrubjay.models.ids import ID_DIGITS
+from scrubjay.models.ids import ID_DIGITS, EmbeddingModel
 from scrubjay.models.lifecycle import ConsolidationRun, Event
 from scrubjay.models.records import (
     CATEGORY_PREFIX,
@@ -83,6 +83,16 @@ class Tenant:
     generation: int
     mark: int = 0
     posted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredModel:
+    """A registered model; ``neighbours`` is its index's state in PostgreSQL: empty, ``filling`` or ``ready``."""
+
+    number: int
+    model: EmbeddingModel
+    state: str
+    neighbours: str = ""
 
 
 def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Source:

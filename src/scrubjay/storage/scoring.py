@@ -148,7 +148,7 @@ class ArrayScores:
             Hit(memory, score) for memory, score in zip(ids, (micro[order] / MICRO).tolist(), strict=True)
         ]
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         rows = self.table.find(ids)
         if not rows or not len(self.scores):
             return [None] * len(rows)
@@ -159,7 +159,7 @@ class ArrayScores:
             for row, score, known in zip(rows, scores, self.known[places].tolist(), strict=True)
         ]
 
-    def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
+    def group_scores(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
         rows = np.array([-1 if row is None else row for row in self.table.find(ids)], np.int64)
         if not self.groups:
             return [()] * len(rows)

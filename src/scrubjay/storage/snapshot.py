@@ -85,8 +85,8 @@ class Snapshot:
     """What was read of one scope's memories.
 
     Attributes:
-        heads: Ranking metadata of memories.
-        beside: Turns next to turns.
+        ranking_metadata: Those of memories.
+        adjacent: Turns next to turns.
         records: Memories.
         masks: Rows that pass a filter.
         words: What words add to scores.
@@ -94,8 +94,8 @@ class Snapshot:
     """
 
     def __init__(self) -> None:
-        self.heads: RowCache[str, RankingMetadata] = RowCache(MAX_METADATA)
-        self.beside: RowCache[str, tuple[str, ...]] = RowCache(MAX_METADATA)
+        self.ranking_metadata: RowCache[str, RankingMetadata] = RowCache(MAX_METADATA)
+        self.adjacent: RowCache[str, tuple[str, ...]] = RowCache(MAX_METADATA)
         self.records: RowCache[str, Record] = RowCache(MAX_RECORDS)
         self.masks: RowCache[RecordFilter, Any] = RowCache(MAX_MASKS)
         self.words: RowCache[TermGroup, GroupScores] = RowCache(MAX_SCORE_BYTES, _scores_size)
@@ -105,7 +105,7 @@ class Snapshot:
         self._weights: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
-        return len(self.heads) + len(self.beside) + len(self.records)
+        return len(self.ranking_metadata) + len(self.adjacent) + len(self.records)
 
     def rows(self, name: Hashable) -> RowCache[Any, Any]:
         return self._others.setdefault(name, RowCache(MAX_METADATA))
@@ -143,7 +143,10 @@ class Snapshot:
     def weight(self) -> int:
         """Its size in bytes, about."""
         small = (
-            len(self.heads) + len(self.beside) + sum(map(len, list(self._others.values()))) + self.edges.size
+            len(self.ranking_metadata)
+            + len(self.adjacent)
+            + sum(map(len, list(self._others.values())))
+            + self.edges.size
         )
         large = len(self.records) * RECORD_BYTES + self.words.size
         return small * ROW_BYTES + large + sum(list(self._weights.values()))

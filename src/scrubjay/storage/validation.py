@@ -138,18 +138,14 @@ def check_validity(memory: str, valid_from: int | None, valid_until: int | None)
         )
 
 
-def check_event(scope: Scope | None, event: lifecycle.Event, past: bool) -> None:
-    """Refuse an invalid event; with ``past`` its own key is checked, not its memory's."""
-    if past:
+def check_event(scope: Scope | None, event: lifecycle.Event, imported: bool) -> None:
+    """Refuse an invalid event; with ``imported`` its own key is checked, not its memory's."""
+    if imported:
         check_key(scope, event.key, f"An event of {event.memory}")
     _check_choice(lifecycle.EVENT_OPS, event.op, f"An event of {event.memory} says")
     if event.op != "reinforced" or lifecycle.previous_confidence(event.before) is None:
         _check_choice(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
     check_text(event.key, event.run, event.actor)
-
-
-def check_reading(reading: lifecycle.CachedExtraction) -> None:
-    check_text(reading.mark)
 
 
 def check_run(scope: Scope | None, run: lifecycle.ConsolidationRun) -> None:

@@ -35,9 +35,9 @@ from scrubjay.storage.changes import (
     PutDocument,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutMemory,
     PutModel,
-    PutReadings,
     PutRun,
     PutSource,
     PutTombstones,
@@ -97,7 +97,7 @@ def _row_bytes(whole: TenantReader, seen: CountCallback | None) -> Iterator[tupl
     done = 0
     for piece in whole.memories():
         yield from (("memories", encode_memory(one)) for one in piece)
-        read = whole.readings([one.record.id for one in piece])
+        read = whole.extractions([one.record.id for one in piece])
         yield from (("readings", _encode_row(one)) for one in read.values())
         done += len(piece)
         if seen is not None:
@@ -111,11 +111,11 @@ def _rows_by_part(whole: TenantReader) -> Iterator[tuple[str, Iterable[object]]]
     yield "sources", sources
     yield "documents", (one for source in sources for one in whole.documents(source.id).values())
     yield "models", whole.models()
-    yield "edges", chain.from_iterable(whole.connections())
+    yield "edges", chain.from_iterable(whole.all_edges())
     yield "concepts", whole.concepts()
     yield "categories", whole.categories()
-    yield "projects", whole.places()
-    yield "events", enumerate(chain.from_iterable(whole.past()))
+    yield "projects", whole.all_projects()
+    yield "events", enumerate(chain.from_iterable(whole.all_events()))
     yield "runs", (run for run in whole.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX)
     yield "tombstones", chain.from_iterable(whole.tombstones())
     yield "versions", (one for one in [whole.versions()] if one is not None)
@@ -165,7 +165,7 @@ def copy_rows(here: TenantReader, target: Store, seen: Callable[[int], None]) ->
     _copy_memories(here, target, documents, keys, seen)
     _copy_graph(here, target)
     _copy_history(here, target)
-    for fingerprint, texts in here.texts():
+    for fingerprint, texts in here.all_cached_texts():
         target.write(among(()), [PutVectors(fingerprint, {}, texts)])
     for marks in here.tombstones():
         target.write(among(()), [PutTombstones(tuple(marks))])
@@ -194,11 +194,11 @@ def _copy_memories(
 ) -> None:
     """Put every memory, a piece at a time; a view may give those of each key apart."""
     tenant = here.scope.tenant
-    with target.whole(tenant) as there:
+    with target.tenant_reader(tenant) as there:
         begun = there.counts().memories > 0
     done = 0
     # What another carrying left. Where it left none no view of it is held: its log would grow with all that is written.
-    with target.whole(tenant) if begun else nullcontext() as left:
+    with target.tenant_reader(tenant) if begun else nullcontext() as left:
         for piece in _batches(chain.from_iterable(here.memories())):
             ids = [one.record.id for one in piece]
             own = {one.record.key for one in piece}
@@ -206,8 +206,8 @@ def _copy_memories(
             before = {} if left is None else left.keys_of(ids)
             scope = _copy_scope(tenant, own.union(before.values()))
             changes = _missing_memories(piece, documents, target, scope if before else None)
-            if read := here.readings(ids):
-                changes.append(PutReadings(tuple(read.values())))
+            if read := here.extractions(ids):
+                changes.append(PutExtractions(tuple(read.values())))
             if changes:
                 target.write(scope, changes)
             done += len(piece)
@@ -250,12 +250,12 @@ def _copy_graph(here: TenantReader, target: Store) -> None:
         target.write(_copy_scope(tenant, (one.key for one in filed)), list(map(PutCategory, filed)))
     nodes = {one.id: one.key for one in concepts} | {one.id: one.key for one in categories}
     known = {concept.id for concept in concepts}
-    for piece in _batches(chain.from_iterable(here.connections())):
+    for piece in _batches(chain.from_iterable(here.all_edges())):
         ends = {end for edge in piece for end in (edge.src, edge.dst)}
         own = {edge.key for edge in piece}.union(here.keys_of(ends).values())
         own |= {nodes[end] for end in ends if end in nodes}
         target.write(_copy_scope(tenant, own), _edge_changes(piece, known))
-    for places in _batches(here.places()):
+    for places in _batches(here.all_projects()):
         target.write(_copy_scope(tenant, (one.key for one in places)), places)
 
 
@@ -276,13 +276,13 @@ def _copy_history(here: TenantReader, target: Store) -> None:
             one for event in events for one in (event.memory, event.other) if one is not None
         )
         own = {event.key for event in events}.union(named.values())
-        target.write(_copy_scope(tenant, own), [PutEvents(tuple(events), past=True)])
+        target.write(_copy_scope(tenant, own), [PutEvents(tuple(events), imported=True)])
 
 
 def _copied_events(target: Store, tenant: str) -> list[Event]:
     """Return the events that a carrying before this one put there."""
-    with target.whole(tenant) as there:
-        return [event for piece in there.past() for event in piece]
+    with target.tenant_reader(tenant) as there:
+        return [event for piece in there.all_events() for event in piece]
 
 
 def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Event]:
@@ -292,7 +292,7 @@ def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Even
         StoreError: What is there is not how the histories here begin.
     """
     place = 0
-    for piece in here.past():
+    for piece in here.all_events():
         for event in piece:
             if place >= len(there):
                 yield event
@@ -384,7 +384,7 @@ def copy_tenant(
 
         return seen
 
-    with source.whole(tenant) as here:
+    with source.tenant_reader(tenant) as here:
         if here.secret is None:
             raise NotFoundError(f"{source.url} holds nothing of tenant {tenant}. Nothing was copied.")
         if _copy_state(here) == "running":
@@ -411,7 +411,7 @@ def _lock_target(target: Store, scope: UnrestrictedScope) -> Iterator[bool]:
     """Tell whether nobody else copies the tenant there; who does, has a moment to end."""
     end = time.monotonic() + LOCK_PATIENCE
     while True:
-        with target.alone(scope, COPY_RUN) as alone:
+        with target.try_exclusive(scope, COPY_RUN) as alone:
             if alone or time.monotonic() >= end:
                 yield alone
                 return
@@ -421,7 +421,7 @@ def _lock_target(target: Store, scope: UnrestrictedScope) -> Iterator[bool]:
 def _check_quota(source: Store, target: Store, tenant: str) -> None:
     """Hold what a tenant has to the quota of where it goes."""
     if target.quota:
-        amounts = source.held(tenant)
+        amounts = source.memory_counts(tenant)
         target.quota.admit(tenant, amounts, amounts)
 
 
@@ -472,7 +472,7 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
         InputError: Something else of the tenant is there.
     """
     tenant = here.scope.tenant
-    with target.whole(tenant) as there:
+    with target.tenant_reader(tenant) as there:
         if there.secret is None:
             return "new"
         if there.secret != here.secret:
@@ -499,7 +499,7 @@ def _verify(here: TenantReader, target: Store, seen: Callable[[int], None]) -> T
         StoreError: They do not hold the same, or do not answer alike.
     """
     mine = digest_tenant(here)
-    with target.whole(here.scope.tenant) as there:
+    with target.tenant_reader(here.scope.tenant) as there:
         theirs = digest_tenant(there, seen)
         other = _first_difference(mine, theirs)
         if other:

@@ -315,7 +315,7 @@ class _ExistingRows:
         self._ids = {record.id: self._candidates(record, keep=keep) for record, keep in records}
         self._here = reader.get([made for several in self._ids.values() for made in several])
         self._marks = {r.id: tombstone_hashes(into.secret, r.content, into.scope.keys) for r, _ in records}
-        self._gone = reader.forgotten([mark for marks in self._marks.values() for mark in marks])
+        self._gone = reader.forgotten_hashes([mark for marks in self._marks.values() for mark in marks])
 
     def _candidates(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get here, the best first: its own, what an addition would get, a new one."""

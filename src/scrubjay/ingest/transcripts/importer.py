@@ -380,7 +380,7 @@ def _new_turns(
 ) -> list[PreparedMemory]:
     """Return the turns that are not stored yet, as memories."""
     present = reader.get([record.id for one in drafts for record in one.pieces])
-    forgotten = reader.forgotten(mark for one in drafts for mark in one.marks)
+    forgotten = reader.forgotten_hashes(mark for one in drafts for mark in one.marks)
     fresh: dict[str, PreparedMemory] = {}
     for one in drafts:
         session, pieces = one.session, one.pieces

@@ -11,21 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from scrubjay.errors import InputError
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage import changes as c
 from scrubjay.storage.postgres import rows
 from scrubjay.storage.postgres.rows import IN_SCOPE, VISIBLE_EDGES, make_durable
 from scrubjay.storage.rows import MEMORY_EDGE_KINDS, SELECTED_COLUMNS, Tenant, id_from_hash
-from scrubjay.storage.validation import (
-    NOTHING_WRITTEN,
-    check_category,
-    check_concept,
-    check_edge,
-    check_key,
-    check_text,
-)
+from scrubjay.storage.writer import GraphWriter
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import Database
@@ -277,7 +269,7 @@ class PostgresGraph:
         degrees = {id_from_hash(of, end): count for of, end, count in found}
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
-    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         asked = rows.node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
@@ -341,43 +333,22 @@ PUT_EDGE: Final = (
 DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %s AND dst = %s AND key = %s"
 
 
-class PostgresGraphWriter:
+class PostgresGraphWriter(GraphWriter):
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        super().__init__(tenant, scope)
         self._db = db
-        self._tenant = tenant.number
-        self._scope = scope
         self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
-    def apply(self, change: c.GraphChange) -> None:
-        match change:
-            case c.PutConcept(concept):
-                self._put_concept(concept)
-            case c.DropConcept(concept, key) if key in self._scope.keys:
-                self._drop_concept(concept, key)
-            case c.PutCategory(category):
-                self._put_category(category)
-            case c.DropCategory(category):
-                self._drop_category(category)
-            case c.PutEdges():
-                self._put_edges(change)
-            case c.DropEdges(triples):
-                seen = rows.stored_edges(self._db, self._scope_keys, "src", {src for src, _, _ in triples})
-                self._drop_edges(edge for edge in seen if (edge.src, edge.kind, edge.dst) in triples)
-            case c.PutProject():
-                self._put_project(change)
-
-    def _put_concept(self, concept: Entity) -> None:
-        check_key(self._scope, concept.key, f"Concept {concept.id}")
-        check_concept(concept)
+    def _write_concept(self, concept: Entity) -> None:
         values = (
             self._tenant, concept.key, rows.node_hash(concept.id), concept.name, list(concept.aliases),
             concept.kind, concept.at,
         )  # fmt: skip
         self._db.execute(PUT_CONCEPT, values)
-        self._count(concept.key)
+        self._bump_concept_mark(concept.key)
 
-    def _count(self, key: str) -> None:
-        make_durable(self._db)
+    def _bump_concept_mark(self, key: str) -> None:
+        make_durable(self._db)  # others cache concepts by the mark
         self._db.execute(BUMP_CONCEPT_MARK, (self._tenant, key))
 
     def _drop_concept(self, concept: str, key: str) -> None:
@@ -386,25 +357,22 @@ class PostgresGraphWriter:
                 "DELETE FROM concept WHERE tenant = %s AND key = %s AND hash = %s",
                 (self._tenant, key, number),
             )
-            self._count(key)
+            self._bump_concept_mark(key)
             self._db.execute(
                 "DELETE FROM edge WHERE tenant = %s AND kind = 'references' AND dst = %s AND key = %s",
                 (self._tenant, number, key),
             )
 
-    def _put_category(self, category: Category) -> None:
-        check_key(self._scope, category.key, f"Category {category.id}")
-        check_category(category)
-        number = rows.node_hash(category.id)
-        held = self._db.execute(
-            "SELECT key FROM category WHERE tenant = %s AND hash = %s", (self._tenant, number)
+    def _category_key(self, category: str) -> str | None:
+        row = self._db.execute(
+            "SELECT key FROM category WHERE tenant = %s AND hash = %s",
+            (self._tenant, rows.node_hash(category)),
         ).fetchone()
-        if held is not None and held[0] != category.key:
-            raise InputError(
-                f"Category id {category.id} belongs to another key's category. {NOTHING_WRITTEN}"
-            )
+        return None if row is None else str(row[0])
+
+    def _write_category(self, category: Category) -> None:
         values = (
-            self._tenant, number, category.key, category.kind, category.name, category.parent,
+            self._tenant, rows.node_hash(category.id), category.key, category.kind, category.name, category.parent,
             category.abstract, category.overview, category.model, category.centroid, category.at, category.built,
         )  # fmt: skip
         self._db.execute(PUT_CATEGORY, values)
@@ -421,12 +389,9 @@ class PostgresGraphWriter:
             )
 
     def _put_edges(self, change: c.PutEdges) -> None:
-        for edge in change.edges:
-            check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
-            check_edge(edge)
         for near in ("src", "dst") if change.inward else ("src",):
             before = rows.stored_edges(self._db, self._scope_keys, near, set(change.of))
-            self._drop_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
+            self._delete_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
         ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
         seen = rows.visible_ids(self._db, self._scope_keys, ends)
         held: dict[tuple[str, str, str, str], Edge] = {}
@@ -439,26 +404,27 @@ class PostgresGraphWriter:
         if held:
             self._db.execute(PUT_EDGE, (self._tenant, *_edge_values(list(held.values()))))
 
-    def _drop_edges(self, found: Iterable[Edge]) -> None:
+    def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None:
+        found = rows.stored_edges(self._db, self._scope_keys, "src", {src for src, _, _ in names})
+        self._delete_edges(edge for edge in found if (edge.src, edge.kind, edge.dst) in names)
+
+    def _delete_edges(self, found: Iterable[Edge]) -> None:
         with self._db.cursor() as cursor:
-            cursor.executemany(DROP_EDGE, [self._name(edge) for edge in found])
+            cursor.executemany(
+                DROP_EDGE,
+                [(self._tenant, rows.node_hash(e.src), e.kind, rows.node_hash(e.dst), e.key) for e in found],
+            )
 
-    def _name(self, edge: Edge) -> tuple[int, int, str, int, str]:
-        return self._tenant, rows.node_hash(edge.src), edge.kind, rows.node_hash(edge.dst), edge.key
-
-    def _put_project(self, change: c.PutProject) -> None:
-        check_key(self._scope, change.key, f"Project {change.name}")
-        check_text(change.place, change.name, change.key)
+    def _write_project(self, place: str, name: str, key: str) -> None:
         self._db.execute(
-            "DELETE FROM project WHERE tenant = %s AND key = %s AND place = %s",
-            (self._tenant, change.key, change.place),
+            "DELETE FROM project WHERE tenant = %s AND key = %s AND place = %s", (self._tenant, key, place)
         )
         self._db.execute(
             "INSERT INTO project (tenant, key, place, name) VALUES (%s, %s, %s, %s)",
-            (self._tenant, change.key, change.place, change.name),
+            (self._tenant, key, place, name),
         )
 
-    def lose(self, removed: Collection[tuple[str, int]]) -> None:
+    def clean_up(self, removed: Collection[tuple[str, int]]) -> None:
         """Remove the edges and events of removed memories (tier and number), unless they are there again."""
         if not removed:
             return

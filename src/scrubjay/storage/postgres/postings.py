@@ -55,11 +55,6 @@ def drop_unused_terms(db: Database, tenant: int, terms: Collection[int], posted:
     )
 
 
-def put_tombstones(db: Database, tenant: int, hashes: Collection[str]) -> None:
-    marks = "INSERT INTO tombstone SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
-    db.execute(marks, (tenant, list(hashes)))
-
-
 WORD_BYTES = 120
 """What a word takes with its number, about."""
 

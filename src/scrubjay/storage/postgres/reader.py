@@ -85,7 +85,7 @@ class PostgresDocuments(PostgresGraph):
     def documents(self, source: str) -> dict[str, Document]:
         return {document.path: document for document in self._documents("d.source = %s", source)}
 
-    def held(self, sources: Sequence[str]) -> int:
+    def count_passages(self, sources: Sequence[str]) -> int:
         ((found,),) = self._all(
             f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
             *self._scope_keys,
@@ -137,7 +137,7 @@ class PostgresHistory:
         found = self._db.execute(SELECT_EVENTS.format(condition=condition), values).fetchall()
         return [event_from_row(row) for row in found]
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         wanted = set(ids)
         found = self._db.execute(
             "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
@@ -255,8 +255,8 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
     def _get(self, ids: Sequence[str]) -> dict[str, Record]:
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
-    def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.heads.of(ids, self._heads)
+    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        return self._snapshot.ranking_metadata.of(ids, self._heads)
 
     def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
@@ -271,7 +271,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.beside.of(ids, self._adjacent)
+        return self._snapshot.adjacent.of(ids, self._adjacent)
 
     def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
@@ -297,7 +297,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         ids = seen.latest(self._mask(where), limit, skip)
         return list(self.get(ids).values())
 
-    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+    def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
             held = self._all(
@@ -353,7 +353,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         )
         return Coverage(held - waiting, waiting)
 
-    def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
         condition, asked = self._waits(fingerprint)
         records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
         return [PendingMemory(record, self._before(record)) for record in records]
@@ -369,10 +369,10 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         )  # fmt: skip
         return found[0].content if found else ""
 
-    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+    def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
         return vectors.cached_texts(self._db, self._tenant, fingerprint, hashes)
 
-    def forgotten(self, hashes: Iterable[str]) -> set[str]:
+    def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         found = self._all(
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
         )
@@ -386,7 +386,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         held = [(tier, status, count) for tier, status, count in found]
         return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
 
-    def amount(self, key: str) -> int:
+    def count_memories(self, key: str) -> int:
         ((found,),) = self._all(
             f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._scope_keys, key
         )

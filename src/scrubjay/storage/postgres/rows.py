@@ -120,6 +120,11 @@ def sort_hash(memory: str) -> int | None:
     return None if parsed is None else parsed[1] - SIGN
 
 
+def tier_of(memory: str) -> str | None:
+    parsed = parse_id(memory)
+    return None if parsed is None else parsed[0]
+
+
 def memory_hashes(ids: Iterable[str]) -> list[int]:
     return [number for memory in ids if (number := sort_hash(memory)) is not None]
 

@@ -31,14 +31,14 @@ from scrubjay.storage.postgres.rows import count_by_key, find_tenant, lock_tenan
 from scrubjay.storage.postgres.schema import migrate, newest_schema, schema_version
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader, read_tenant, tenant_names
-from scrubjay.storage.postgres.vectors import RegisteredModel, registered_models
+from scrubjay.storage.postgres.vectors import registered_models
 from scrubjay.storage.postgres.writer import PostgresRebuild, PostgresWriter
 from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
 from scrubjay.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.rows import Tenant
+    from scrubjay.storage.rows import RegisteredModel, Tenant
 
 
 BATCH_MEMORIES: Final = 2_000
@@ -256,7 +256,7 @@ class PostgresStore:
         """The URL without its password: libpq finds that in its own places."""
         return hide_password(self._url)
 
-    def held(self, tenant: str) -> Mapping[str, int]:
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self._pool.transaction(READ_ONLY) as db:
             found = find_tenant(db, tenant)
             return count_by_key(db, found) if found else {}
@@ -308,7 +308,7 @@ class PostgresStore:
         return False
 
     @contextmanager
-    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
+    def try_exclusive(self, scope: Scope, name: str) -> Iterator[bool]:
         import psycopg
 
         with translate_errors(self._url):
@@ -343,7 +343,7 @@ class PostgresStore:
             return tenant_names(reader, self.url)
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[PostgresTenantReader]:
+    def tenant_reader(self, tenant: str) -> Iterator[PostgresTenantReader]:
         with self.reader(Scope(tenant, "")) as reader:
             # Whoever copies or compares looks at the other store for a while.
             reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
@@ -378,29 +378,29 @@ class PostgresStore:
             raise StoreError(f"{self.url} does not tell its size.")
         return int(row[0])
 
-    def unguarded(self) -> str:
+    def row_security_warning(self) -> str:
         with self._pool.transaction(READ_ONLY) as db:
             row = db.execute(FIND_UNFENCED, (SCHEMA,)).fetchone()
         if row is None or not row[1]:
             return ""
         return f"row-level security is not in force for the database user {row[0]}, {row[1]}"
 
-    def slow(self, scope: Scope) -> str:
+    def index_hint(self, scope: Scope) -> str:
         with self._pool.transaction(READ_ONLY) as db:
             tenant = find_tenant(db, scope.tenant)
             return "" if tenant is None else describe_missing_index(db, tenant, scope.keys, self._large.rows)
 
-    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
+    def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
         with self._enlarging(scope) as work:
             return work.make(progress)
 
-    def reduce(self, scope: Scope) -> None:
+    def drop_index(self, scope: Scope) -> None:
         with self._enlarging(scope) as work:
             work.drop()
 
     @contextmanager
     def _enlarging(self, scope: Scope) -> Iterator[TenantIndexer]:
-        with self.alone(scope, "large") as alone:
+        with self.try_exclusive(scope, "large") as alone:
             if not alone:
                 raise StoreBusyError(
                     f"Another process is building or dropping the index of this tenant of {self.url}.",

@@ -96,8 +96,6 @@ BLOCK_POSTINGS: Final = 8_192
 PACKED_NUMBER: Final = np.dtype([("bytes", ">i4"), ("value", ">i8")])
 PACKED_COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
 """An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
-REMOVED_COLUMNS: Final = "tier, hash, key, num, terms"
-"""What is asked of a memory that is removed."""
 INSERT_BLOCK: Final = (
     "INSERT INTO posting (tenant, term, first, last, nums, tfs) SELECT m.tenant, t.term, min(m.num), max(m.num), "
     "array_agg(m.num ORDER BY m.num), array_agg(t.tf ORDER BY m.num) FROM memory m "

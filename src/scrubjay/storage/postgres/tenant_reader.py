@@ -24,7 +24,7 @@ from scrubjay.text.tokenizer import Terms
 if TYPE_CHECKING:
     from scrubjay.models.lifecycle import CachedExtraction
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.rows import Tenant
+    from scrubjay.storage.rows import RegisteredModel, Tenant
 
 
 KEYED_TABLES: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
@@ -105,14 +105,14 @@ class PostgresTenantReader(PostgresReader):
         found = {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
         history = PostgresHistory()
         history._db, history._scope_keys = (
             self._db,
             (*self._scope_keys[:2], list(set(self.keys_of(ids).values()))),
         )
-        return history.readings(ids)
+        return history.extractions(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         known = postgres_vectors.registered_models(self._db, self._tenant)
@@ -133,7 +133,7 @@ class PostgresTenantReader(PostgresReader):
                 for num, language, length, own, tfs, *record in found
             ]
 
-    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
+    def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         last = -1
         while found := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
@@ -147,7 +147,7 @@ class PostgresTenantReader(PostgresReader):
             )
 
     def _of(
-        self, nums: list[int], known: dict[str, postgres_vectors.RegisteredModel]
+        self, nums: list[int], known: dict[str, RegisteredModel]
     ) -> dict[int, dict[str, QuantizedVectors]]:
         fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
         found = self._all(
@@ -162,7 +162,7 @@ class PostgresTenantReader(PostgresReader):
             held.setdefault(num, {})[name] = postgres_vectors.decode_vectors(scales, data, width)
         return held
 
-    def connections(self) -> Iterator[list[Edge]]:
+    def all_edges(self) -> Iterator[list[Edge]]:
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
         while found := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
             last = found[-1][:4]
@@ -173,7 +173,7 @@ class PostgresTenantReader(PostgresReader):
                 if src in tiers and (of := TARGET_KIND.get(kind) or tiers.get(dst)) is not None
             ]
 
-    def past(self) -> Iterator[list[Event]]:
+    def all_events(self) -> Iterator[list[Event]]:
         last = -1
         while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
             last = found[-1][0]
@@ -187,7 +187,7 @@ class PostgresTenantReader(PostgresReader):
     def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
         return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
-    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+    def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         asked = (
             "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
@@ -200,7 +200,7 @@ class PostgresTenantReader(PostgresReader):
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
             yield [mark for (mark,) in piece]
 
-    def places(self) -> list[PutProject]:
+    def all_projects(self) -> list[PutProject]:
         asked = "SELECT place, name, key FROM project WHERE tenant = %s"
         found = [PutProject(*row) for row in self._all(asked, self._tenant)]
         return sorted(found, key=lambda one: (one.key, one.place))

@@ -17,13 +17,13 @@ from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.results import Hit, round_score
-from scrubjay.storage.changes import TEXT_CACHE_BYTES, QuantizedVectors
+from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.postgres import rows as postgres_rows
 from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, WindowVectors
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourIndex
-from scrubjay.storage.rows import id_from_hash
+from scrubjay.storage.rows import RegisteredModel, id_from_hash
 from scrubjay.storage.scoring import ArrayScores, quantize
 
 if TYPE_CHECKING:
@@ -36,16 +36,6 @@ if TYPE_CHECKING:
     from scrubjay.storage.table import MemoryTable
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredModel:
-    """A registered model; ``neighbours`` is its index's state: empty, ``filling`` or ``ready``."""
-
-    number: int
-    model: EmbeddingModel
-    state: str
-    neighbours: str = ""
-
-
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
     found = db.execute(
         "SELECT fingerprint, id, state, neighbours, provider, name, revision, dimensions, pooling, most_tokens "
@@ -53,23 +43,6 @@ def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
         (tenant,),
     ).fetchall()
     return {row[0]: RegisteredModel(row[1], EmbeddingModel(*row[4:]), row[2], row[3]) for row in found}
-
-
-def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> None:
-    values = (
-        tenant, model.fingerprint, model.provider, model.name, model.revision, model.dimensions,
-        model.pooling, model.window, state,
-    )  # fmt: skip
-    db.execute(
-        "INSERT INTO model (tenant, fingerprint, provider, name, revision, dimensions, pooling, most_tokens, "
-        "state) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) "
-        "ON CONFLICT (tenant, fingerprint) DO UPDATE SET state = excluded.state",
-        values,
-    )
-
-
-def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
-    db.execute("DELETE FROM model WHERE tenant = %s AND fingerprint = %s", (tenant, fingerprint))
 
 
 def put_vectors(
@@ -122,35 +95,6 @@ def decode_vectors(scales: Sequence[float], data: bytes, dimensions: int) -> Qua
     )
 
 
-def is_pending(db: Database, tenant: int, num: int, model: int, content_hash: str) -> bool:
-    """Return whether a memory still has this text and no vectors of a model."""
-    found = db.execute(
-        "SELECT 1 FROM memory m WHERE tenant = %s AND num = %s AND content_hash = %s AND NOT EXISTS "
-        "(SELECT FROM vector v WHERE v.tenant = m.tenant AND v.memory = m.num AND v.model = %s)",
-        (tenant, num, content_hash, model),
-    ).fetchone()
-    return found is not None
-
-
-def cache_texts(db: Database, tenant: int, model: int, texts: Mapping[str, QuantizedVectors]) -> None:
-    """Cache the windows of texts; above the limit the oldest eighth goes."""
-    for text, codes in texts.items():
-        db.execute(
-            "INSERT INTO cache (tenant, model, hash, scales, data) VALUES (%s, %s, %s, %s, %s) ON CONFLICT "
-            "(tenant, model, hash) DO UPDATE SET scales = excluded.scales, data = excluded.data",
-            (tenant, model, text, codes.scales.tolist(), codes.data.tobytes()),
-        )
-    row = db.execute(
-        "SELECT coalesce(sum(length(data)), 0), count(*) FROM cache WHERE tenant = %s", (tenant,)
-    ).fetchone()
-    if row is not None and row[0] > TEXT_CACHE_BYTES:
-        db.execute(
-            "DELETE FROM cache WHERE tenant = %s AND seq IN "
-            "(SELECT seq FROM cache WHERE tenant = %s ORDER BY seq LIMIT %s)",
-            (tenant, tenant, row[1] // 8 + 1),
-        )
-
-
 SAMPLED: Final = 4_096
 """Memories whose scores give mean and deviation: those of the smallest ids, which are hashes, so that a write changes
 the sample by what is new."""
@@ -198,7 +142,7 @@ class NominatedScores:
             return self.whole().top(limit)
         return self.found.top(limit)
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         places = self.found.table.find(ids)
         known = np.array(sorted({row for row in places if row is not None}), np.int64)
         scored = self.found.scores[known]
@@ -313,7 +257,7 @@ class PostgresVectors(PostgresGraph):
             chosen.append(places if 2 * len(places) >= most else None)
         return chosen
 
-    def alike(
+    def nearest_batch(
         self,
         fingerprint: str,
         queries: NDArray[np.float32],

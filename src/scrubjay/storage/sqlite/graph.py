@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.ids import ID_DIGITS, parse_node_id
-from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
+from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS, Record
 from scrubjay.storage.rows import SIGN, TARGET_KIND, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.storage.sqlite import rows
@@ -146,82 +146,16 @@ IS_HEAD: Final = (
 """What makes a memory a head of its project, word for word as the index `memory_head` asks it."""
 
 
-def follows_edges(visible: VisibleMemories, ids: Sequence[str]) -> list[Edge]:
-    wanted = {memory for memory in ids if rows.is_memory_id(memory)}
-    found: dict[tuple[str, str, str], Edge] = {}
-    for batch in rows.id_batches(sorted(wanted)):
-        hashes = [rows.sort_hash(memory) for memory in batch]
-        for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
-            for step in (-1, 1):
-                pairs = _chain_pairs(visible, near.format(step), hashes)
-                for edge in _chain_edges(rule, pairs, step, wanted):
-                    found[edge.rule, edge.src, edge.dst] = edge
-        for edge in _project_edges(visible, hashes, wanted):
-            found[edge.rule, edge.src, edge.dst] = edge
-    return [found[name] for name in sorted(found)]
-
-
-def _chain_pairs(visible: VisibleMemories, near: str, hashes: Sequence[int]) -> list[Any]:
-    return visible.db.execute(
-        f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m CROSS JOIN memory n ON {near} "
-        f"WHERE {visible.among()} AND {visible.among('n')} AND m.hash IN ({','.join('?' * len(hashes))})",
-        (*visible.own, *visible.own, *hashes),
-    ).fetchall()
-
-
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
+    """Yield the edges of pairs of a wanted memory and the one that is ``step`` from it."""
     for *one, tier, number, key, at in pairs:
-        asked, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
-        if asked not in wanted:
+        memory, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
+        if memory not in wanted:
             continue
         if step < 0:
-            yield Edge(asked, "follows", other, one[2], at=at, rule=rule)
+            yield Edge(memory, "follows", other, one[2], at=at, rule=rule)
         else:
-            yield Edge(other, "follows", asked, key, at=one[3], rule=rule)
-
-
-def _project_edges(visible: VisibleMemories, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
-    heads = visible.db.execute(
-        f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash WHERE {visible.among()} "
-        f"AND m.hash IN ({','.join('?' * len(hashes))}) AND {IS_HEAD}",
-        (*visible.own, *hashes),
-    ).fetchall()
-    for project, *head in heads:
-        for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
-            near = visible.db.execute(
-                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {visible.among()} AND "
-                f"project = ? AND {IS_HEAD} "
-                f"AND {TIME_SQL.format('m')} {sign}= ? AND ({TIME_SQL.format('m')}, m.tier, m.hash) {sign} (?, ?, ?) "
-                f"ORDER BY {TIME_SQL.format('m')} {order}, m.tier {order}, m.hash {order} LIMIT 1",
-                (*visible.own, project, head[3], head[3], head[0], head[1]),
-            ).fetchone()
-            if near is not None:
-                yield from _chain_edges("project", [(*head, *near)], step, wanted)
-
-
-def adjacent_turns(visible: VisibleMemories, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
-        held = visible.db.execute(
-            "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
-            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {visible.among()} "
-            f"AND {visible.among('n')} AND m.hash IN ({','.join('?' * len(batch))}) "
-            "ORDER BY m.hash, n.turn, n.tier, n.hash",
-            (*visible.own, *visible.own, *map(rows.sort_hash, batch)),
-        ).fetchall()
-        for tier, number, other_tier, other in held:
-            memory = id_from_hash(tier, number)
-            found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
-    return {memory: found[memory] for memory in ids if memory in found}
-
-
-def find_last_turn(visible: VisibleMemories, session: str) -> int | None:
-    row = visible.db.execute(
-        f"SELECT m.turn FROM memory m WHERE {visible.among()} AND m.session = ? AND m.turn IS NOT NULL "
-        "ORDER BY m.turn DESC LIMIT 1",
-        (*visible.own, session),
-    ).fetchone()
-    return None if row is None else int(row[0])
+            yield Edge(other, "follows", memory, key, at=one[3], rule=rule)
 
 
 CATEGORY_COLUMNS = (
@@ -435,7 +369,7 @@ class SQLiteGraph:
         names = nodes_by_number(self.visible, of, [end for end, _, _ in counted])
         return {names[end]: count for end, _, count in counted if end in names}
 
-    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         own = visible_nodes(self.visible, "concept", node_hashes("concept", [concept]))
         if not own:
             return {}, 0
@@ -457,6 +391,72 @@ class SQLiteGraph:
         met.pop(end, None)
         names = nodes_by_number(self.visible, "concept", list(met))
         return {names[other]: count for other, count in met.items() if other in names}, len(looked)
+
+    def follows(self, ids: Sequence[str]) -> list[Edge]:
+        wanted = {memory for memory in ids if rows.is_memory_id(memory)}
+        found: dict[tuple[str, str, str], Edge] = {}
+        for batch in rows.id_batches(sorted(wanted)):
+            hashes = [rows.sort_hash(memory) for memory in batch]
+            edges = list(self._project_edges(hashes, wanted))
+            for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
+                for step in (-1, 1):
+                    pairs = self._db.execute(
+                        f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m "
+                        f"CROSS JOIN memory n ON {near.format(step)} WHERE {self.visible.among()} "
+                        f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(hashes)})",
+                        (*self.visible.own, *self.visible.own, *hashes),
+                    ).fetchall()
+                    edges += _chain_edges(rule, pairs, step, wanted)
+            found |= {(edge.rule, edge.src, edge.dst): edge for edge in edges}
+        return [found[name] for name in sorted(found)]
+
+    def _project_edges(self, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
+        heads = self._db.execute(
+            f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash "
+            f"WHERE {self.visible.among()} AND m.hash IN ({_placeholders(hashes)}) AND {IS_HEAD}",
+            (*self.visible.own, *hashes),
+        ).fetchall()
+        time = TIME_SQL.format("m")
+        for project, *head in heads:
+            for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
+                near = self._db.execute(
+                    f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {self.visible.among()} AND "
+                    f"project = ? AND {IS_HEAD} AND {time} {sign}= ? AND ({time}, m.tier, m.hash) {sign} (?, ?, ?) "
+                    f"ORDER BY {time} {order}, m.tier {order}, m.hash {order} LIMIT 1",
+                    (*self.visible.own, project, head[3], head[3], head[0], head[1]),
+                ).fetchone()
+                if near is not None:
+                    yield from _chain_edges("project", [(*head, *near)], step, wanted)
+
+    def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
+            pairs = self._db.execute(
+                "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
+                f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {self.visible.among()} "
+                f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(batch)}) "
+                "ORDER BY m.hash, n.turn, n.tier, n.hash",
+                (*self.visible.own, *self.visible.own, *map(rows.sort_hash, batch)),
+            ).fetchall()
+            for tier, number, other_tier, other in pairs:
+                memory = id_from_hash(tier, number)
+                found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
+        return {memory: found[memory] for memory in ids if memory in found}
+
+    def turns(self, session: str, first: int, last: int) -> list[Record]:
+        return self.visible.records(
+            "m.session = ? AND m.turn BETWEEN ? AND ?",
+            (session, first, last),
+            "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
+        )
+
+    def last_turn(self, session: str) -> int | None:
+        row = self._db.execute(
+            f"SELECT m.turn FROM memory m WHERE {self.visible.among()} AND m.session = ? AND m.turn IS NOT NULL "
+            "ORDER BY m.turn DESC LIMIT 1",
+            (*self.visible.own, session),
+        ).fetchone()
+        return None if row is None else int(row[0])
 
     def members(self, categories: Sequence[str]) -> list[int]:
         found: set[int] = set()

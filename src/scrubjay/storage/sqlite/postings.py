@@ -9,7 +9,7 @@ import numpy as np
 
 from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group, similar_words
 from scrubjay.storage.sqlite import rows
-from scrubjay.storage.sqlite.blobs import unpack_postings, unpack_terms
+from scrubjay.storage.sqlite.blobs import unpack_postings
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, TermGroup, nearest_terms, trigrams
 
@@ -139,11 +139,6 @@ def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
         (*('"' + gram.replace('"', '""') + '"' for gram in asked), tenant, MAX_CANDIDATES),
     ).fetchall()
     return [text for (text,) in found]
-
-
-def terms_of_memory(db: Database, num: int) -> set[int]:
-    row = db.execute("SELECT terms FROM slot WHERE num = ?", (num,)).fetchone()
-    return set() if row is None else set(unpack_terms(row[0]))
 
 
 def score_groups(

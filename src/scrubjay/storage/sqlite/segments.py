@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from scrubjay.models.ids import parse_id
-from scrubjay.models.records import Record
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.scoring import MAX_TERM_COUNT
 from scrubjay.storage.sqlite import blobs
@@ -27,18 +25,12 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentEntry:
-    num: int
-    memory: PreparedMemory
-
-
 def insert_memories(
     db: Database,
     tenant: int,
     key: str,
     generation: int,
-    entries: Sequence[SegmentEntry],
+    entries: Sequence[tuple[int, PreparedMemory]],
     terms: dict[str, int],
 ) -> None:
     for first in range(0, len(entries), blobs.MAX_SLOTS):
@@ -50,14 +42,14 @@ def _insert_segment(
     tenant: int,
     key: str,
     generation: int,
-    entries: Sequence[SegmentEntry],
+    entries: Sequence[tuple[int, PreparedMemory]],
     terms: dict[str, int],
 ) -> None:
     columns = np.zeros(len(entries), COLUMNS)
     languages = {
-        code: language_number(db, code) for code in dict.fromkeys(entry.memory.language for entry in entries)
+        code: language_number(db, code) for code in dict.fromkeys(memory.language for _, memory in entries)
     }
-    columns[:] = [_column_values(entry, languages[entry.memory.language]) for entry in entries]
+    columns[:] = [_column_values(num, memory, languages[memory.language]) for num, memory in entries]
     db.execute(
         "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
         f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
@@ -79,23 +71,23 @@ def _insert_segment(
     db.executemany(
         "INSERT INTO slot VALUES (?, ?, ?, ?)",
         [
-            (entry.num, segment, slot, own[4 * first : 4 * last])
-            for slot, (entry, (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
+            (num, segment, slot, own[4 * first : 4 * last])
+            for slot, ((num, _), (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
         ],
     )
     db.executemany("INSERT INTO posting VALUES (?, ?, ?)", posting_lists(segment, slots, numbers, counts))
     by_model: dict[str, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
-    for slot, entry in enumerate(entries):
-        for fingerprint, codes in entry.memory.vectors.items():
+    for slot, (_, memory) in enumerate(entries):
+        for fingerprint, codes in memory.vectors.items():
             by_model[fingerprint].append((slot, codes))
     for fingerprint, rows in by_model.items():
         append_vectors(db, segment, model_number(db, tenant, fingerprint), rows)
 
 
 def _occurrences(
-    entries: Sequence[SegmentEntry], terms: dict[str, int]
+    entries: Sequence[tuple[int, PreparedMemory]], terms: dict[str, int]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
-    held = [entry.memory.terms.counts for entry in entries]
+    held = [memory.terms.counts for _, memory in entries]
     sizes = [len(counts) for counts in held]
     total = sum(sizes)
     numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(held)), np.uint32, total)
@@ -117,13 +109,13 @@ def posting_lists(
         yield segment, term, places[2 * first : 2 * last] + frequencies[first:last]
 
 
-def _column_values(entry: SegmentEntry, language: int) -> tuple[int, ...]:
-    record: Record = entry.memory.record
+def _column_values(num: int, memory: PreparedMemory, language: int) -> tuple[int, ...]:
+    record = memory.record
     parsed = parse_id(record.id)
     assert parsed is not None
     at = record.event.start if record.event is not None else record.recorded_at
-    length = min(entry.memory.terms.length, 2**32 - 1)
-    return (parsed[1], entry.num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
+    length = min(memory.terms.length, 2**32 - 1)
+    return (parsed[1], num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
 
 
 def language_number(db: Database, code: str) -> int:

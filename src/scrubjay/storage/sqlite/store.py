@@ -72,7 +72,7 @@ class SQLiteStore(NoTenantIndex):
         self._open: list[Database] = []
         self._tables = TableCache()
         self._files = VectorFiles(path.with_name(path.name + "-vectors"))
-        self._blocks = VectorCache(None if key else self._files)
+        self._vectors = VectorCache(None if key else self._files)
         self._vocabulary = Vocabulary()
         self._writing = threading.RLock()
         self._db()
@@ -130,7 +130,7 @@ class SQLiteStore(NoTenantIndex):
         finally:
             self._writing.release()
 
-    def held(self, tenant: str) -> Mapping[str, int]:
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self.reader(Scope(tenant, "")):
             found = find_tenant(self._db(), tenant)
             return count_by_key(self._db(), found) if found else {}
@@ -154,7 +154,7 @@ class SQLiteStore(NoTenantIndex):
                 db.execute("BEGIN")
             try:
                 kept = self._local.snapshots.of(db, (scope.tenant, *scope.keys))
-                yield SQLiteReader(db, scope, self._tables, self._blocks, kept)
+                yield SQLiteReader(db, scope, self._tables, self._vectors, kept)
             finally:
                 if not nested:
                     db.execute("COMMIT")
@@ -232,7 +232,7 @@ class SQLiteStore(NoTenantIndex):
         except StoreBusyError:
             return True
 
-    def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
+    def try_exclusive(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
         return try_exclusive(self._path, scope.tenant, name)
 
     def tenants(self) -> list[str]:
@@ -242,7 +242,7 @@ class SQLiteStore(NoTenantIndex):
             ]
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[SQLiteTenantReader]:
+    def tenant_reader(self, tenant: str) -> Iterator[SQLiteTenantReader]:
         from scrubjay.models.records import UnrestrictedScope
         from scrubjay.storage.snapshot import Snapshot
         from scrubjay.storage.sqlite.tenant_reader import SQLiteTenantReader, all_keys
@@ -250,7 +250,7 @@ class SQLiteStore(NoTenantIndex):
         with self.reader(Scope(tenant, "")):
             db = self._db()
             everyone = UnrestrictedScope(tenant, "", (), all_keys(db, tenant))
-            yield SQLiteTenantReader(db, everyone, self._tables, self._blocks, Snapshot())
+            yield SQLiteTenantReader(db, everyone, self._tables, self._vectors, Snapshot())
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:
@@ -293,7 +293,7 @@ class SQLiteStore(NoTenantIndex):
         files = (self._path, self._path.with_name(self._path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
-    def unguarded(self) -> str:
+    def row_security_warning(self) -> str:
         return ""
 
     def close(self) -> None:

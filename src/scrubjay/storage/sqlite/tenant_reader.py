@@ -19,7 +19,7 @@ from scrubjay.storage.sqlite import blobs, graph, rows
 from scrubjay.storage.sqlite.graph import WEIGHT_SQL
 from scrubjay.storage.sqlite.reader import SQLiteHistory, SQLiteReader
 from scrubjay.storage.sqlite.rows import find_tenant
-from scrubjay.storage.sqlite.vectors import read_vectors
+from scrubjay.storage.sqlite.vectors import decode_cached_text, read_vectors
 from scrubjay.storage.table import COLUMNS
 from scrubjay.text.tokenizer import Terms
 
@@ -70,10 +70,10 @@ class SQLiteTenantReader(SQLiteReader):
         db: Database,
         scope: UnrestrictedScope,
         tables: TableCache,
-        blocks: VectorCache,
+        cache: VectorCache,
         snapshot: Snapshot,
     ) -> None:
-        super().__init__(db, scope, tables, blocks, snapshot)
+        super().__init__(db, scope, tables, cache, snapshot)
         self.scope = scope
 
     @property
@@ -93,11 +93,11 @@ class SQLiteTenantReader(SQLiteReader):
             found |= {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
         history = SQLiteHistory()
         history.visible = self.visible._replace(keys=tuple(set(self.keys_of(ids).values())))
-        return history.readings(ids)
+        return history.extractions(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         db, own = self._db, (self._tenant, self._generation)
@@ -116,8 +116,8 @@ class SQLiteTenantReader(SQLiteReader):
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
         vectors = {
-            fingerprint: self._windows_of(segment, number, model.dimensions)
-            for fingerprint, (number, model, _) in rows.registered_models(self._db, self._tenant).items()
+            fingerprint: self._windows_of(segment, one.number, one.model.dimensions)
+            for fingerprint, one in self._registered().items()
         }
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _batches(iter(live)):
@@ -156,7 +156,7 @@ class SQLiteTenantReader(SQLiteReader):
                 held[int(slots[first])] = QuantizedVectors(data[first:last], scales[first:last])
         return held
 
-    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
+    def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         first = -SIGN
         while found := self._db.execute(
             SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)
@@ -171,31 +171,29 @@ class SQLiteTenantReader(SQLiteReader):
                 ],
             )
 
-    def connections(self) -> Iterator[list[Edge]]:
+    def all_edges(self) -> Iterator[list[Edge]]:
         found = self._db.execute(SELECT_EDGES, (self._tenant,))
         return _batches(_edge_from_row(row) for row in iter(found.fetchone, None))
 
-    def past(self) -> Iterator[list[Event]]:
+    def all_events(self) -> Iterator[list[Event]]:
         found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
         return _batches(event_from_row(row) for row in iter(found.fetchone, None))
 
-    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+    def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         found = self._db.execute(
             "SELECT c.hash, c.rows, c.data, m.dimensions, m.id FROM cache c JOIN model m ON m.id = c.model "
             "WHERE c.tenant = ? ORDER BY c.seq",
             (self._tenant,),
         )
-        known = rows.registered_models(self._db, self._tenant)
-        fingerprints = {number: fingerprint for fingerprint, (number, _, _) in known.items()}
+        fingerprints = {one.number: name for name, one in self._registered().items()}
         for text, count, blob, width, model in iter(found.fetchone, None):
-            data = np.frombuffer(blob, "i1", count * width, count * 4).reshape(count, width)
-            yield fingerprints[model], {text: QuantizedVectors(data, np.frombuffer(blob, "<f4", count))}
+            yield fingerprints[model], {text: decode_cached_text(count, blob, width)}
 
     def tombstones(self) -> Iterator[list[str]]:
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
         return _batches(mark for (mark,) in iter(found.fetchone, None))
 
-    def places(self) -> list[PutProject]:
+    def all_projects(self) -> list[PutProject]:
         asked = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
         return [PutProject(*row) for row in self._db.execute(asked, (self._tenant,)).fetchall()]
 

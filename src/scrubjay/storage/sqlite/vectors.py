@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from scrubjay.models.results import MICRO, Hit, round_score
+from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.scoring import (
     MAX_FLOAT32_DIMENSIONS,
     ArrayScores,
@@ -30,7 +31,6 @@ from scrubjay.storage.table import MemoryTable, TablePart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
 
 
@@ -73,7 +73,7 @@ class NominatedScores:
     def top(self, limit: int) -> list[Hit]:
         return self.nominated.top(limit)
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         rows = self.nominated.table.find(ids)
         known = sorted({row for row in rows if row is not None})
         best = self.query.exact(np.array(known, np.int64))
@@ -383,99 +383,85 @@ def _vector_bytes(vectors: list[VectorRows]) -> int:
     return sum(data.nbytes + scales.nbytes + slots.nbytes for slots, scales, data in vectors)
 
 
-def score_model(
-    db: Database,
-    table: MemoryTable,
-    blocks: VectorCache,
-    model: int,
-    dimensions: int,
-    query: NDArray[np.float32],
-    passing: NDArray[np.bool_],
-) -> ArrayScores | NominatedScores:
-    if _is_large(table, blocks):
-        return score_large_table(table, _spans(db, table, blocks, model, dimensions), query, passing)
-    codes, scale = quantize(query)
-    best = np.full(table.rows, -np.inf, np.float64)
-    for rows, scales, data in iter_vectors(db, table, blocks, model, dimensions):
-        amounts = dot_products(data, codes) * (scales.astype(np.float64) * scale)
-        if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
-            np.maximum.at(best, rows, amounts)
-        else:
-            best[rows] = amounts
-    return score_vectors(table, best, passing)
+def decode_cached_text(rows: int, blob: bytes, dimensions: int) -> QuantizedVectors:
+    data = np.frombuffer(blob, "i1", rows * dimensions, rows * 4).reshape(rows, dimensions)
+    return QuantizedVectors(data, np.frombuffer(blob, "<f4", rows))
 
 
-def nearest_memories(
-    db: Database,
-    table: MemoryTable,
-    blocks: VectorCache,
-    model: int,
-    dimensions: int,
-    queries: NDArray[np.float32],
-    passing: NDArray[np.bool_],
-    limit: int,
-    floor: float,
-) -> list[list[Hit]]:
-    if not _is_large(table, blocks) or len(queries) >= MANY_QUERIES:
-        return nearest_rows(
-            table, iter_vectors(db, table, blocks, model, dimensions), queries, passing, limit, floor
+class ModelVectors:
+    """The vectors that a table's memories have of one model."""
+
+    def __init__(
+        self, db: Database, table: MemoryTable, cache: VectorCache, model: int, dimensions: int
+    ) -> None:
+        self._db = db
+        self._table = table
+        self._cache = cache
+        self._model = model
+        self._dimensions = dimensions
+        self._large = table.memories >= LARGE_TABLE and cache.files is not None
+
+    def score(self, query: NDArray[np.float32], passing: NDArray[np.bool_]) -> ArrayScores | NominatedScores:
+        """Score every row; in a large table only the nominated ones."""
+        table = self._table
+        if self._large:
+            return score_large_table(table, self._spans(), query, passing)
+        codes, scale = quantize(query)
+        best = np.full(table.rows, -np.inf, np.float64)
+        for rows, scales, data in self._pieces():
+            amounts = dot_products(data, codes) * (scales.astype(np.float64) * scale)
+            if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
+                np.maximum.at(best, rows, amounts)
+            else:
+                best[rows] = amounts
+        return score_vectors(table, best, passing)
+
+    def nearest(
+        self, queries: NDArray[np.float32], passing: NDArray[np.bool_], limit: int, floor: float
+    ) -> list[list[Hit]]:
+        """Return at most ``limit`` rows of each query, of a cosine of at least ``floor``."""
+        if not self._large or len(queries) >= MANY_QUERIES:
+            return nearest_rows(self._table, self._pieces(), queries, passing, limit, floor)
+        spans = self._spans()
+        found = (
+            score_nominated(self._table, SpanQuery.of(query, spans), passing).top(limit) for query in queries
         )
-    spans = _spans(db, table, blocks, model, dimensions)
-    found = (score_nominated(table, SpanQuery.of(query, spans), passing).top(limit) for query in queries)
-    return [[hit for hit in hits if hit.score >= floor] for hits in found]
+        return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
+    def windows(self, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
+        """Return the windows of those of these memories that have any."""
+        found = zip(ids, self._table.find(ids), strict=True)
+        places = {memory: row for memory, row in found if row is not None}
+        wanted = np.array(sorted(set(places.values())), np.int64)
+        held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
+        for rows, scales, data in self._pieces():
+            firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
+            for place in np.flatnonzero(lasts > firsts).tolist():
+                own = slice(int(firsts[place]), int(lasts[place]))
+                held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
+        return {
+            memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
+            for memory, row in places.items()
+            if row in held
+        }
 
-def read_windows(
-    db: Database,
-    table: MemoryTable,
-    blocks: VectorCache,
-    model: int,
-    dimensions: int,
-    ids: Sequence[str],
-) -> dict[str, QuantizedVectors]:
-    from scrubjay.storage.changes import QuantizedVectors
+    def _pieces(self) -> Iterator[Rows]:
+        """Yield table rows (a row a window, ascending), scales and codes, piece by piece."""
+        if self._large:
+            for span in self._spans():
+                held = span.vectors
+                yield held.slots.astype(np.int64) + span.first, held.scales, held.data
+            return
+        for part in self._table.parts:
+            for slots, scales, data in self._cache.of(self._db, part, self._model, self._dimensions):
+                yield slots.astype(np.int64) + part.first, scales, data
 
-    places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
-    wanted = np.array(sorted(set(places.values())), np.int64)
-    held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
-    for rows, scales, data in iter_vectors(db, table, blocks, model, dimensions):
-        firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
-        for place in np.flatnonzero(lasts > firsts).tolist():
-            own = slice(int(firsts[place]), int(lasts[place]))
-            held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
-    return {
-        memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
-        for memory, row in places.items()
-        if row in held
-    }
-
-
-def iter_vectors(
-    db: Database, table: MemoryTable, blocks: VectorCache, model: int, dimensions: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]]:
-    """Yield all vectors of a model: table rows (a row a window, ascending), scales, codes; piece by piece."""
-    if _is_large(table, blocks):
-        for span in _spans(db, table, blocks, model, dimensions):
-            held = span.vectors
-            yield held.slots.astype(np.int64) + span.first, held.scales, held.data
-        return
-    for part in table.parts:
-        for slots, scales, data in blocks.of(db, part, model, dimensions):
-            yield slots.astype(np.int64) + part.first, scales, data
-
-
-def _is_large(table: MemoryTable, blocks: VectorCache) -> bool:
-    return table.memories >= LARGE_TABLE and blocks.files is not None
-
-
-def _spans(
-    db: Database, table: MemoryTable, blocks: VectorCache, model: int, dimensions: int
-) -> list[VectorSpan]:
-    assert blocks.files is not None
-    return [
-        VectorSpan(part.first, blocks.files.of(
-            (part.segment, part.version, model), dimensions,
-            partial(read_vectors, db, part.segment, model, dimensions),
-        ))
-        for part in table.parts
-    ]  # fmt: skip
+    def _spans(self) -> list[VectorSpan]:
+        assert self._cache.files is not None
+        return [
+            VectorSpan(part.first, self._cache.files.of(
+                (part.segment, part.version, self._model), self._dimensions,
+                partial(read_vectors, self._db, part.segment, self._model, self._dimensions),
+            ))
+            for part in self._table.parts
+        ]  # fmt: skip
