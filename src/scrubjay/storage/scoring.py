@@ -6,13 +6,13 @@ Only ``+ - * /``, so that Python floats and numpy arrays give the same bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from scrubjay.models.results import MICRO, Hit
+from scrubjay.models.results import MICRO, Hit, round_score
 from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, trigrams
@@ -62,8 +62,6 @@ def quantize(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
     Products of such rows are exact in float32 up to 1,040 dimensions (127² · d < 2²⁴), so a matrix product gives the
     same number on every machine and in every order of summation.
     """
-    import numpy as np
-
     peak = float(np.abs(row).max(initial=0.0))
     if peak == 0.0:
         return np.zeros(row.shape, dtype=np.float32), 0.0
@@ -73,8 +71,6 @@ def quantize(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
 
 def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the exact whole-number product of each row with the query's codes."""
-    import numpy as np
-
     kind = np.dtype(np.float32 if len(codes) <= MAX_FLOAT32_DIMENSIONS else np.float64)
     wide = codes.astype(kind)
     found = np.empty(len(data), np.float64)
@@ -164,6 +160,49 @@ class ArrayScores:
         if not self.groups:
             return [()] * len(rows)
         return list(zip(*(_scores_at(group, rows) for group in self.groups), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class NominatedScores:
+    """Exact scores of the nominated rows; any other row is scored when it is asked for.
+
+    Attributes:
+        nominated: Their scores, with mean and deviation of a sample.
+        exact: Scores rows (ascending) exactly, ``-inf`` where there is no vector.
+        score_all: Scores all rows, for a limit above the number of nominated rows; None where that is not needed.
+    """
+
+    nominated: ArrayScores
+    exact: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+    score_all: Callable[[], ArrayScores] | None = None
+
+    @property
+    def mean(self) -> float:
+        return self.nominated.mean
+
+    @property
+    def deviation(self) -> float:
+        return self.nominated.deviation
+
+    @property
+    def covered(self) -> int:
+        return self.nominated.covered
+
+    def top(self, limit: int) -> list[Hit]:
+        if self.score_all is not None and limit > len(self.nominated.passing):
+            return self.score_all().top(limit)
+        return self.nominated.top(limit)
+
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
+        rows = self.nominated.table.find(ids)
+        known = np.array(sorted({row for row in rows if row is not None}), np.int64)
+        exact = self.nominated.scores[known]
+        new = ~self.nominated.known[known]
+        exact[new] = self.exact(known[new])
+        scores = dict(zip(known.tolist(), exact.tolist(), strict=True))
+        return [
+            round_score(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
+        ]
 
 
 def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
@@ -276,8 +315,6 @@ def _trigram_codes(text: str) -> NDArray[np.int64]:
 
 def mean_directions(codes: Sequence[QuantizedVectors | None], dimensions: int) -> NDArray[np.float32]:
     """Return the direction of each memory's windows together, as unit rows; zeros for one without vectors."""
-    import numpy as np
-
     rows = np.zeros((len(codes), dimensions), np.float32)
     for place, windows in enumerate(codes):
         if windows is not None:
@@ -287,7 +324,5 @@ def mean_directions(codes: Sequence[QuantizedVectors | None], dimensions: int) -
 
 def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return rows at unit length; rows of zeros stay."""
-    import numpy as np
-
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms > 0, norms, 1), dtype=np.float32)

@@ -207,6 +207,21 @@ class MemoryTable:
             self._masks[codes] = mask & self.live
         return self._masks[codes]
 
+    def column_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
+        """Return which rows pass a filter as far as status, tier and time tell."""
+        mask = self.of_status(tuple(STATUS_CODE[one] for one in where.statuses if one in STATUS_CODE)).copy()
+        if where.tiers:
+            # Not np.isin: it imports numpy.ma, a tenth of a cold search.
+            tiers = np.zeros(self.rows, np.bool_)
+            for tier in where.tiers:
+                tiers |= self.columns["tier"] == TIER_CODE.get(tier, UNKNOWN_CODE)
+            mask &= tiers
+        if where.since is not None:
+            mask &= self.columns["at"] >= where.since
+        if where.until is not None:
+            mask &= self.columns["at"] < where.until
+        return mask
+
     def _row(self, rows: Sequence[int], tier: str) -> int | None:
         for row in rows:
             if self.live[row] and TIERS[self.columns["tier"][row]] == tier:

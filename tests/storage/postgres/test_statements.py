@@ -25,7 +25,7 @@ from scrubjay.storage.changes import (
     PutProject,
     PutVectors,
 )
-from scrubjay.storage.postgres import vectors
+from scrubjay.storage.postgres import writer
 from scrubjay.storage.postgres.store import PostgresStore
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
 from store_contract.answers import all_answers
@@ -133,7 +133,7 @@ def _read(store: PostgresStore, scope: Scope) -> None:
 def _remove(store: PostgresStore, scope: Scope) -> None:
     texts = PutVectors(SMALL_MODEL.fingerprint, {}, {str(n): sample_windows("t") for n in range(9)})
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(vectors, "TEXT_CACHE_BYTES", 1)
+        patched.setattr(writer, "TEXT_CACHE_BYTES", 1)
         write_changes(store, scope, PutModel(SMALL_MODEL), texts, PutProject("p", "q", scope.key()))
     key = scope.key()
     write_changes(

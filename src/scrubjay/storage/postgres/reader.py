@@ -12,6 +12,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import (
@@ -22,9 +24,8 @@ from scrubjay.models.records import (
     Source,
     StageVersions,
 )
-from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
-from scrubjay.storage.postgres import graph, postings, rows, tenant_index, vectors
+from scrubjay.storage.postgres import postings, rows, tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
@@ -43,11 +44,10 @@ from scrubjay.storage.rows import (
 )
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
 from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
-from scrubjay.storage.table import MemoryTable
+from scrubjay.storage.table import MemoryTable, path_matches
 from scrubjay.storage.validation import page_start as number_after
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from scrubjay.storage.postgres.connection import Database
@@ -226,7 +226,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         self._large = large
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
-        self._passing: dict[RecordFilter, NDArray[np.bool_]] = {}
+        self._masks: dict[RecordFilter, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, GroupScores] = {}
 
     def _all_rows(self) -> VisibleTable:
@@ -245,9 +245,57 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return self._all_rows()[0]
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        if where not in self._passing:
-            self._passing[where] = rows.filter_mask(self._db, self._scope_keys, self._table(), where)
-        return self._passing[where]
+        if where not in self._masks:
+            self._masks[where] = self._read_mask(where)
+        return self._masks[where]
+
+    def _read_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
+        table = self._table()
+        mask = table.column_mask(where)
+        conditions: list[str] = []
+        values: list[Any] = []
+
+        def require(condition: str, value: object) -> None:
+            conditions.append(condition)
+            values.append(value)
+
+        projects = [project for project in where.projects if project is not None]
+        if None in where.projects:
+            require("(m.project = ANY(%s) OR m.project IS NULL)", projects)
+        elif projects:
+            require("m.project = ANY(%s)", projects)
+        if where.tags:
+            require("m.tags @> %s::text[]", list(where.tags))
+        if where.agents:
+            require("m.agent = ANY(%s)", list(where.agents))
+        if where.sessions:
+            require("m.session = ANY(%s)", list(where.sessions))
+        if where.apart_from is not None:
+            require("m.session IS DISTINCT FROM %s", where.apart_from)
+        if where.pinned:
+            require("m.pinned = %s", True)
+        if where.sources or where.path:
+            documents = self._all(
+                "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s",
+                *self._scope_keys[:2],
+            )
+            matching = [
+                number
+                for number, source, path in documents
+                if (not where.sources or source in where.sources)
+                and (not where.path or path_matches(path, where.path))
+            ]
+            require("m.document = ANY(%s::bigint[])", matching)
+        if where.categories:
+            require("m.hash = ANY(%s::bigint[])", self._members(where.categories))
+        if conditions:
+            found = self._all(
+                f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}",
+                *self._scope_keys, *values,
+            )  # fmt: skip
+            mask &= np.isin(table.columns["num"], np.array([num for (num,) in found], np.int64))
+        mask.flags.writeable = False
+        return mask
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         return self._snapshot.records.of(ids, self._get)
@@ -271,17 +319,24 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.of(ids, self._adjacent)
+        return self._snapshot.adjacent.of(ids, self._read_adjacent)
 
-    def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
-            return graph.adjacent_turns(self._db, self._scope_keys, ids)
-        turns = self._snapshot.once(
-            "turns",
-            lambda: graph.read_turns(self._db, self._scope_keys),
-            lambda read: ROW_BYTES * len(read.places),
-        )
-        return {memory: near for memory in ids if (near := turns.beside(memory))}
+            places = self._session_turns("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)).places
+            sessions = {session for session, _ in places.values()}
+            numbers = {near for _, turn in places.values() for near in (turn - 1, turn + 1)}
+            turns = self._session_turns(
+                "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
+            )
+        else:
+            turns = self._snapshot.once(
+                "turns", lambda: self._session_turns("true"), lambda read: ROW_BYTES * len(read.places)
+            )
+            places = turns.places
+        return {
+            memory: near for memory in ids if memory in places and (near := turns.adjacent(*places[memory]))
+        }
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         number = number_after(after)
@@ -368,9 +423,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             place.source, place.path, place.ordinal - 1, list(record.heading_path), record.key,
         )  # fmt: skip
         return found[0].content if found else ""
-
-    def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        return vectors.cached_texts(self._db, self._tenant, fingerprint, hashes)
 
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         found = self._all(

@@ -15,8 +15,9 @@ from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
 from scrubjay.storage.postgres import rows
 from scrubjay.storage.postgres import vectors as postgres_vectors
 from scrubjay.storage.postgres.connection import SCHEMA, unescape_text
+from scrubjay.storage.postgres.graph import edge_from_row
 from scrubjay.storage.postgres.reader import PostgresHistory, PostgresReader
-from scrubjay.storage.postgres.rows import edge_from_row, find_tenant
+from scrubjay.storage.postgres.rows import find_tenant
 from scrubjay.storage.rows import SELECTED_COLUMNS, SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.text.tokenizer import Terms

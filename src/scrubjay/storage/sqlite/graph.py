@@ -458,7 +458,7 @@ class SQLiteGraph:
         ).fetchone()
         return None if row is None else int(row[0])
 
-    def members(self, categories: Sequence[str]) -> list[int]:
+    def _members(self, categories: Sequence[str]) -> list[int]:
         found: set[int] = set()
         for end in visible_nodes(self.visible, "category", node_hashes("category", categories)):
             found |= {

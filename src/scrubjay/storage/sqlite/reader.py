@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,13 +31,13 @@ from scrubjay.storage.rows import (
     run_from_row,
     source_from_row,
 )
-from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
+from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores, score_words
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
 from scrubjay.storage.sqlite import postings, rows
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql
-from scrubjay.storage.sqlite.vectors import ModelVectors, NominatedScores, VectorCache, decode_cached_text
-from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE, MemoryTable, TablePart, path_matches
+from scrubjay.storage.sqlite.vectors import ModelVectors, VectorCache, decode_cached_text
+from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart, path_matches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,86 +148,12 @@ def _read_table(
     )
 
 
-def filter_mask(graph: SQLiteGraph, table: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
-    db, tenant = graph.visible.db, graph.visible.tenant
-    columns = table.columns
-    mask = table.of_status(tuple(_name_codes(STATUS_CODE, where.statuses))).copy()
-    if where.tiers:
-        mask &= _is_any(columns["tier"], _name_codes(TIER_CODE, where.tiers))
-    if where.since is not None:
-        mask &= columns["at"] >= where.since
-    if where.until is not None:
-        mask &= columns["at"] < where.until
-    nums = columns["num"]
-    for tag in where.tags:
-        mask &= _is_among(nums, _select_numbers(db, "SELECT num FROM tag WHERE tag = ?", (tag,)))
-    if where.sources or where.path:
-        mask &= _is_among(nums, _documents_mask(db, tenant, where))
-    mask &= _names_mask(db, tenant, nums, where)
-    if where.pinned:
-        mask &= _is_among(
-            nums, _select_numbers(db, "SELECT num FROM memory WHERE tenant = ? AND pinned = 1", (tenant,))
-        )
-    if where.categories:
-        mask &= np.isin(columns["key"], np.array(graph.members(where.categories), np.uint64))
-    return mask
-
-
-def _names_mask(db: Database, tenant: int, nums: NDArray[np.int64], where: RecordFilter) -> NDArray[np.bool_]:
-    mask = np.ones(len(nums), np.bool_)
-    named = "SELECT num FROM memory WHERE tenant = ? AND"
-    projects = tuple(project for project in where.projects if project is not None)
-    none = None in where.projects  # the index knows nothing of those of no project: the others are left out
-    columns = (("project", () if none else projects), ("agent", where.agents), ("session", where.sessions))
-    for column, names in columns:
-        if names:
-            found = _select_numbers(db, f"{named} {column} IN ({_placeholders(names)})", (tenant, *names))
-            mask &= _is_among(nums, found)
-    if none:
-        others = f"{named} project IS NOT NULL AND project NOT IN ({_placeholders(projects)})"
-        mask &= ~_is_among(nums, _select_numbers(db, others, (tenant, *projects)))
-    if where.apart_from is not None:
-        mask &= ~_is_among(nums, _select_numbers(db, f"{named} session = ?", (tenant, where.apart_from)))
-    return mask
-
-
-def _placeholders(names: Sequence[str]) -> str:
-    return ",".join("?" * len(names))
-
-
-def _select_numbers(db: Database, statement: str, values: Sequence[object]) -> NDArray[np.int64]:
-    return np.array([num for (num,) in db.execute(statement, values).fetchall()], np.int64)
-
-
 def _is_among(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which rows' numbers are wanted. A lookup table: np.isin sorts, half a second a million."""
-    held = np.zeros(int(nums.max(initial=0)) + 1, np.bool_)
-    held[wanted[wanted < len(held)]] = True
-    found: NDArray[np.bool_] = held[nums]
+    table = np.zeros(int(nums.max(initial=0)) + 1, np.bool_)
+    table[wanted[wanted < len(table)]] = True
+    found: NDArray[np.bool_] = table[nums]
     return found
-
-
-def _name_codes(known: Mapping[str, int], names: Sequence[str]) -> list[int]:
-    return [known[name] for name in names if name in known]
-
-
-def _is_any(column: NDArray[np.uint8], codes: Sequence[int]) -> NDArray[np.bool_]:
-    """Return where a column holds any of a few codes. Not np.isin: it imports numpy.ma, a tenth of a cold search."""
-    mask = np.zeros(len(column), np.bool_)
-    for code in codes:
-        mask |= column == code
-    return mask
-
-
-def _documents_mask(db: Database, tenant: int, where: RecordFilter) -> NDArray[np.int64]:
-    found = db.execute("SELECT id, source, path FROM document WHERE tenant = ?", (tenant,)).fetchall()
-    nums: list[int] = []
-    for document, source, path in found:
-        if (not where.sources or source in where.sources) and (
-            not where.path or path_matches(path, where.path)
-        ):
-            nums += _select_numbers(db, "SELECT num FROM memory WHERE document = ?", (document,)).tolist()
-    return np.array(nums, np.int64)
 
 
 class SQLiteHistory:
@@ -312,14 +238,58 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._passing)[where]
+        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._read_masks)[where]
         return found
 
-    def _passing(self, wanted: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
-        found = {where: filter_mask(self, self._table(), where) for where in wanted}
+    def _read_masks(self, filters: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
+        found = {where: self._read_mask(where) for where in filters}
         for mask in found.values():
             mask.flags.writeable = False
         return found
+
+    def _read_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
+        table = self._table()
+        nums, mask = table.columns["num"], table.column_mask(where)
+
+        def numbers(source: str, *values: object) -> list[int]:
+            return [num for (num,) in self._db.execute(f"SELECT num FROM {source}", values).fetchall()]
+
+        def among(found: list[int]) -> NDArray[np.bool_]:
+            return _is_among(nums, np.array(found, np.int64))
+
+        for tag in where.tags:
+            mask &= among(numbers("tag WHERE tag = ?", tag))
+        if where.sources or where.path:
+            documents = self._db.execute(
+                "SELECT id, source, path FROM document WHERE tenant = ?", (self._tenant,)
+            ).fetchall()
+            passages: list[int] = []
+            for document, source, path in documents:
+                if (not where.sources or source in where.sources) and (
+                    not where.path or path_matches(path, where.path)
+                ):
+                    passages += numbers("memory WHERE document = ?", document)
+            mask &= among(passages)
+        mine = "memory WHERE tenant = ? AND"
+        projects = [project for project in where.projects if project is not None]
+        marks = ",".join("?" * len(projects))
+        if None in where.projects:  # no index finds memories without a project: exclude the others
+            others = f"project IS NOT NULL AND project NOT IN ({marks})"
+            mask &= ~among(numbers(f"{mine} {others}", self._tenant, *projects))
+        elif projects:
+            mask &= among(numbers(f"{mine} project IN ({marks})", self._tenant, *projects))
+        for column, names in (("agent", where.agents), ("session", where.sessions)):
+            if names:
+                mask &= among(
+                    numbers(f"{mine} {column} IN ({','.join('?' * len(names))})", self._tenant, *names)
+                )
+        if where.apart_from is not None:
+            mask &= ~among(numbers(f"{mine} session = ?", self._tenant, where.apart_from))
+        if where.pinned:
+            mask &= among(numbers(f"{mine} pinned = 1", self._tenant))
+        if where.categories:
+            mask &= np.isin(table.columns["key"], np.array(self._members(where.categories), np.uint64))
+        return mask
 
     def sources(self) -> list[Source]:
         return list(self._snapshot.once("sources", self._sources))

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scrubjay.models.results import MICRO, Hit, round_score
+from scrubjay.models.results import MICRO, Hit
 from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.scoring import (
     MAX_FLOAT32_DIMENSIONS,
     ArrayScores,
+    NominatedScores,
     dot_products,
     mean_and_deviation,
     quantize,
@@ -49,38 +50,6 @@ class VectorSpan(NamedTuple):
 
     first: int
     vectors: MappedVectors
-
-
-@dataclass(frozen=True, slots=True)
-class NominatedScores:
-    """Exact scores of the nominated rows; any other row is scored when it is asked for."""
-
-    nominated: ArrayScores
-    query: SpanQuery
-
-    @property
-    def mean(self) -> float:
-        return self.nominated.mean
-
-    @property
-    def deviation(self) -> float:
-        return self.nominated.deviation
-
-    @property
-    def covered(self) -> int:
-        return self.nominated.covered
-
-    def top(self, limit: int) -> list[Hit]:
-        return self.nominated.top(limit)
-
-    def by_id(self, ids: Sequence[str]) -> list[float | None]:
-        rows = self.nominated.table.find(ids)
-        known = sorted({row for row in rows if row is not None})
-        best = self.query.exact(np.array(known, np.int64))
-        scores = dict(zip(known, best.tolist(), strict=True))
-        return [
-            round_score(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +104,7 @@ def score_large_table(
     mean, deviation = mean_and_deviation(_sample_statistics(table, asked, covered))
     found = score_nominated(table, asked, passing)
     return NominatedScores(
-        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked
+        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked.exact
     )
 
 
