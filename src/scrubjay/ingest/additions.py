@@ -1,8 +1,7 @@
-"""Additions: validate new memories, store them once, and edit stored ones.
+"""Additions: validate new memories, store each once, and amend stored ones.
 
-The earlier text stays as a memory of its own, superseded, with the same evidence: `history` leads to it, a search
-as of then finds it, and forgetting the memory takes it along. What was derived and is put in other words is from
-then on said by whoever changed it: no night replaces it and no undo takes it away.
+An amendment keeps the earlier text as a superseded memory of its own with the same evidence, so `history` and searches
+as of an earlier time still find it. A derived memory whose text is amended no longer counts as derived.
 """
 
 from __future__ import annotations
@@ -52,13 +51,7 @@ of a secret they leave one guess of 256, however short it is, to whoever has the
 
 @dataclass(frozen=True, slots=True)
 class ValidatedMemory:
-    """A new memory with its id, not yet counted and embedded.
-
-    Attributes:
-        record: The memory.
-        scrubbed: Kind of secret to how many were replaced.
-        exact: The id that earlier versions gave it, by its text as it stands.
-    """
+    """A new memory with its id, not yet tokenized and embedded; ``exact`` is the id that earlier versions gave it."""
 
     record: Record
     scrubbed: Mapping[str, int]
@@ -68,21 +61,14 @@ class ValidatedMemory:
 def validate_memory(
     new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = (), found: RedactedText | None = None
 ) -> ValidatedMemory:
-    """Check a new memory, scrub it and give it its id.
+    """Check a new memory, redact it and give it its id.
 
-    The id is a keyed hash of who may see it, tier, conversation and turn, event and text, whatever its blanks
-    and the form of its Unicode: adding the same again finds the same memory, and two turns that both say "yes" stay
-    two. So do two texts that differ in nothing but a secret.
-
-    Args:
-        new: The memory.
-        scope: Who adds it.
-        secret: The tenant's key of ids.
-        allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
-        found: Its text without secrets, where that is known already: that of a turn (`scrub_turns`).
+    The id is a keyed hash of visibility key, tier, session, turn, event and normalized text, so adding the same again
+    finds the same memory, while two turns that both say "yes" stay two, and so do texts that differ in a secret only.
+    ``redacted`` is its redacted text where the caller knows it (`redact_new_turns`).
 
     Raises:
-        InputError: A field has a value it cannot have.
+        InputError: A field has an invalid value.
     """
     scrubbed: Counter[str] = Counter()
 
@@ -145,12 +131,9 @@ def validate_memory(
 
 
 def addition_key(secret: bytes, record: Record, redacted: str = "") -> int:
-    """Return the number of a memory that stands in no document, whoever brings it: a hash of all that tells it.
+    """Return the id number of a memory outside documents: a keyed hash of what identifies it.
 
-    Args:
-        secret: The tenant's key of ids.
-        record: The memory.
-        redacted: What tells it from another that redaction made equal to it.
+    ``redacted`` distinguishes two texts that redaction made equal.
     """
     return _addition_hash(secret, record, text_hash(normalize_content(record.content)), redacted)
 
@@ -203,12 +186,9 @@ def add_memories(
     fact_stage: FactStage,
     allow: Sequence[str] = (),
 ) -> list[AddReport]:
-    """Add memories, each once; all fields of all of them are checked before the first is written.
+    """Add memories, each once; all of them are validated before the first is written.
 
-    Only equal texts are one memory (`validate_memory.normal`), however alike others are. A turn that is
-    nothing but recalled
-    memories is passed over, and its answer says so. What ``allow`` names is never replaced as a secret. A turn is
-    read with those before it, and a stored one that it calls a secret is redacted (`scrub_turns`).
+    A turn that consists of injected memories alone is skipped, and its report says so.
     """
     secret = store.secret(scope)
     wanted = list(memories)
@@ -230,7 +210,7 @@ def put_memories(
     edge_builder: EdgeBuilder,
     fact_stage: FactStage,
 ) -> list[AddReport]:
-    """Add validated memories, each once; None stands for one that is skipped."""
+    """Store validated memories, each once; None stands for one that is skipped."""
     secret = store.secret(scope)
     with store.reader(scope) as reader:
         settled, present = _with_existing_ids(
@@ -261,10 +241,7 @@ def put_memories(
 def _with_existing_ids(
     reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
 ) -> tuple[list[ValidatedMemory], set[str]]:
-    """Return the validated memories under their ids, and those of them that are there.
-
-    A memory whose text was changed keeps its id; its first text, added again, is a memory of its own.
-    """
+    """A memory whose text was amended keeps its id; its first text, added again, becomes a new memory."""
     before = reader.get([one.exact for one in validated if one.exact != one.record.id])
     found = [
         replace(one, record=replace(one.record, id=one.exact))
@@ -291,7 +268,6 @@ def _with_existing_ids(
 
 
 def _says(old: Record, new: Record) -> bool:
-    """Tell whether a memory still says what made its id."""
     return old.content_hash == new.content_hash or normalize_content(old.content) == normalize_content(
         new.content
     )
@@ -319,7 +295,6 @@ def _write(
     fact_stage: FactStage,
     learned: FactBatch,
 ) -> None:
-    """Settle memories with what is known, connect them and store them durably."""
     done = fact_stage.extract(batch)
     edge_builder.add_entities([memory.record for memory in done.fresh])
     before, after = edge_builder.changes(done.fresh, ())
@@ -341,8 +316,6 @@ _LIVED: Final = ("confidence", "valid_from", "valid_until", "pinned")
 
 @dataclass(frozen=True, slots=True)
 class _PriorState:
-    """A memory as it is, what it rests on, and how often it was changed."""
-
     record: Record
     evidence: Sequence[Edge]
     edits: int
@@ -357,19 +330,10 @@ def amend_memory(
     amendment: Amendment,
     allow: Sequence[str] = (),
 ) -> UpdateReport:
-    """Change a memory that belongs to no file, in one transaction; what it is already changes nothing.
-
-    Args:
-        store: Where.
-        scope: Who says so.
-        base: The base model.
-        edge_builder: Rebuilds its edges.
-        memory: Its whole id, one that the scope sees.
-        amendment: What is said of it.
-        allow: What is never replaced as a secret.
+    """Change a memory that belongs to no file, in one transaction.
 
     Raises:
-        InputError: A field has a value it cannot have, or the text was forgotten or is another memory's.
+        InputError: A field has an invalid value, or the text was forgotten or is another memory's.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
@@ -393,7 +357,7 @@ def amend_memory(
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:
-    """Return, by name, what an amendment says.
+    """Return the fields that an amendment sets.
 
     >>> amendment_fields(Amendment(pinned=True, valid_until=None))
     {'valid_until': None, 'pinned': True}
@@ -403,7 +367,6 @@ def amendment_fields(amendment: Amendment) -> dict[str, Any]:
 
 
 def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
-    """Return a memory as somebody would add it, so that the same is checked and scrubbed."""
     visibility, _, group = old.key.partition(":")
     shared = group if visibility == "group" else None
     given: dict[str, Any] = {
@@ -420,7 +383,6 @@ def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
 
 
 def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: str) -> Record:
-    """Return a memory as it shall be, under the id that it has."""
     names = {"date": "event"}
     fresh = {names.get(name, name): getattr(validated, names.get(name, name)) for name in wanted}
     # The hash says what was written: of a text that nobody says anew it stays, whatever has become of the text.
@@ -434,7 +396,6 @@ def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: s
 
 
 def _allowed(reader: Reader, secret: bytes, new: Record, validated: ValidatedMemory) -> None:
-    """Refuse a text that was forgotten, and one that another memory has."""
     if reader.forgotten(sorted(tombstone_hashes(secret, new.content, [new.key]))):
         raise InputError(
             f"The new text of {new.id} was forgotten once. Nothing was written.",
@@ -461,7 +422,6 @@ def _relived(old: Record, new: Record, changed: Sequence[str], actor: str) -> li
 
 
 def _version(secret: bytes, before: _PriorState, new: Record) -> Record:
-    """Return the memory that keeps a text, true until another took its place."""
     old = before.record
     parts = ("version", old.id, str(before.edits), old.content_hash)
     until = max(new.updated_at, old.valid_from or 0)
@@ -485,7 +445,6 @@ def _rewritten(
     base: Embedder,
     edge_builder: EdgeBuilder,
 ) -> list[Change]:
-    """Return what writes a memory anew, with its words, vectors, names and neighbours, and keeps its text."""
     at, old = new.updated_at, before.record
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
     fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)

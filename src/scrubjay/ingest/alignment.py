@@ -1,10 +1,6 @@
 """Alignment: match new passages with stored memories, so that ids survive edits.
 
-Ids must survive edits elsewhere in the file and small edits of their own text. First by equal text, in
-order; then, among what is left, by equal heading path and likeness; last by likeness alone.
-
-What is left of a document of which something was forgotten has gaps: its text is the join of the passages that there
-are, and a place in it is not one in the file. Nothing that is cut from it reaches over a gap.
+Passages match by equal text first, then by equal headings and similarity, last by similarity alone.
 """
 
 from __future__ import annotations
@@ -33,10 +29,9 @@ _QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
 
 
 def with_note_marker(record: Record) -> str:
-    """Return an addition as it is appended to a note: its mark, and its text so that it stays one section.
+    """Return an addition as it is appended to a note: its marker, then its text.
 
-    A text with headings, or with a fence or comment that nothing closes, is quoted: else it would end its
-    section, or swallow the next.
+    A text with headings, or with an unclosed fence or comment, is quoted so that it stays one section.
     """
     text = record.content.strip("\n").rstrip()
     kinds = [block.kind for block in parse_blocks(f"\n{text}\n\n## end\n")]
@@ -46,18 +41,15 @@ def with_note_marker(record: Record) -> str:
 
 
 def note_marker_id(content: str) -> str | None:
-    """Return the id of the addition whose mark a passage bears, or None."""
+    """Return the id of the addition whose marker a passage holds."""
     mark = _find_marker(content)
     return mark.group(1) if mark is not None else None
 
 
 def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
-    """Return, for each passage, the text of the addition that it is or is a piece of, else its own.
+    """Return, for each passage, the whole text of the addition that it is part of, else its own.
 
-    An addition that was forgotten before its note was read is known by what was added, not by its section.
-
-    Args:
-        passages: Heading path and text of a document's passages, in order.
+    An addition that was forgotten before its note was synced is recognised by that text, not by its section.
     """
     texts = [content for _, content in passages]
     place = 0
@@ -102,18 +94,13 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """What is known of a new passage before it has an id."""
-
     content_hash: str
     heading_path: tuple[str, ...]
     content: str
 
 
 def align_passages(old: Sequence[Record], new: Sequence[NewPassage]) -> list[Record | None]:
-    """Return, for each new passage, the old memory that it is, or None for a new one.
-
-    No old memory is given twice. The same input gives the same answer.
-    """
+    """Return, for each new passage, the stored memory that it continues, or None; each memory at most once."""
     found: list[Record | None] = [None] * len(new)
     by_hash: dict[str, deque[Record]] = defaultdict(deque)
     for record in old:
@@ -193,14 +180,7 @@ LANGUAGE_SAMPLE = 1_500
 
 @dataclass(frozen=True, slots=True)
 class DraftPassage:
-    """A passage before it has an id.
-
-    Attributes:
-        content: Its text.
-        place: Where it stands.
-        heading_path: Headings above it.
-        title: Nearest heading, else the document's name.
-    """
+    """A passage before it has an id; ``title`` is the nearest heading, else the document's name."""
 
     content: str
     place: SourcePlace
@@ -210,11 +190,7 @@ class DraftPassage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentTraits:
-    """What all passages of a document share.
-
-    Attributes:
-        origin: Whose words they are; None leaves what is stored of each, and makes a new one its owner's.
-    """
+    """What all passages of a document share; an ``origin`` of None keeps what is stored, "owner" for new passages."""
 
     key: str
     owner: str
@@ -229,12 +205,11 @@ class DocumentTraits:
 
 @dataclass(frozen=True, slots=True)
 class IdFactory:
-    """Where new ids come from.
+    """Source of new ids.
 
     Attributes:
-        secret: The tenant's key of ids.
-        taken: Tells whether another document's memory has an id already (a renamed one kept its own).
-        find: Returns a memory by id: a passage that bears the mark of an addition is that addition.
+        taken: Whether a memory of another document has an id already (a renamed document keeps its ids).
+        find: Returns a memory by id: a passage with the marker of an addition is that addition.
     """
 
     secret: bytes
@@ -242,9 +217,9 @@ class IdFactory:
     find: Callable[[str], Record | None]
 
     def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
-        """Return the addition whose mark a passage bears, if it is still there and the owner's own, and trusted.
+        """Return the addition whose marker a passage holds, if it is the owner's and not in another document.
 
-        One that stands in a document whose passages are not ``mine`` stays there: a copied note is a copy.
+        ``mine`` are the ids of the document's own passages: an addition in a copied note stays with the original.
         """
         memory = note_marker_id(content)
         found = self.find(memory) if memory is not None else None
@@ -257,14 +232,12 @@ class LabelledDocument:
     """A document ready to be embedded and written.
 
     Attributes:
-        document: The document as it is now.
-        fresh: Passages that are new or changed.
-        kept: Passages that stay.
-        dropped: Ids of passages that are no more.
-        moved_from: Path under which it stood, when it was renamed.
-        grows: The fresh passages join those that it holds.
-        renewed: Ids of the fresh ones that replace what they said before.
-        shown: Whether some see it now who saw nothing of it before.
+        fresh: New and changed passages.
+        dropped: Ids of passages that no longer exist.
+        moved_from: Its path before a rename.
+        grows: The fresh passages are added to the stored ones.
+        renewed: Ids of fresh passages that replace an earlier text.
+        shown: Whether some viewers see it now who saw nothing of it before.
     """
 
     document: Document
@@ -279,15 +252,9 @@ class LabelledDocument:
 
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
-    """A document whose passages have their ids, before words are counted: that takes ten times the text in memory.
+    """A document whose passages have ids but are not yet tokenized: terms take ten times the memory of the text.
 
-    Attributes:
-        document: The document as it is now.
-        fresh: Passages that are new or changed, each with the language of its words.
-        kept: Passages that stay.
-        dropped: Ids of passages that are no more.
-        renewed: Ids of the fresh ones that replace what they said before.
-        shown: Whether some see it now who saw nothing of it before.
+    Fields are those of `LabelledDocument`; each fresh passage comes with its language.
     """
 
     document: Document
@@ -298,7 +265,7 @@ class PlannedDocument:
     shown: bool
 
     def labelled(self) -> LabelledDocument:
-        """Return the whole document, its words counted."""
+        """Return the document with its passages tokenized."""
         fresh = tuple(prepare_memory(record, tongue) for record, tongue in self.fresh)
         renewed = tuple(record.id for record, _ in self.fresh if record.id in self.renewed)
         return LabelledDocument(
@@ -313,7 +280,6 @@ def label_document(
     old: Sequence[Record],
     ids: IdFactory,
 ) -> LabelledDocument:
-    """Give every passage its id, tell the new and changed from those that stay, and count the words of the former."""
     return plan_document(document, drafts, traits, old, ids).labelled()
 
 
@@ -324,15 +290,7 @@ def plan_document(
     old: Sequence[Record],
     ids: IdFactory,
 ) -> PlannedDocument:
-    """Give every passage its id, and tell the new and changed from those that stay.
-
-    Args:
-        document: The document as it is now.
-        drafts: Its passages, in order.
-        traits: What they share.
-        old: Its passages as they are stored.
-        ids: Where new ids come from.
-    """
+    """Give every passage its id, and separate new and changed ones from those that stay."""
     texts = [NewPassage(text_hash(one.content), one.heading_path, one.content) for one in drafts]
     used = {record.id for record in old}
     own = _additions(drafts, ids, traits.owner, used)
@@ -361,7 +319,7 @@ def plan_document(
 
 
 def _document_language(records: Sequence[Record], key: str) -> str:
-    """Return the language of a document's passages of one visibility key: other keys' text does not tell."""
+    """The text of other visibility keys must not influence it."""
     return detect_language(
         "\n".join([record.content for record in records if record.key == key][:8])[:LANGUAGE_SAMPLE]
     )
@@ -370,7 +328,6 @@ def _document_language(records: Sequence[Record], key: str) -> str:
 def _additions(
     drafts: Sequence[DraftPassage], ids: IdFactory, owner: str, mine: Set[str]
 ) -> dict[int, Record]:
-    """Return the additions that passages say they are: each once, the first that bears its mark."""
     found: dict[str, tuple[int, Record]] = {}
     for place, draft in enumerate(drafts):
         record = ids.addition(draft.content, owner, mine)
@@ -382,7 +339,7 @@ def _additions(
 def _record(
     memory: str, draft: DraftPassage, digest: str, traits: DocumentTraits, match: Record | None
 ) -> Record:
-    """Return a passage as a memory: what it was is kept (its status while its text stays), what is said now is set."""
+    """Build a passage's memory from what is stored of it; its status stays as long as its text does."""
     if match is not None:
         old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
     else:
@@ -419,7 +376,6 @@ def _new_id(ids: IdFactory, document: Document, draft: DraftPassage, key: str, u
 
 
 def _same(old: Record, new: Record) -> bool:
-    """Tell whether nothing but the place of a passage changed (a new file name is indexed too)."""
     assert new.place is not None
     if old.place is None:
         return False
@@ -429,11 +385,9 @@ def _same(old: Record, new: Record) -> bool:
 
 
 def restore_offsets(cut: Sequence[DraftPassage], left: Sequence[Record]) -> tuple[DraftPassage, ...]:
-    """Return the drafts as they stand in the document.
+    """Return drafts cut from joined passages with their places in the document.
 
-    Args:
-        cut: What the join of the passages' texts was cut into.
-        left: The passages that are left of the document, in their order.
+    Where passages were forgotten the join has gaps: its offsets are not the document's, and no draft may span a gap.
     """
     places = [record.place for record in left if record.place is not None]
     begins, at = [], 0
@@ -457,13 +411,11 @@ def restore_offsets(cut: Sequence[DraftPassage], left: Sequence[Record]) -> tupl
 
 
 def _parts(place: SourcePlace, firsts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """A stretch of the join, cut where a run of passages begins within it."""
     edges = [place.start, *(first for first in firsts if place.start < first < place.end), place.end]
     return pairwise(edges)
 
 
 def _place(text: str, start: int, end: int, first: int, run: SourcePlace) -> SourcePlace:
-    """Where a stretch of the join stands: in the run of passages that begins at ``first`` and stands at ``run``."""
     moved, line = run.start - first, run.line_start + text.count("\n", first, start)
     last = line + text.count("\n", start, end - 1)
     return replace(run, start=start + moved, end=end + moved, line_start=line, line_end=last)

@@ -1,19 +1,9 @@
-"""Deletion: archive, restore and delete memories, with what was derived from them.
+"""Deletion: delete memories with what was derived from them, and change or restore statuses.
 
-And the way there and back: what gives memories another status, with the event that tells of it, and what takes
-such events back.
-
-What was made from a forgotten memory and holds its words goes with it, and so on upward. Its other sources are
-made active again where it had archived them, so that the next night makes it anew without. What merely lists
-the memory as evidence loses that edge and stays; so does what somebody put in words of their own.
-
-They go with it, and so on upward: a fact that a person stated in one of its conversations, a digest of such. What
-has other evidence stays without the edges to what is gone; the next night tells such a digest anew. What somebody
-pinned, or wrote, stays.
-
-What was made from forgotten texts and says what they said goes with them (`resting`), and so does a concept that was
-found in them alone. So does a category whose name or digest says what they said: its key, or its source, is told
-to the caller, to be sorted anew.
+A derived memory that repeats words of a deleted one is deleted too, and so on upward; its archived sources become
+active again, so that consolidation can derive it anew from what is left. One that merely cites the memory loses that
+edge. Entities found only in deleted memories and categories that quote them go as well; pinned memories and those in
+somebody's own words stay.
 """
 
 from __future__ import annotations
@@ -51,7 +41,7 @@ STATUS_BATCH: Final = 1_000
 
 
 def last_status_events(reader: Reader, ids: Sequence[str]) -> dict[str, Event]:
-    """Return the newest event of each memory that gave it a status; those without one are left out."""
+    """Return the newest status event of each memory that has one."""
     found: dict[str, Event] = {}
     for first in range(0, len(ids), STATUS_BATCH):
         for event in reader.events(ids[first : first + STATUS_BATCH], limit=ALL_EVENTS):
@@ -68,29 +58,14 @@ def status_changes(
     run: str | None = None,
     actor: str = "",
 ) -> list[Change]:
-    """Return what gives memories another status, and tells of it.
-
-    Args:
-        records: The memories as they are.
-        life: What becomes of each.
-        op: One of `STATUS_EVENTS`.
-        at: UTC microseconds.
-        run: In the name of which run, or None.
-        actor: User who does it, or an empty string.
-    """
+    """Return the changes that give memories another status, with their events."""
     turned_ones = list(records)
     events = tuple(Event(one.id, op, at, one.key, run, before=one.status, actor=actor) for one in turned_ones)
     return [PutLifecycle({one.id: life for one in turned_ones}), PutEvents(events)]
 
 
 def revert_status_events(events: Iterable[Event], at: int, run: str | None = None) -> list[Change]:
-    """Return what takes back the events that gave memories the status that they still have.
-
-    Args:
-        events: One of each memory.
-        at: UTC microseconds.
-        run: In the name of which run, or None.
-    """
+    """Return the changes that revert status events, one of each memory."""
     back = list(events)
     lives = {
         # Superseding ended its time of being true; nothing else did.
@@ -110,11 +85,11 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """What rests on memories.
+    """What depends on deleted memories.
 
     Attributes:
-        gone: Id to record of what goes with them.
-        beside: Archived sources of what goes, and of what is to be forgotten and was made itself, that stay.
+        gone: Derived memories that are deleted too.
+        beside: Archived sources of deleted memories that stay.
     """
 
     gone: Mapping[str, Record]
@@ -122,7 +97,7 @@ class Dependents:
 
 
 def find_dependents(reader: Reader, records: Mapping[str, Record]) -> Dependents:
-    """Return what was made from memories and says what they said, and what else that was made from."""
+    """Find the derived memories that repeat what deleted ones say, transitively."""
     gone: dict[str, Record] = {}
     made = [memory for memory, record in records.items() if record.origin == "derived"]
     beside = reader.get(sorted({edge.dst for edge in reader.edges(made, ["derived_from"])}))
@@ -150,7 +125,6 @@ def find_dependents(reader: Reader, records: Mapping[str, Record]) -> Dependents
 
 
 def _repeats_deleted(record: Record, lost: Iterable[str], left: Iterable[str]) -> bool:
-    """Tell whether a memory holds words in a row that only sources which go have said."""
     kept, lost = text_shingles(left), list(lost)
     own = f"{record.title} {record.content}"
     if not kept.issuperset(text_shingles([own]) & text_shingles(lost)):
@@ -161,7 +135,7 @@ def _repeats_deleted(record: Record, lost: Iterable[str], left: Iterable[str]) -
 
 
 def text_shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    """Return every few words in a row that texts hold; a text of fewer words is one run."""
+    """Return every run of `SHINGLE_WORDS` words of the texts; a shorter text is one run."""
     return set(chain.from_iterable(_runs(_WORD.findall(text.casefold())) for text in texts))
 
 
@@ -174,12 +148,7 @@ ORPHAN_PAGE: Final = 1_000
 
 
 def find_orphans(reader: Reader, source: str) -> set[str]:
-    """Return the ids of the memories that rest on a source alone.
-
-    Args:
-        reader: Who removes it sees no other memories.
-        source: Its id.
-    """
+    """Return the ids of the memories whose only evidence is a source, as the reader sees it."""
     gone: set[str] = set()
     lost = set(chain.from_iterable(_brought(reader, source)))
     wave = sorted(lost)
@@ -202,7 +171,6 @@ def _brought(reader: Reader, source: str) -> Iterator[list[str]]:
 
 
 def _without_evidence(reader: Reader, made: Sequence[str], lost: set[str]) -> Iterator[str]:
-    """Yield those of some memories all of whose evidence is lost."""
     for first in range(0, len(made), ORPHAN_PAGE):
         records = reader.get(made[first : first + ORPHAN_PAGE])
         own = [
@@ -222,13 +190,12 @@ REREAD_HASH: Final = "to be read again"
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """What forgetting did.
+    """What a deletion did.
 
     Attributes:
-        report: For who asked.
-        keys: Visibility keys whose topics lost one that told of what is forgotten.
-        fewer: Visibility keys that hold fewer memories now.
-        sources: The caller's sources in whose places something stood, with its visibility keys.
+        keys: Visibility keys that lost a topic.
+        fewer: Visibility keys that lost a memory.
+        sources: The caller's sources that lost categorised passages, with their visibility keys.
     """
 
     report: ForgetReport
@@ -238,10 +205,9 @@ class DeletionResult:
 
 
 def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionResult:
-    """Remove memories with their vectors, postings and cached texts, and keep only keyed hashes.
+    """Delete memories with vectors, postings and cached texts, keeping only keyed hashes.
 
-    A synced file is not edited: its lines are named, and the next sync leaves the passage out as long as
-    its text stays the same.
+    Synced files are not edited: their lines are reported, and later syncs skip the passage while its text is the same.
     """
     with store.reader(scope) as reader:
         records = reader.get(ids)
@@ -287,34 +253,24 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
 
 
 def _versions(reader: Reader, records: Iterable[str]) -> dict[str, Record]:
-    """Return the memories that keep the texts which these had before."""
     events = reader.events(list(records), limit=ALL_EVENTS)
     return reader.get(sorted({one.other for one in events if one.op == "changed" and one.other is not None}))
 
 
 def _is_digested(last: Event | None, made: Collection[str]) -> bool:
-    """Tell whether a memory is archived because one of these tells what it says."""
     return last is not None and last.op == "archived" and last.run is not None and last.other in made
 
 
 def _restored(freed: Iterable[tuple[Record, str | None]]) -> list[Change]:
-    """Return what makes the other sources of what goes active again, in the name of the run that archived them.
-
-    So they are known from what a person restores, which no night archives again.
-    """
+    """In the name of the run that archived them, which distinguishes them from what a person restores."""
     at, active = now_micros(), LifecycleChange(status="active")
     return [change for one, run in freed for change in status_changes([one], active, "restored", at, run)]
 
 
 def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Sequence[Sequence[str]]) -> str:
-    """Return the title that a document keeps when passages of it are forgotten: its own, or the name of its file.
+    """Return a document's title after passages are forgotten: its own, or its file name if the title was forgotten too.
 
-    A title goes with the last passage, and a heading with the last passage that stands below it.
-
-    Args:
-        document: The document.
-        gone: Headings above each passage that is forgotten.
-        left: Headings above each that stays.
+    ``gone`` and ``left`` are the heading paths of the forgotten and of the remaining passages.
     """
     title = document.title
     heading = any(title in one for one in gone) and not any(title in one for one in left)
@@ -324,16 +280,6 @@ def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Seq
 def _reread(
     store: Store, scope: Scope, records: dict[str, Record], forgotten: Mapping[str, Record]
 ) -> list[Change]:
-    """Return what makes the next sync read these memories' files again and say that it leaves them out.
-
-    Titles that no other passage has go at once. A transcript is read on from its cursor alone.
-
-    Args:
-        store: Where.
-        scope: For whom.
-        records: The memories.
-        forgotten: All that are forgotten with them.
-    """
     places = {(r.place.source, r.place.path) for r in records.values() if r.place is not None}
     changes: list[Change] = []
     with store.reader(scope) as reader:
@@ -353,7 +299,6 @@ def _reread(
 
 
 def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:
-    """Return what takes out the concepts that nobody gave and that no other memory refers to, key by key."""
     with store.reader(scope) as reader:
         named = {edge.dst for edge in reader.edges(list(records), ["references"])}
         rows = reader.concepts(sorted(named)) if named else []
@@ -371,10 +316,9 @@ def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Ch
 def _affected_categories(
     store: Store, scope: Scope, records: dict[str, Record]
 ) -> tuple[list[Category], list[Record]]:
-    """Return the categories around memories that say what they said or hold nothing else, and who has a place.
+    """Return categories that quote deleted memories or become empty, and the memories that had a folder category.
 
-    Those are the categories that hold any of them, or stand above one that does. Their own source brings places in
-    step; but who forgets what somebody else shared cannot see that source, and leaves no empty places behind.
+    Folder categories are updated with their source; who forgets another's shared note cannot see that source.
     """
     with store.reader(scope) as reader:
         by_id = {category.id: category for category in reader.categories()}
@@ -393,14 +337,12 @@ def _affected_categories(
 
 
 def _becomes_empty(store: Store, scope: Scope, category: Category, records: Collection[str]) -> bool:
-    """Tell whether none but these memories belongs to a category."""
     with store.reader(scope.seen_with(category.key)) as reader:
         held = reader.edges([category.id], ["belongs"], inward=True, limit=len(records) + 1)
     return all(edge.src in records for edge in held)
 
 
 def _category_quotes(store: Store, scope: Scope, category: Category, records: Iterable[Record]) -> bool:
-    """Tell whether a category's words are in part those of memories of its key that are to be forgotten."""
     own = [record for record in records if record.key == category.key]
     words = "\n".join((category.name, category.abstract, category.overview))
     texts = [f"{record.content}\n{record.title}" for record in own]

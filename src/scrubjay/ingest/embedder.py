@@ -29,10 +29,7 @@ HEAD_CHARACTERS: Final = 500
 
 
 def headings_above(record: Record) -> tuple[str, ...]:
-    """Return the headings or the title that a memory stands under and does not itself begin with.
-
-    A passage holds the heading it stands under; one that is added with a title holds it only as its first line.
-    """
+    """Return the headings, or the title, that a memory does not itself begin with."""
     if record.place is not None:
         head = record.content[:HEAD_CHARACTERS]
         return tuple(name for name in dict.fromkeys(record.heading_path) if name and name not in head)
@@ -41,12 +38,9 @@ def headings_above(record: Record) -> tuple[str, ...]:
 
 
 def prepare_memory(record: Record, tongue: str | None = None) -> PreparedMemory:
-    """Return a memory with its abstract and overview, and its terms.
+    """Return a memory with its abstract, overview and terms.
 
-    Its terms are those of its text, of what it stands under, and its title's once more.
-
-    A title counted twice lifts known items (a heading's words find its section first .79 to .87 of the
-    time) and lowers no set by more than .005 (bench/LOG.md).
+    Its title counts twice: that finds a section by its heading first in .87 of cases instead of .79 (bench/LOG.md).
     """
     tongue = tongue or detect_language(record.content)
     named = "\n".join((record.title, *naming_context(record), record.content))
@@ -57,10 +51,7 @@ def prepare_memory(record: Record, tongue: str | None = None) -> PreparedMemory:
 
 
 def naming_context(record: Record) -> tuple[str, ...]:
-    """Return what names a memory but does not stand in its own text.
-
-    The headings above it (or the title it was given), and its file's name.
-    """
+    """Return what names a memory but is not in its text: headings or title, and its file's name."""
     if record.place is None or record.turn is not None:  # the file of a conversation is named by its tool
         return headings_above(record)
     stem = _stem(record.place.path)
@@ -73,7 +64,6 @@ def naming_context(record: Record) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _stem(path: str) -> str:
-    """Return a file's name without its ending; the passages of one document come one after another."""
     return PurePosixPath(path).stem
 
 
@@ -85,19 +75,13 @@ _WORD: Final = re.compile(r"\s")
 
 
 def text_to_embed(record: Record, before: str = "", overlap: int = OVERLAP_TOKENS) -> str:
-    """Return what is embedded for a memory: the headings above it or its title, then its text.
-
-    Args:
-        record: The memory.
-        before: Text of the piece before it, when its section was cut in several.
-        overlap: Tokens to borrow of it.
-    """
+    """Return what is embedded for a memory: headings or title, the tail of the preceding piece, its text."""
     text = " > ".join(headings_above(record))
     return (text + "\n" if text else "") + overlap_tail(before, overlap) + record.content
 
 
 def overlap_tail(before: str, overlap: int = OVERLAP_TOKENS) -> str:
-    """Return the end of a text, about so many tokens of it, from a word's beginning.
+    """Return about the last ``overlap`` tokens of a text, from the beginning of a word.
 
     >>> overlap_tail("short")
     'short'
@@ -116,7 +100,7 @@ def embed_memories(
     embedder: Embedder,
     overlap: int = OVERLAP_TOKENS,
 ) -> list[PreparedMemory]:
-    """Return the memories with the vectors of one more model."""
+    """Return the memories with the vectors of one more model; ``befores`` are the texts of the preceding pieces."""
     pairs = zip(memories, befores, strict=True)
     texts = [text_to_embed(memory.record, before, overlap) for memory, before in pairs]
     fingerprint = embedder.model.fingerprint
@@ -127,7 +111,7 @@ def embed_memories(
 
 
 def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVectors]:
-    """Return the windows of each text as they are kept."""
+    """Return the quantized window vectors of each text."""
     import numpy as np
 
     if not texts:
@@ -152,15 +136,9 @@ def backfill_vectors(
     seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> EmbedReport:
-    """Embed what waits, in hash order, so that a half-done backfill covers an even sample.
+    """Embed pending memories, model by model, in hash order so that a partial backfill is an even sample.
 
-    Args:
-        store: Where.
-        scope: Whose memories.
-        embedders: Models to bring up to date, in this order.
-        overlap: Tokens of the piece before that are embedded with a piece of a cut section.
-        seconds: Stop after this long, between two batches; None goes on to the end.
-        progress: Told after each batch.
+    Stops after ``seconds``, between two batches.
     """
     started = time.monotonic()
     done = 0

@@ -1,16 +1,8 @@
 """Files of a source: read one within its root, decode it, replace it atomically.
 
-Opens nothing outside the root, and nothing but a regular file: every folder on the way is opened without
-following links, so a link swapped in after the check leads to an error, not out of the root.
-
-Text is UTF-8, or UTF-16 or UTF-32 with a byte order mark. Nothing is guessed: a wrong guess is stored as
-garbage and never noticed, an error is. A NUL becomes U+FFFD, as CommonMark 2.3 demands (and PostgreSQL
-stores no NUL); positions and lines stay. Line ends are kept as they are.
-
-The new text is written beside its place and renamed over it, so that whoever reads the file, and whoever loses power,
-finds the one text or the other. What another program wrote meanwhile is never written over: the bytes are compared
-once more just before. Its encoding, byte order mark and mode stay. A file that cannot keep what it is by that way is
-refused: a read-only one, one that belongs to somebody else, one that has a second name (a hard link).
+Every folder is opened without following links, so a link swapped in after the check causes an error and never leads
+out of the root. Text is UTF-8, or UTF-16/32 with a byte order mark; NUL becomes U+FFFD (CommonMark 2.3). A replacement
+is written beside the file and renamed over it, and refused if the file changed meanwhile.
 """
 
 from __future__ import annotations
@@ -52,14 +44,7 @@ SUPPORTS_DIR_FD = os.open in os.supports_dir_fd
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """One file's text.
-
-    Attributes:
-        text: Without byte order mark; line ends as they are in the file.
-        content_hash: SHA-256 of the file's bytes, hexadecimal.
-        mtime_ns: Last change at the time of reading, nanoseconds since 1970.
-        size: Bytes read.
-    """
+    """A file's text without byte order mark, line ends as they are; ``content_hash`` is the SHA-256 of its bytes."""
 
     text: str
     content_hash: str
@@ -68,15 +53,10 @@ class FileText:
 
 
 def read_file(root: Path, path: str) -> FileText:
-    """Read one file of a source.
-
-    Args:
-        root: The source's folder, or the file itself where the source is one file.
-        path: POSIX path relative to the root, as `scan` gives it.
+    """Read a file of a source by its POSIX path relative to the root.
 
     Raises:
-        SourceError: The file cannot be read, lies outside the root, is no regular file, is over 100 MB, is
-            no text, or is being written.
+        SourceError: It cannot be read, is outside the root, not a regular file, over 100 MB, binary, or being written.
     """
     for _ in range(READ_ATTEMPTS):
         try:
@@ -92,10 +72,10 @@ def read_file(root: Path, path: str) -> FileText:
 
 
 def open_file(root: Path, path: str) -> BinaryIO:
-    """Open a file of a source for reading its bytes, of whatever size.
+    """Open a file of a source for reading bytes, of any size.
 
     Raises:
-        SourceError: It lies outside the root, or is no regular file.
+        SourceError: It is outside the root, or not a regular file.
         OSError: It cannot be opened.
     """
     descriptor = _open(root, path)
@@ -108,7 +88,7 @@ def open_file(root: Path, path: str) -> BinaryIO:
 
 
 def is_within(real: str, top: str) -> bool:
-    """Whether ``real`` is ``top`` or lies under it; both are resolved paths."""
+    """Return whether ``real`` is ``top`` or below it; both are resolved paths."""
     return real == top or real.startswith(top if top.endswith(os.sep) else top + os.sep)
 
 
@@ -133,15 +113,13 @@ def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]
 
 
 def locate_file(root: Path, path: str) -> tuple[int | str, str]:
-    """Return the folder that a file of a source stands in, and the file's name there, links followed.
+    """Return a file's folder, links followed, and its name there.
 
-    Returns:
-        A descriptor of the folder, which lies inside the root whatever is swapped meanwhile; its path, where the
-        system has no names relative to a descriptor.
+    The folder is a descriptor inside the root, or a path where the system has no names relative to a descriptor.
 
     Raises:
         SourceError: The file lies outside the root.
-        OSError: It is not there.
+        OSError: It does not exist.
     """
     top, inside = _inside(root, path)
     if not inside:
@@ -152,7 +130,6 @@ def locate_file(root: Path, path: str) -> tuple[int | str, str]:
 
 
 def _inside(root: Path, path: str) -> tuple[str, list[str]]:
-    """Return the real root and the real file's names below it; none where the root is the file."""
     segments = path.split("/")
     outside = SourceError(f"{path!r} is not a path inside {root}; it was not read.", hint="scrubjay sources")
     if not path or "\0" in path or any(part in {"", ".", ".."} for part in segments) or os.path.isabs(path):
@@ -169,7 +146,6 @@ def _inside(root: Path, path: str) -> tuple[str, list[str]]:
 
 
 def _open(root: Path, path: str) -> int:
-    """A descriptor of the file, which lies inside the root whatever is swapped meanwhile."""
     top, inside = _inside(root, path)
     if not inside or not SUPPORTS_DIR_FD:
         return os.open(os.path.join(top, *inside), _OPEN_FLAGS)
@@ -189,10 +165,10 @@ def _descend(top: str, segments: list[str]) -> int:
 
 
 def decode_text(data: bytes, path: str) -> str:
-    """Return the text of a file's bytes; ``path`` is named where they are none.
+    """Decode a file's bytes; ``path`` is for the error.
 
     Raises:
-        SourceError: They are no text.
+        SourceError: They are not text.
     """
     mark, encoding = next(
         ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
@@ -226,14 +202,7 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
-    """A file as it is.
-
-    Attributes:
-        text: Its text, without byte order mark.
-        data: Its bytes.
-        mark: Its byte order mark, may be empty.
-        encoding: How the text behind the mark is written.
-    """
+    """A file as it was read; ``mark`` is its byte order mark."""
 
     text: str
     data: bytes
@@ -241,16 +210,16 @@ class FileSnapshot:
     encoding: str
 
     def coded(self, text: str) -> bytes:
-        """Return the bytes of another text, written as this one is."""
+        """Return another text in this file's encoding."""
         return self.mark + text.encode(self.encoding)
 
 
 def snapshot_file(root: Path, path: str) -> FileSnapshot:
-    """Read a file of a source so that it can be written again.
+    """Read a file of a source so that it can be rewritten.
 
     Raises:
-        SourceError: It cannot be read, lies outside the root, is no regular file or no text.
-        InputError: It holds bytes that would not be written again as they are.
+        SourceError: It cannot be read, is outside the root, not a regular file, or not text.
+        InputError: Its bytes would not survive a rewrite.
     """
     try:
         with open_file(root, path) as file:
@@ -272,16 +241,10 @@ def snapshot_file(root: Path, path: str) -> FileSnapshot:
 
 
 def replace_file(root: Path, path: str, before: FileSnapshot, text: str) -> None:
-    """Put another text in the place of the one that was read.
-
-    Args:
-        root: The source's folder.
-        path: POSIX path relative to it.
-        before: The file as it was read.
-        text: What it shall say.
+    """Replace a file's text.
 
     Raises:
-        InputError: The file is another by now, is read-only, is somebody else's or has a second name.
+        InputError: It changed since it was read, is read-only, another user's, or has a hard link.
         SourceError: It cannot be written; it is as it was.
     """
     full = Path(root) / path
@@ -342,7 +305,6 @@ def _allowed(info: os.stat_result, named: str, at: int | None, full: Path) -> No
 
 
 def _copy_mode_and_owner(descriptor: int, info: os.stat_result, full: Path) -> None:
-    """Give the new file the mode and the owner of the old one."""
     mine = os.fstat(descriptor)
     if (mine.st_uid, mine.st_gid) != (info.st_uid, info.st_gid):
         try:

@@ -1,11 +1,7 @@
-"""Linker: connect memories that are written by entities, similarity and topics.
+"""Linker: connect new memories by entities, similarity and topics.
 
-Each memory is joined with the few nearest that were there before it. A similarity edge is stored once, from the later
-memory, and read from both ends, so what others write never uses up anybody's links. A shared memory is joined with
-shared ones only, a private one with any that its owner sees.
-
-All of it is done key by key: what the text of one visibility key teaches is kept under that key, and judged by what
-all its viewers see. So nothing that a person writes for themselves changes what others see.
+Everything is done per visibility key: what a key's texts teach is stored under that key and judged by what all its
+viewers see, so private memories never change what others see. A similarity edge is stored once, from the later memory.
 """
 
 from __future__ import annotations
@@ -48,9 +44,9 @@ class SimilarityOptions:
     """When two memories are joined.
 
     Attributes:
-        floor: Least cosine. With the static model, of pairs from two documents of the Rust book .75 is still
-            the same subject ("Sharing Data", "Reference Cycles"); of a handbook it joins any two tables.
-        links: Most links that a memory makes.
+        floor: Least cosine. With the static model, pairs of two documents of the Rust book share a subject at .75;
+            in a handbook that joins any two tables.
+        links: Most links of a memory.
     """
 
     floor: float = 0.8
@@ -59,13 +55,7 @@ class SimilarityOptions:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityCandidate:
-    """What decides whether a memory may be joined with another.
-
-    Attributes:
-        key: Its visibility key.
-        document: Source and path: passages of one document are not joined. Its own id, if in none.
-        comparable: Whether it says enough to be like another.
-    """
+    """What decides whether a memory may be joined: passages of one ``document`` (source and path) are not."""
 
     key: str
     document: tuple[str, str]
@@ -73,10 +63,9 @@ class SimilarityCandidate:
 
 
 class SimilarityLinker:
-    """Joins the memories of one call with those that are most similar."""
+    """Joins the memories of one call with the most similar ones."""
 
     def __init__(self, fingerprint: str, similarity: SimilarityOptions) -> None:
-        """Args: fingerprint of the model whose vectors are compared; when two memories are joined."""
         self._fingerprint = fingerprint
         self._options = similarity
         self._candidates: dict[str, SimilarityCandidate] = {}
@@ -90,15 +79,15 @@ class SimilarityLinker:
         beside: Sequence[PreparedMemory] = (),
         again: bool = False,
     ) -> list[Edge]:
-        """Return the edges from memories that are about to be written to those nearest to them.
+        """Return similarity edges of memories that are about to be written.
 
         Args:
             reader: A view of the memories' viewers: they share one visibility key.
-            fresh: The memories, none of them stored as they are now.
+            fresh: The memories.
             at: UTC microseconds of the edges.
-            beside: What else is about to be written and seen by all who see these: of wider keys.
-            again: The memories are stored as they are, and all are joined anew: of two with one key, the one
-                with the greater id makes their link.
+            beside: Other new memories, of wider keys.
+            again: The memories are stored already and all are joined anew: of two with one key, the one with the
+                greater id makes their link.
         """
         import numpy as np
 
@@ -146,7 +135,6 @@ class SimilarityLinker:
         *,
         again: bool,
     ) -> list[dict[str, float]]:
-        """Return for each memory the stored ones it may be joined with, and how near they are."""
         found: list[dict[str, float]] = [{} for _ in records]
         if not reader.windows(self._fingerprint):
             return found
@@ -203,7 +191,6 @@ def _digits(memory: str) -> str:
 
 
 def _products(queries: NDArray[np.float32], held: Sequence[QuantizedVectors]) -> NDArray[np.int64]:
-    """Return the cosine of each query with each memory's best window, in millionths, as a store scores them."""
     import numpy as np
 
     packed = [quantize(query) for query in queries]
@@ -226,12 +213,7 @@ DERIVED_EDGE_KINDS: Final = ("belongs", "references", "similar")
 
 @dataclass(frozen=True, slots=True)
 class LinkingOptions:
-    """How memories are connected.
-
-    Attributes:
-        stages: Any of ``concepts``, ``links`` (by name), ``similar``, ``categories``.
-        similarity: When two memories are joined by likeness.
-    """
+    """How memories are connected; ``stages`` are any of ``concepts``, ``links``, ``similar`` and ``categories``."""
 
     stages: tuple[str, ...] = ("concepts", "links", "similar", "categories")
     similarity: SimilarityOptions = field(default_factory=SimilarityOptions)
@@ -244,8 +226,8 @@ class EdgeBuilder:
     """Builds the edges of memories that one call writes.
 
     Attributes:
-        linked: Entities that memories refer to, counted once a memory.
-        written: Number of memories connected, by visibility key.
+        linked: Entity references made.
+        written: Memories connected, by visibility key.
     """
 
     def __init__(
@@ -256,7 +238,6 @@ class EdgeBuilder:
         dictionaries: DictionaryCache,
         options: LinkingOptions = LINK_EVERYTHING,
     ) -> None:
-        """Args: the store, who writes, the base model's fingerprint, the cache of dictionaries, and what to do."""
         self._options = options
         self._store = store
         self._scope = scope
@@ -276,17 +257,13 @@ class EdgeBuilder:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages that are on."""
         return self._options.stages
 
     def add_entities(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
-        """Discover the entities of memories that are about to be written, a window of them at a time.
+        """Discover the entities of memories that are about to be written, a window at a time.
 
-        Memories that were written before and name one of them are linked with the next `changes`.
-
-        Args:
-            records: The memories.
-            stored: Ids of those of them that are there already, as they are or as they were.
+        Stored memories that mention a new entity are linked with the next `changes`. ``stored`` are ids of
+        ``records`` that exist already.
         """
         if "concepts" not in self._options.stages:
             return
@@ -310,12 +287,9 @@ class EdgeBuilder:
     def changes(
         self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, again: bool = False
     ) -> tuple[list[Change], list[Change]]:
-        """Return what to write before these memories, and what after them, in the same transaction.
+        """Return what to write before these memories and what after them, in the same transaction.
 
-        Args:
-            fresh: Memories that are about to be written, with their vectors.
-            renewed: Ids of those that replace an earlier text of theirs.
-            again: They are stored as they are, and all memories are connected anew in the order of their ids.
+        ``renewed`` are ids of those that replace an earlier text; ``again`` as for `SimilarityLinker.similar`.
         """
         at = now_micros()
         edges: list[Edge] = []
@@ -339,7 +313,7 @@ class EdgeBuilder:
         return before, after
 
     def requeue(self) -> None:
-        """Write with the next changes what was to go with a write that failed: later memories may name the same."""
+        """Return the entities of a failed write to the queue: later memories may mention them."""
         concepts, earlier = self._handed_out
         self._entity_changes, self._earlier_mentions = (
             [*concepts, *self._entity_changes],
@@ -375,7 +349,6 @@ class EdgeBuilder:
         return topics.edges([memory.record for memory in about], rows, at)
 
     def _link_earlier(self, new: Sequence[Entity], key: str, at: int) -> None:
-        """Link the stored memories that name new concepts: those that all see who know them, and the writer's own."""
         dictionary = EntityDictionary(new)
         for own in self._scope.keys:
             viewers = self._scope.seen_with(own)

@@ -1,6 +1,6 @@
 """Sync pipeline: scan a source, compare it with the store, read and write what changed, resolve links and folders.
 
-A sync that is cut short leaves its source without a time of its last sync; the next one then finalizes all of it.
+An interrupted sync leaves its source without a time of its last sync; the next one then finalizes all of it.
 """
 
 from __future__ import annotations
@@ -52,12 +52,11 @@ def sync_source(
     Args:
         run: The sync.
         registered: The source as it is registered.
-        source: The same, without what other sources inside it hold.
-        only: The one file of it to look at; the others are left as they are.
-        most: Most bytes to read; changed files beyond are left for another sync, and so are those that could not be
-            read as they are. None for all.
-        choice: What a person says of its trust.
-        project: What a person says of its project (`project_changes`).
+        source: The same, excluding what other sources inside it hold.
+        only: The one file to look at.
+        most: Most bytes to read; files beyond are left for a later sync, as are files that failed before. None for all.
+        choice: The person's choice of trust.
+        project: The person's choice of project (`project_changes`).
         found: Its files, where they were scanned already; not with ``only``.
     """
     if found is None:
@@ -101,7 +100,6 @@ def sync_source(
 def _report_scan(
     run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
 ) -> bool:
-    """Count files and problems; return whether the scan says what the source holds now."""
     run.tally.files += len(found.files)
     run.tally.problems += [
         FileError(str(Path(source.root) / one.path), one.message, one.hint) for one in found.problems
@@ -128,7 +126,6 @@ def _write_changed(
     gone: Sequence[str],
     finalizer: SourceFinalizer,
 ) -> None:
-    """Read and write the changed files window by window, batch by batch, then drop the notes that are gone."""
     # Conversations stay remembered when their log is deleted; notes do not.
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)
@@ -160,18 +157,10 @@ def _write_batch(
     rejected: set[str],
     window: Sequence[PreparedDocument] = (),
 ) -> None:
-    """Write a batch; where the quota has no room for all of it, each document that there is room for.
+    """Write a batch; where the quota has no room for all, each document that fits.
 
-    What is stored of the others stays, and the next sync tries them again.
-
-    Args:
-        run: The sync.
-        source: Whose documents they are.
-        batch: The documents.
-        finalizer: Notes them before they are written.
-        rejected: Paths of those that there was no room for; of a transcript nothing more is written then, so that its
-            turns have no gap.
-        window: Documents whose entities are discovered first.
+    ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
+    ``window`` are the documents whose entities are discovered first.
     """
     ready = [one for one in batch if one.labelled.document.path not in rejected]
     for one in batch:
@@ -203,7 +192,6 @@ def _write_batch(
 
 
 def _uncount(run: SyncRun, one: PreparedDocument) -> None:
-    """Subtract from the tally what was counted of a document that is not written."""
     fresh = [memory.record.id for memory in one.labelled.fresh]
     with run.store.reader(run.scope) as reader:
         stored = len(reader.get(fresh))

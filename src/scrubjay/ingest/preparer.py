@@ -1,6 +1,6 @@
 """Preparer: turn changed files into documents that are ready to be written.
 
-A file is read and drafted without a view of the store; then a group of drafts is planned in one view: which passages
+Files are read and drafted without a view of the store; then a group of drafts is planned in one view: which passages
 are new, which stay, which were forgotten.
 """
 
@@ -57,8 +57,6 @@ COARSE_TICK_NS: Final = 2 * SECOND_NS
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A changed file that was read and cut, with its document as it is stored and the path it was renamed from."""
-
     state: FileState
     drafted: DraftDocument
     stored: Document | None
@@ -75,15 +73,15 @@ def prepare_documents(
 ) -> Iterator[PreparedDocument]:
     """Yield changed files ready to be written: each whole, or in parts where many passages are new.
 
-    What was yielded must be written before more is asked for.
+    What was yielded must be written before the next is requested.
 
     Args:
         run: The sync.
-        source: Whose files they are.
+        source: The files' source.
         known: The source's documents.
         changed: The files.
-        moved: Content hash to path of the notes whose file is gone; one that turns up under another path is taken out.
-        gone_logs: Paths of the transcripts whose file is gone; one that turns up under another path is taken out.
+        moved: Content hash to path of notes whose file is gone; a note found under another path is removed from it.
+        gone_logs: Paths of transcripts whose file is gone; one found under another path is removed.
     """
     group: list[_Draft | PreparedDocument] = []
     passages = 0
@@ -105,11 +103,7 @@ def prepare_documents(
 def _draft(
     run: SyncRun, source: Source, state: FileState, stored: Document | None, moved: dict[str, str]
 ) -> _Draft | PreparedDocument:
-    """Read and cut a file.
-
-    What is stored of a file that cannot be read stays, and the file is not read again before it changes or somebody
-    asks for a sync.
-    """
+    """What is stored of an unreadable file stays, and it is not read again before it changes or a person syncs."""
     try:
         file = read_file(Path(source.root), state.path)
     except SourceError as error:
@@ -130,7 +124,6 @@ def _draft(
 def _planned(
     run: SyncRun, source: Source, group: Sequence[_Draft | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
-    """Plan a group of drafts in one view; yield them in their order, with those that need no plan."""
     plans: dict[int, tuple[PlannedDocument, list[str], frozenset[str]]] = {}
     if any(isinstance(one, _Draft) for one in group):
         with run.store.reader(run.scope) as reader:
@@ -161,9 +154,7 @@ def _parts(
     moved_from: str | None,
     keys: frozenset[str],
 ) -> Iterator[PreparedDocument]:
-    """Count words part by part: a large document is written by several transactions, and is whole with the last.
-
-    A sync that ends before that leaves the document unfinished, and the next one goes on from what is stored.
+    """A large document is written by several transactions; until the last it is marked unfinished.
 
     Raises:
         QuotaError: There is no room for all of it. Nothing of it was written.
@@ -191,16 +182,12 @@ def _parts(
 
 
 def is_mtime_settled(changed: int, now: int) -> bool:
-    """Return whether a file that changes again will have another time; else its hash is compared next time.
+    """Return whether a later change would get another time; if not, the next sync compares hashes. In nanoseconds.
 
     >>> is_mtime_settled(1_700_000_000_500_000_000, 1_700_000_001_000_000_000)
     True
     >>> is_mtime_settled(1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
     False
-
-    Args:
-        changed: When it was changed last, nanoseconds since 1970.
-        now: When it was read.
     """
     return now - changed > (TICK_NS if changed % SECOND_NS else COARSE_TICK_NS)
 
@@ -208,7 +195,6 @@ def is_mtime_settled(changed: int, now: int) -> bool:
 def _plan(
     run: SyncRun, reader: Reader, source: Source, draft: _Draft, *, first_sync: bool
 ) -> tuple[PlannedDocument, list[str], frozenset[str]]:
-    """Return the plan, the text before each new passage, and the keys of what changes."""
     drafted, moved_from = draft.drafted, draft.moved_from
     document = drafted.document
     secret = run.store.secret(run.scope)
@@ -255,11 +241,7 @@ def _count(
 def _without_forgotten(
     reader: Reader, secret: bytes, drafts: Sequence[DraftPassage], old: Sequence[Record], keys: Sequence[str]
 ) -> list[DraftPassage]:
-    """Leave out the passages whose text was forgotten, but for those that stand in the document as they are.
-
-    What was forgotten stands nowhere any more. A passage that does is a copy that nobody forgot, and must not go
-    at whatever hour its file happens to be read again: who else sees it would learn of that hour.
-    """
+    """Leave out passages whose text was forgotten, except stored copies: their viewers must not learn when it was."""
     added = addition_texts([(d.heading_path, d.content) for d in drafts])
     texts = [{d.content, text} for d, text in zip(drafts, added, strict=True)]
     # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
@@ -285,7 +267,6 @@ def _touched_keys(
     before: Document | None,
     moved_from: str | None,
 ) -> frozenset[str]:
-    """Return the visibility keys of what came, changed, moved or went."""
     named = before is not None and before.title == planned.document.title and moved_from is None
     stays = {kept.id for kept in planned.kept} if named else set()
     keys = {record.key for record, _ in planned.fresh}
@@ -296,15 +277,11 @@ def _touched_keys(
 
 
 def _tombstones_of(secret: bytes, texts: Iterable[str], keys: Sequence[str]) -> set[str]:
-    """Return what texts have left behind if any of them was forgotten."""
     return {mark for text in texts for mark in tombstone_hashes(secret, text, keys)}
 
 
 def _preceding_texts(planned: PlannedDocument, old: Sequence[Record]) -> list[str]:
-    """Return what each fresh passage borrows from the one before it, of its own section and visibility key.
-
-    An addition that others see stands in its writer's note between what they do not see.
-    """
+    """Only of the same section and visibility key: a shared addition may stand between private passages."""
     known = {record.id: record for record in old}
     stands = {record.place: record for record, _ in planned.fresh}
     stands |= {kept.place: known[kept.id] for kept in planned.kept}

@@ -1,12 +1,9 @@
-"""Projects: one name for one project, whatever path leads to it.
+"""Projects: one name for a project, whatever path leads to it.
 
-A project with a remote is named ``host/owner/name``, so that every clone, worktree and machine agrees. Any
-other is named after its folder and a few digits that tell it from folders of the same name. The first name
-stays: a renamed folder, a remote that is added or moves, a second clone are known again by what was
-remembered (`PutProject`), for the caller's own key alone.
-
-Files of a source belong to the repository they lie in, or to the project that a person named for the source.
-Any other file belongs to no project, so that notes answer wherever somebody works.
+A project with a remote is named ``host/owner/name``, so that every clone, worktree and machine agrees; any other after
+its folder and a few digits. The first name stays: a renamed folder, a new remote or a second clone is recognised by
+what was remembered (`PutProject`). Files of a source belong to their repository, or to the project chosen for the
+source; other files belong to none, so that notes answer everywhere.
 """
 
 from __future__ import annotations
@@ -46,10 +43,10 @@ class DirectoryProject:
     """A directory's project as the disk tells it.
 
     Attributes:
-        folder: Name of the project's own folder; empty where there is no project.
-        path: Absolute path of the project: the main worktree, or the plain folder.
-        remote: ``host/owner/name`` of its repository, in lower case, or None.
-        marks: What it is known by again after a rename: each a tuple of texts that no other place has.
+        folder: Name of the project's folder; empty for no project.
+        path: The main worktree, or the plain folder.
+        remote: ``host/owner/name`` in lower case.
+        marks: What identifies it after a rename.
         repository: Whether it is a git repository.
     """
 
@@ -65,15 +62,10 @@ NO_PROJECT: Final = DirectoryProject("", "")
 
 
 def project_of_directory(directory: str, *, home: str | None = None) -> DirectoryProject:
-    """Return the project that a directory belongs to, from the disk alone; no git program is run.
+    """Return a directory's project from the disk alone, without running git.
 
-    The nearest repository above it is its project; a linked worktree belongs to its main repository, a
-    submodule is one of its own. Without a repository the directory itself is the project. A directory that is
-    no more is judged by the nearest one above it that still is, if that is in a repository.
-
-    Args:
-        directory: Path; it need not exist.
-        home: Home directory; None takes the caller's own.
+    The nearest repository above it is its project (of a linked worktree, the main repository; a submodule is its own);
+    without one, the directory itself. A directory that no longer exists is judged by the nearest existing one above.
     """
     real = os.path.realpath(os.path.expanduser(directory))
     own = os.path.realpath(home if home is not None else os.path.expanduser("~"))
@@ -86,12 +78,11 @@ def project_of_directory(directory: str, *, home: str | None = None) -> Director
 
 
 def shared_git_directory(folder: str) -> str | None:
-    """Return the ``.git`` directory that all worktrees of a repository share; None for a folder that is none's root."""
     return _common(folder)
 
 
 def is_in_repository(directory: str) -> bool:
-    """Return whether a directory lies in a repository that is a project; cheaper than `project_of_directory`."""
+    """Return whether a directory lies in a repository; cheaper than `project_of_directory`."""
     return (
         _nearest_repository(os.path.realpath(directory), os.path.realpath(os.path.expanduser("~")))
         is not None
@@ -99,7 +90,6 @@ def is_in_repository(directory: str) -> bool:
 
 
 def _nearest_repository(real: str, home: str) -> tuple[str, str] | None:
-    """Return the nearest folder above that is a repository's, and the directory its worktrees share."""
     for above in (real, *map(str, Path(real).parents)):
         if above in (home, os.path.dirname(above)):
             break
@@ -110,7 +100,7 @@ def _nearest_repository(real: str, home: str) -> tuple[str, str] | None:
 
 
 def remote_name(url: str) -> str | None:
-    """Return ``host/owner/name`` of a repository's URL: one name however it is spelled.
+    """Return ``host/owner/name`` of a repository's URL, however it is spelled.
 
     >>> remote_name("git@GitHub.com:Ann/Notes.git"), remote_name("https://ann:token@github.com/ann/notes/")
     ('github.com/ann/notes', 'github.com/ann/notes')
@@ -130,7 +120,7 @@ def remote_name(url: str) -> str | None:
 
 
 def _common(folder: str) -> str | None:
-    """Return the directory that all worktrees of a folder's repository share, None where it is no repository."""
+    """Return the directory that all worktrees of a folder's repository share."""
     mark = os.path.join(folder, ".git")
     try:
         kind = os.lstat(mark).st_mode
@@ -170,7 +160,7 @@ def _repository(folder: str, common: str) -> DirectoryProject:
 
 
 def _identity(path: str, otherwise: str) -> tuple[str, ...]:
-    """Return what tells a repository apart wherever its folder moves: a file that git makes once and leaves."""
+    """A file that git creates once and never rewrites identifies the repository after a move."""
     for candidate in (path, otherwise):
         try:
             found = os.stat(candidate)
@@ -182,7 +172,6 @@ def _identity(path: str, otherwise: str) -> tuple[str, ...]:
 
 
 def _remote(common: str) -> str | None:
-    """Return the URL of ``origin``, else of the first remote that the configuration names."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",))
     try:
         # git indents its keys, which configparser would take for the line before going on
@@ -200,7 +189,6 @@ def _remote(common: str) -> str | None:
 
 
 def _children(folder: str) -> Iterator[tuple[str, ...]]:
-    """Yield what a plain folder's first entries are known by: none has both name and inode of another's."""
     try:
         with os.scandir(folder) as entries:
             first = sorted(entries, key=lambda entry: entry.name)[:FINGERPRINT_ENTRIES]
@@ -224,10 +212,9 @@ MAX_DEPTH: Final = 64
 
 
 class ProjectResolver:
-    """The projects of one scope, each looked up once in the life of this value."""
+    """The projects of one scope, each resolved once; without ``learn`` nothing is stored."""
 
     def __init__(self, store: Store, scope: Scope, *, learn: bool = True) -> None:
-        """Args: where, for whom, and whether what is found is remembered: who only asks writes nothing."""
         self._learn = learn
         self._store = store
         self._scope = scope
@@ -241,12 +228,9 @@ class ProjectResolver:
             return reader.projects()
 
     def of(self, directory: str, remote: str | None = None) -> str | None:
-        """Return the project of a directory, None where there is none (the home directory, the disk's root).
+        """Return the project of a directory, which need not exist; None for the home directory and the root.
 
-        Args:
-            directory: Path; it need not exist (any more), as in the log of another day. One longer than `MAX_DIRECTORY`
-                or deeper than `MAX_DEPTH` is none.
-            remote: URL of the repository as a log gives it, for a directory that is not on this disk.
+        ``remote`` is a repository URL from a log, for a directory that is not on this disk.
         """
         asked = (directory, remote)
         if asked not in self._names:
@@ -258,7 +242,7 @@ class ProjectResolver:
         return self._known.get(self._mark(("source", source)))
 
     def choice(self, source: str, chosen: str) -> PutProject:
-        """Return the change that stores a source's project; see `chosen` for its values."""
+        """Return the change that stores a source's project; values as for `chosen`."""
         from scrubjay.storage.changes import PutProject
 
         mark = self._mark(("source", source))
@@ -270,13 +254,12 @@ class ProjectResolver:
         return self.under(self.chosen(source) or AUTOMATIC_PROJECT, directory)
 
     def under(self, chosen: str, directory: str) -> str | None:
-        """Return the project of a directory of a source for which this was chosen."""
+        """Return the project of a directory of a source, given what was chosen for the source."""
         if chosen:
             return None if chosen == EXPLICIT_NO_PROJECT else chosen
         return self.of(directory) if self._in_repository(directory) else None
 
     def without_learning(self) -> ProjectResolver:
-        """Return a resolver that writes nothing."""
         return ProjectResolver(self._store, self._scope, learn=False)
 
     def formerly(self, root: str, directory: str) -> str | None:
@@ -284,7 +267,7 @@ class ProjectResolver:
         return self.of(directory if self._in_repository(directory) else root)
 
     def names(self) -> list[str]:
-        """Return the names of the projects that were seen, sorted."""
+        """Return the names of all known projects, sorted."""
         return sorted(set(self._known.values()) - {AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT})
 
     def named(self, text: str) -> str:
@@ -331,7 +314,7 @@ class ProjectResolver:
         return name
 
     def _agreed(self, found: DirectoryProject, keys: Sequence[str]) -> str | None:
-        """Return the name that the marks tell; a plain folder needs half of its entries to agree."""
+        """Return the name that the marks agree on; of a plain folder, half of its entries must."""
         held = Counter(self._known[key] for key in keys if key in self._known)
         if not held:
             return None
@@ -342,7 +325,6 @@ class ProjectResolver:
         return next((self._known[key] for key in keys if key in self._known), None)
 
     def _above(self, path: str) -> str | None:
-        """Return the plain folder above that is a project already: a folder inside a project is part of it."""
         return self._first([self._mark(("path", str(above))) for above in Path(path).parents])
 
     def _local(self, found: DirectoryProject) -> str:
@@ -365,17 +347,10 @@ class ProjectResolver:
 def project_changes(
     projects: ProjectResolver, reader: Reader, source: Source, documents: Iterable[str], chosen: str | None
 ) -> list[Change]:
-    """Return what gives a source's passages the project they belong to; ids, texts and vectors stay as they are.
+    """Return what moves a source's passages to their project.
 
-    There is something to do after a person chose, and once for what earlier versions stored. A conversation's turn
-    keeps the project it was said in, and an addition the one it was given.
-
-    Args:
-        projects: The projects of whoever syncs.
-        reader: A view of theirs.
-        source: The source.
-        documents: Paths of its documents.
-        chosen: A name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None leaves what was chosen before.
+    Needed after a person chose a project (``chosen``), and once for stores of earlier versions. Turns and additions
+    keep their project.
     """
     from scrubjay.models.lifecycle import LifecycleChange
     from scrubjay.storage.changes import PutLifecycle

@@ -1,23 +1,9 @@
 """Document reader: parse a file's metadata, redact its text and cut it into passages.
 
-Values are not turned into numbers, dates or truth values: a tag ``no`` stays ``no``, and ``2026-02-30`` stays
-to be named in a problem. So no YAML type can be asked for: nothing but strings, lists and mappings is built.
-
-Three places are read; the first that speaks wins, tags are gathered from all:
-
-- YAML front matter: ``title``; ``tags`` or ``tag`` (a list, or text parted by commas, else by spaces);
-  ``date``, else ``created``; ``pinned`` or ``pin``; ``visibility`` or ``scope`` (``user``, ``private``,
-  ``group``, ``public``, ``group:NAME``); ``group``.
-- Page properties as Logseq and Dataview write them: lines ``title:: …``, ``tags:: a, [[b c]]``, ``date:: …``
-  in the first paragraph. Elsewhere ``::`` is taken for code.
-- Lines of nothing but tags (``#seeds #winter``, also after ``Tags:``) in a paragraph. A ``#`` inside a
-  sentence is not taken for a tag: it is as often an issue, a channel or a colour.
-
-A date may also come from the path, a title from the first heading. A date without a clock is a local day; an
-``updated`` date is not read, as it tells when a note was edited and not what it is about.
-
-Nothing raises: what cannot be read is a problem, and the text is kept whole. Front matter that cannot be read
-but speaks of a scope makes the document private, so that a typing error never publishes a note.
+Metadata comes from YAML front matter, from page properties of Logseq and Dataview (``title:: …`` in the first
+paragraph) and from lines of tags (``#seeds #winter``); the first that names a field wins, tags are merged. A date may
+also come from the path, a title from the first heading. Front matter that cannot be read but mentions a scope makes
+the document private. Unreadable metadata is reported and never raises.
 """
 
 from __future__ import annotations
@@ -47,14 +33,9 @@ MAX_YAML_DEPTH = 16
 
 
 def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
-    """Read front matter.
+    """Return the fields of front matter by lower-case name, or what is wrong with it as a sentence.
 
-    Args:
-        raw: What stands between the lines of dashes, its line ends made even.
-
-    Returns:
-        The fields by lower-case name, and what is wrong with them as a sentence; one of the two is empty.
-        A value is a string, a list or a mapping.
+    Values are strings, lists or mappings: no YAML types, so that a tag ``no`` stays ``no``.
     """
     import yaml
 
@@ -81,7 +62,7 @@ def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
 
 
 def _unsafe_yaml_reason(events: Iterable[object]) -> str:
-    """Why YAML is not to be built, by its events, which are read without building anything."""
+    """Aliases and deep nesting are found by events, before anything is built."""
     import yaml
 
     depth = 0
@@ -126,17 +107,13 @@ _DAYS = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentMetadata:
-    """What a document says about itself.
+    """A document's metadata.
 
     Attributes:
-        title: Its title, or None when it names none.
-        tags: Tags in order of first mention, without ``#``, none twice.
-        date: When the thing it tells of happened; without a zone where none was written.
-        precision: ``day`` when the clock of ``date`` means nothing, else ``second``.
-        pinned: Whether it asks to be pinned.
-        visibility: ``user``, ``group`` or ``public``; None when it does not say.
-        group: The group's name, where it names one.
-        body_start: Offset behind the front matter; 0 without any.
+        date: When its subject happened; without a zone where none was written.
+        precision: ``day`` when the clock of ``date`` means nothing.
+        visibility: ``user``, ``group`` or ``public``.
+        body_start: Offset behind the front matter.
         problems: What could not be read, each in a sentence.
     """
 
@@ -152,13 +129,7 @@ class DocumentMetadata:
 
 
 def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> DocumentMetadata:
-    """Read what a document says about itself.
-
-    Args:
-        text: The whole document.
-        path: Its path relative to its source, with ``/`` between the parts.
-        found: Its blocks, when they are known already.
-    """
+    """Read a document's metadata; ``path`` is relative to its source, ``found`` are its blocks where they are known."""
     if is_code_file(path):
         date, precision = _path_date(path)
         return DocumentMetadata(date=date, precision=precision)
@@ -192,7 +163,6 @@ def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> Do
 
 
 def _plain(value: object) -> str:
-    """A field that should be one line of text; empty where it is anything else."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return "" if text.lower() in _EMPTY else text
 
@@ -206,7 +176,6 @@ def _properties(head: str, found: Sequence[Block]) -> Mapping[str, str]:
 
 
 def _heading(head: str, found: Sequence[Block]) -> str | None:
-    """The first heading of level 1, else the heading that the text begins with."""
     for block in found:
         if block.kind == "heading" and block.level == 1 and block.text:
             return block.text
@@ -232,7 +201,6 @@ def _tags(
 
 
 def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
-    """The tags of one line: those in double brackets, and the rest parted by commas, else by spaces."""
     comma = "," if "," in text or not spaced else None
     for index, part in enumerate(_LINKED.split(text)):
         if index % 2:
@@ -269,11 +237,6 @@ def _date(
 
 
 def _moment(text: str) -> tuple[datetime, Precision]:
-    """A day or an instant in ISO form; ``/`` may part a day, and a space may stand before the zone.
-
-    Raises:
-        ValueError: It is neither.
-    """
     words = text.strip("[]\"'").replace("/", "-").split()
     day = words[0][:10] if words else ""
     if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
@@ -312,7 +275,6 @@ def _pinned(given: Mapping[str, object], problems: list[str]) -> bool:
 
 
 def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
-    """Visibility and group; what cannot be read is kept private."""
     named = _plain(given.get("group")) or None
     key = "visibility" if "visibility" in given else "scope"
     value = given.get(key, "")
@@ -349,7 +311,7 @@ class DraftDocument:
 
 
 def stage_versions(settings: ChunkSettings) -> StageVersions:
-    """Return the versions of the stages as they are now; the chunker's holds its settings."""
+    """Return the current versions of the ingest stages; the chunker's includes its settings."""
     sizes = f"{CHUNKER_VERSION}/{settings.target}/{settings.overlap}/{settings.most}"
     scrubber = REDACTOR_VERSION
     if settings.allow:
@@ -358,7 +320,7 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
 
 
 def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:
-    """Scrub a document, learn what it says of itself, and cut it into passages."""
+    """Redact a file, read its metadata and cut it into passages."""
     text, counts = redact_in_pieces(file.text, settings.allow)
     found = parse_blocks(text, markdown=not is_code_file(path))
     facts = extract_metadata(text, path=path, found=found)
@@ -376,9 +338,9 @@ def draft_document(source: str, path: str, file: FileText, settings: ChunkSettin
 
 
 def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
-    """Scrub a text, and count what was replaced: a large one piece by piece, since it takes 35 times its size.
+    """Redact a text and count what was replaced; a large text in pieces, since redaction takes 35 times its size.
 
-    A piece ends before a heading, else at a blank line, a line, a sentence, a word; never inside a private span.
+    A piece ends at the coarsest break there is, never inside a private span.
     """
     if len(text) <= PIECE_CHARACTERS:
         clean = redact_text(text, allow)
@@ -395,7 +357,6 @@ def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str,
 
 
 def _piece_ends(text: str) -> Iterator[int]:
-    """Yield where the pieces of a text end; the last is its end."""
     spans = [(span.start, span.end) for span in private_spans(text)]
     start = 0
     while len(text) - start > PIECE_CHARACTERS:
@@ -426,16 +387,7 @@ def draft_passages(
     title: str,
     found: Sequence[Block] | None = None,
 ) -> tuple[DraftPassage, ...]:
-    """Cut a text into passages; what stands directly under the document's own heading, or under none, has its title.
-
-    Args:
-        source: Id of the document's source.
-        path: Path of the document relative to it.
-        text: The whole document.
-        settings: Sizes.
-        title: The document's title.
-        found: Its blocks, where they are known.
-    """
+    """Cut a text into passages; one under the document's own heading, or under none, gets the document's title."""
     name = PurePosixPath(path).name
     if found is None:
         found = parse_blocks(text, markdown=not is_code_file(path))

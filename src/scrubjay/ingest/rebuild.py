@@ -1,10 +1,7 @@
-"""Rebuild: chunk, embed and link everything that is stored anew.
+"""Rebuild: chunk, embed and link all stored memories again, after an upgrade or a change of settings.
 
-For a store that an earlier version wrote, and for whoever changed the dictionary or the settings by much. Each
-page is one transaction, so what is read meanwhile is connected as before or as after, never half.
-
-Passages partition their document, so its stored text is their join, but for what was forgotten (`gaps`): no file is
-read, and a folder that is not mounted today loses nothing. Ids, additions, pins and tombstones stay.
+No file is read: passages partition their document, so the stored text is their join. Ids, additions, pins and
+tombstones stay.
 """
 
 from __future__ import annotations
@@ -62,15 +59,7 @@ def rebuild_edges(
     edge_builder: EdgeBuilder,
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Connect every memory that a principal may write.
-
-    Args:
-        store: Where.
-        scope: Who writes.
-        base: The base model.
-        edge_builder: Connects a page.
-        progress: Told how far it is.
-    """
+    """Connect every memory of a principal again; each page is one transaction."""
     started = time.monotonic()
     after, done = "", 0
     with store.reader(scope) as reader:
@@ -113,7 +102,6 @@ def rebuild_edges(
 
 
 def _rebuild_categories(store: Store, scope: Scope, base: Embedder, sources: Sequence[Source]) -> None:
-    """Find all topics and places anew."""
     for key in scope.keys:
         organise_topics(store, scope, key, base)
     for source in sources:
@@ -132,15 +120,9 @@ def rebuild_tenant(
     progress: Callable[[Progress], None] | None = None,
     stamp: StageVersions | None = None,
 ) -> None:
-    """Make every memory of the tenant anew beside the old ones, then switch to them at once.
+    """Rebuild every memory of the tenant beside the old ones, then switch at once.
 
-    Args:
-        store: Where.
-        scope: Who asks for it. They are told of their own documents alone.
-        base: The base model.
-        chunks: How documents are cut.
-        progress: Told how far it is.
-        stamp: What the new generation is stamped with, instead of the versions of the stages as they are now.
+    Progress counts the caller's own documents only. ``stamp`` overrides the versions that the new generation records.
     """
     started = time.monotonic()
     secret = store.secret(scope)
@@ -199,20 +181,15 @@ def _remade(
 
 
 def _altered(record: Record) -> bool:
-    """Return whether a text is not what was written: a disk gave back other letters than it was given."""
     return text_hash(record.content) != record.content_hash
 
 
 def _read_by(document: Document, remade: Document) -> Document:
-    """Return a transcript's document with the version of the reader that its cursor belongs to."""
     return replace(remade, versions=replace(remade.versions, extractor=document.versions.extractor))
 
 
 def _traits(old: Sequence[Record]) -> DocumentTraits:
-    """Return what the passages of a document share; an addition among them has traits of its own.
-
-    Of a note of additions alone nothing is known but its owner: a new piece stays private to them.
-    """
+    """Where a note holds additions alone only its owner is known, so a new piece is private."""
     shared = next((record for record in old if note_marker_id(record.content) is None), None)
     if shared is None:
         first = old[0]

@@ -1,8 +1,7 @@
 """Trust: decide whose words a source's files hold, from Git history and settings.
 
-A file is its owner's unless it lies below a folder of dependencies, or in a repository most of whose last commits are
-others' (`commit_authors`), or a person said otherwise of the whole source. What is not its owner's has the origin
-``untrusted``: it is found and cited as ever, sets no pin and no visibility, is no one's words, and enters no context.
+A file is its owner's unless it is below a folder of dependencies, or in a repository most of whose last commits are
+others', or a person chose otherwise for the source. Other files get the origin ``untrusted``.
 """
 
 from __future__ import annotations
@@ -42,10 +41,9 @@ _OFFLINE: Final = tuple(
 
 
 def commit_authors(git_dir: str) -> list[str] | None:
-    """Return the addresses of the authors of a repository's last commits; None where git does not tell.
+    """Return the e-mail addresses of the last commits' authors; None where git fails.
 
-    Args:
-        git_dir: Its ``.git`` directory. Nothing is fetched, no hook, pager or signature program is run.
+    Nothing is fetched, and no hook, pager or signature program is run.
     """
     asked = (
         "log",
@@ -59,17 +57,17 @@ def commit_authors(git_dir: str) -> list[str] | None:
 
 
 def own_addresses(git_dir: str) -> frozenset[str]:
-    """Return the e-mail addresses under which whoever works here commits: those that are set, and git's guess."""
+    """Return the e-mail addresses that the current user commits with: configured ones and git's guess."""
     signed = _git(git_dir, ("var", "GIT_AUTHOR_IDENT")) or ()
     guessed = {line.rpartition(">")[0].rpartition("<")[2] for line in signed}
     return frozenset({*(_git(git_dir, ("config", "--get-all", "user.email")) or ()), *guessed} - {""})
 
 
 def repository_ownership(git_dir: str) -> str:
-    """Return whose work a repository is: ``OWN``, ``JOINT`` or ``FOREIGN``.
+    """Return ``OWN``, ``JOINT`` or ``FOREIGN``.
 
-    Own is one without commits, or with at least half of them by the person; joint one with some. Where git does not
-    tell (it is not installed, it takes too long), one that has commits and a remote is foreign: it may be a clone.
+    Own is a repository without commits or with at least half of them by the user, joint one with some. Where git fails,
+    one with commits and a remote is foreign: it may be a clone.
     """
     written = commit_authors(git_dir)
     if written is None:
@@ -82,7 +80,6 @@ def repository_ownership(git_dir: str) -> str:
 
 
 def _begun(git_dir: str) -> bool:
-    """Return whether there are commits at all, as far as files tell."""
     return any(
         os.path.exists(os.path.join(git_dir, name)) for name in ("packed-refs", "logs/HEAD", "shallow")
     )
@@ -97,7 +94,6 @@ def _cloned(git_dir: str) -> bool:
 
 
 def _git(git_dir: str, arguments: Sequence[str]) -> list[str] | None:
-    """Return what git answers, line by line, folded; None where it does not."""
     command = ["git", f"--git-dir={git_dir}", "--no-pager", "--no-replace-objects", *_OFFLINE, *arguments]
     try:
         done = subprocess.run(
@@ -125,11 +121,11 @@ _DEPENDENCY: Final = "that is a folder of dependencies"
 
 @dataclass(frozen=True, slots=True)
 class TrustChoice:
-    """What a person says of a source; what is None stays as it is.
+    """A person's choices for a source; None keeps what is set.
 
     Attributes:
-        trust: One of ``records.TRUST``: ``""`` goes back to what its folders and commits tell.
-        share: Whether front matter may show its notes to others.
+        trust: One of ``records.TRUST_LEVELS``; ``""`` goes back to folders and commits.
+        share: Whether front matter may share its notes.
     """
 
     trust: str | None = None
@@ -150,18 +146,10 @@ def judge_source(
     *,
     whole: bool = True,
 ) -> tuple[Source, list[Change]]:
-    """Return a source with its trust as of now, and what must change of what is stored of it.
+    """Return a source with its current trust, and the changes to what is stored of it.
 
-    Passages get another origin at once; notes are read again, since their front matter counts now, or no longer.
-
-    Args:
-        reader: A view of whoever syncs.
-        tally: Takes notices for a person.
-        registered: The source as it is registered.
-        files: Its files.
-        known: Its documents.
-        choice: What a person says of it.
-        whole: Whether these are all of its files; else what is known of repositories without any of them stays.
+    Passages get another origin at once; notes are read again, since their front matter now counts, or no longer does.
+    Without ``whole``, ``files`` are only some of its files, and repositories without any of them keep their judgement.
     """
     now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
     if not now.trust:
@@ -207,14 +195,12 @@ def judge_source(
 
 
 def _origin(record: Record) -> str:
-    """Return whose words a passage or turn is, where its source is trusted."""
     if record.role is None or record.role in PERSON_ROLES:
         return "owner"
     return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
 
 
 def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bool:
-    """Return whether front matter of a source may share; of one of an earlier version, whether it did."""
     if source.share is not None:
         return source.share
     return any(
@@ -228,10 +214,7 @@ def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bo
 def _repositories(
     source: Source, files: Sequence[FileState], *, whole: bool
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return the repositories in which a source's files lie, whose work each is, and at which head that was found.
-
-    A repository whose head moved since it was judged is judged again, whoever looks and however often before.
-    """
+    """A repository whose head moved since it was judged is judged again."""
     known = {name: (found, head) for name, found, head in source.repositories or ()}
     root = os.path.realpath(source.root)
     found: dict[str, str | None] = {}
@@ -252,7 +235,6 @@ def _repositories(
 
 
 def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
-    """Note folders up to the nearest repository: each with its ``.git`` directory, or None for a folder of none."""
     while folder not in found and folder not in (home, os.path.dirname(folder)):
         found[folder] = shared_git_directory(folder)
         if found[folder] is not None:
@@ -261,7 +243,7 @@ def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
 
 
 def _head(git_dir: str) -> str:
-    """Return what changes whenever a repository's head moves: time and size of its log; empty where it keeps none."""
+    """Time and size of its log, which change whenever a repository's head moves."""
     try:
         log = os.stat(os.path.join(git_dir, "logs", "HEAD"))
     except OSError:
@@ -270,7 +252,6 @@ def _head(git_dir: str) -> str:
 
 
 def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None:
-    """Say which files are not taken as their owner's, by what they lie in, unless that is what a person said."""
     if source.trust:
         return
     counts: Counter[tuple[str, str]] = Counter()

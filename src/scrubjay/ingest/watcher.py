@@ -1,10 +1,7 @@
 """Watcher: turn file-system events into syncs.
 
-The system's own notifications are used (inotify, FSEvents, ReadDirectoryChangesW, through watchfiles). They
-lose things: a queue runs over, a folder fills before it is watched, a root is replaced. Each such case ends
-in ``complete = False``, which means: list everything again; what is named otherwise is all that changed.
-
-It ends by itself only when ``stop`` is set; anything else that ends it is raised. It reads no file.
+System notifications (inotify, FSEvents, ReadDirectoryChangesW, through watchfiles) lose events when a queue overflows,
+a folder fills before it is watched or a root is replaced. Each such case sets ``complete = False``: list everything.
 """
 
 from __future__ import annotations
@@ -38,13 +35,13 @@ _ADDED, _DELETED = 1, 3
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """What happened since the last one.
+    """Changes since the last report.
 
     Attributes:
-        paths: Files that appeared, changed or went away; a file that is replaced is one. Sorted, absolute.
+        paths: Files that appeared, changed or went away, absolute and sorted.
         complete: Nothing else changed. False: list every root again.
-        missing: Roots that are not there now.
-        reason: Why it is not complete; empty where it is.
+        missing: Roots that do not exist now.
+        reason: Why it is not complete.
     """
 
     paths: tuple[Path, ...]
@@ -55,8 +52,6 @@ class FileChanges:
 
 @dataclass(slots=True)
 class _PendingChanges:
-    """What has been seen and not yet told."""
-
     names: set[str] = field(default_factory=set)
     reason: str = ""
     first: float | None = None
@@ -94,14 +89,8 @@ def watch_roots(
 ) -> Iterator[FileChanges]:
     """Yield what changed, each time it has been quiet for ``debounce`` seconds.
 
-    The first one comes as soon as the watch is on, and is not complete: what changed before was not seen.
-    Roots that go away are named as missing and watched again when they are back.
-
-    Args:
-        roots: Folders or files; they need not be there yet.
-        stop: Set it to end the watch; what is pending then is left to the next sync.
-        debounce: Seconds.
-        include: As for `scan`; other files do not wake anyone.
+    The first report comes once the watch is armed, and is not complete. Roots that disappear are watched again when
+    they are back.
 
     Raises:
         SourceError: The system refuses the watch.
@@ -131,7 +120,6 @@ def watch_roots(
 def _listen(
     places: list[_Root], sieve: _Sieve, pending: _PendingChanges, debounce: float, stop: threading.Event
 ) -> Iterator[FileChanges]:
-    """Yield changes until the watch must be set anew."""
     missing = tuple(place.path for place in places if not place.real)
     with closing(_batches([place.real for place in places if place.real], debounce, stop)) as batches:
         for batch in batches:
@@ -151,7 +139,6 @@ def _listen(
 def _batches(
     reals: list[str], debounce: float, stop: threading.Event
 ) -> Generator[set[tuple[int, str]], None, None]:
-    """Notices as they come, and an empty set at each tick without any."""
     import watchfiles
 
     step = max(5, min(_STEP_MS, int(debounce * 1000 / 4)))
@@ -182,8 +169,6 @@ def _refused(places: list[_Root], error: Exception) -> SourceError:
 
 
 class _Root:
-    """A root, and what stood at its path when the watch was set on it."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.real = ""
@@ -196,7 +181,7 @@ class _Root:
         self.is_file = bool(self.real) and not os.path.isdir(self.real)
 
     def moved(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> bool:
-        """Whether something else stands at the path now; a number of a deleted folder is soon used again."""
+        """A deleted folder's inode number is soon reused, so its deletion event counts too."""
         if self._now() == self.identity and (_DELETED, self.real) not in batch:
             return False
         if self.is_file:
@@ -216,8 +201,6 @@ class _Root:
 
 
 class _Sieve:
-    """What of the notices matters to `scan` with the same patterns."""
-
     def __init__(self, places: list[_Root], include: IncludePatterns) -> None:
         self.places, self.include = places, include
 
@@ -265,8 +248,7 @@ def sync_on_change(
 ) -> None:
     """Sync once the watch is armed, then after every quiet moment that follows a change.
 
-    Which files changed is not asked of the events: a sync compares all, so a lost event loses nothing. Where
-    the watch lost track, the summary says so among its problems.
+    A sync compares all files, so a lost event loses nothing; where the watch lost events, the report says so.
 
     Raises:
         SourceError: The watch ended although nobody stopped it.

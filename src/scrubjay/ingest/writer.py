@@ -30,13 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SyncTally:
-    """What a sync has done so far.
+    """Counts of a sync so far, as in `SyncReport`.
 
     Attributes:
-        placed: The noted additions whose section it has found.
+        placed: Additions whose section in a note was found.
         unshared: Files whose front matter asks for a visibility that it may not give, and that visibility.
-
-    The other fields are those of `Summary`.
     """
 
     files: int = 0
@@ -62,15 +60,6 @@ class SyncRun:
     """One sync of some sources.
 
     Attributes:
-        store: Where memories are written.
-        scope: Who syncs.
-        base: The base model.
-        chunks: How documents are cut.
-        tally: What was done so far.
-        projects: Which project a directory belongs to.
-        edges: Connects what is written.
-        facts: Extracts facts from turns.
-        progress: Called with how far it is.
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
         pending: Changes that go with the next write.
     """
@@ -88,13 +77,13 @@ class SyncRun:
     pending: list[Change] = field(default_factory=list)
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Write changes and what is pending in one transaction; nothing where there are none."""
+        """Write changes and what is pending in one transaction."""
         if self.pending or changes:
             self.store.write(self.scope, [*self.pending, *changes])
             self.pending.clear()
 
     def write_in_batches(self, changes: Sequence[Change]) -> None:
-        """Write many changes in their order: in one transaction unless they are more than one should hold."""
+        """Write many changes in order, in transactions of limited size."""
         batch: list[Change] = []
         relinked = 0
         for change in changes:
@@ -106,7 +95,6 @@ class SyncRun:
         self.write(batch)
 
     def stored_or_new(self, source: Source, path: str, stored: Document | None) -> Document:
-        """Return a document as it is stored, else one of which nothing is known but its path."""
         return stored or Document(
             source.id, path, "", 0, 0, PurePosixPath(path).name, stage_versions(self.chunks)
         )
@@ -127,13 +115,7 @@ MAX_WINDOW_DOCUMENTS: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A labelled document.
-
-    Attributes:
-        labelled: The document.
-        preceding: The text before each fresh passage, which it borrows from.
-        keys: Visibility keys under which something of it came, changed, moved or went.
-    """
+    """A labelled document, the text before each fresh passage, and the visibility keys that it changes."""
 
     labelled: LabelledDocument
     preceding: Sequence[str] = ()
@@ -141,12 +123,12 @@ class PreparedDocument:
 
 
 def document_windows(ready: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
-    """Group documents into what is looked through for concepts together: a whole small source, a part of a large."""
+    """Group documents for entity discovery: a whole small source, or part of a large one."""
     yield from _grouped(ready, MAX_WINDOW_DOCUMENTS, MAX_WINDOW_PASSAGES)
 
 
 def document_batches(ready: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
-    """Group documents into what one transaction takes."""
+    """Group documents into transactions."""
     yield from _grouped(ready, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)
 
 
@@ -167,7 +149,7 @@ def _grouped(
 
 
 def embed_documents(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[PreparedMemory]:
-    """Return the fresh passages of a batch with their vectors of the base model, in order."""
+    """Return a batch's fresh passages with vectors of the base model, in order."""
     fresh = [memory for document in batch for memory in document.labelled.fresh]
     preceding = [text for document in batch for text in document.preceding]
     return embed_memories(fresh, preceding, run.base, run.chunks.overlap)
@@ -176,7 +158,7 @@ def embed_documents(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Pre
 def document_changes(
     run: SyncRun, batch: Sequence[PreparedDocument], embedded: Sequence[PreparedMemory]
 ) -> list[Change]:
-    """Return what writes a batch: its documents, the facts in their turns, and the edges of both."""
+    """Return the changes that write a batch: its documents, the facts in their turns, and the edges of both."""
     renewed = [memory for document in batch for memory in document.labelled.renewed]
     turns = [one for one in embedded if one.record.turn is not None]
     facts = run.facts.extract(turns, settle=False)
@@ -197,7 +179,7 @@ def _document_change(labelled: LabelledDocument, embedded: Iterable[PreparedMemo
 def unreadable_document(
     run: SyncRun, source: Source, state: FileState, stored: Document | None, why: str
 ) -> PreparedDocument:
-    """Return a document that could not be read as it is now; the passages that are stored of it stay."""
+    """Return a document that could not be read; its stored passages stay."""
     document = replace(
         run.stored_or_new(source, state.path, stored),
         content_hash=FAILED_PREFIX + why,
@@ -208,7 +190,7 @@ def unreadable_document(
 
 
 def unchanged_document(stored: Document, mtime_ns: int, size: int) -> PreparedDocument:
-    """Return a document of which only the file's time and size are new."""
+    """Return a document of which only time and size are new."""
     return PreparedDocument(LabelledDocument(replace(stored, mtime_ns=mtime_ns, size=size), (), (), ()))
 
 
@@ -241,14 +223,13 @@ class ProgressMeter:
             yield one
 
     def add_written(self, batch: Sequence[PreparedDocument], files: int) -> None:
-        """Count a batch as stored, and report how many files that makes."""
+        """Count a batch as stored."""
         for one in batch:
             self._note(self._stored, one)
         self._files = files
         self._report(files)
 
     def finish(self) -> None:
-        """Report that all is done, whatever could not be read."""
         if self._sizes:
             self._read = self._stored = dict(self._sizes)
             self._report(len(self._sizes))

@@ -1,10 +1,7 @@
 """Copy: copy a tenant from one store to another of any kind, resumably, and verify the result.
 
-A digest is the sum of its rows' hashes, so it does not depend on the order in which a store tells them; histories,
-whose order means something, are hashed with their place. Not in it: the cache of embedded texts, which each store
-bounds in its own way, and the mark of a copy.
-
-What is there already is left or written over by the same, so a carrying that was stopped can be begun again.
+A digest is the sum of its rows' hashes, so it does not depend on their order; events are hashed with their place. The
+embedding cache and the mark of the copy itself are not part of it.
 """
 
 from __future__ import annotations
@@ -70,19 +67,14 @@ CountCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class TenantDigest:
-    """What a tenant's parts hold.
-
-    Attributes:
-        counts: Part (``memories``, ``edges``, …) to its rows.
-        digests: Part to the digest of its rows, in hex.
-    """
+    """Rows and digest (hex) of each part of a tenant."""
 
     counts: Mapping[str, int]
     digests: Mapping[str, str]
 
 
 def digest_tenant(whole: TenantReader, seen: CountCallback | None = None) -> TenantDigest:
-    """Count and digest all that a view holds; ``seen`` is told how many memories were looked at."""
+    """Count and digest all that a view holds; ``seen`` is called with the number of memories read."""
     counts: dict[str, int] = {}
     totals: dict[str, int] = {}
     for part, row in _row_bytes(whole, seen):
@@ -93,7 +85,6 @@ def digest_tenant(whole: TenantReader, seen: CountCallback | None = None) -> Ten
 
 
 def _row_bytes(whole: TenantReader, seen: CountCallback | None) -> Iterator[tuple[str, bytes]]:
-    """Yield every row as bytes, with the part that it is of."""
     done = 0
     for piece in whole.memories():
         yield from (("memories", encode_memory(one)) for one in piece)
@@ -126,7 +117,7 @@ def _encode_row(row: object) -> bytes:
 
 
 def encode_memory(one: PreparedMemory) -> bytes:
-    """Return all that is kept of a memory as bytes."""
+    """Return a memory with its terms and vectors as bytes."""
     terms = sorted(one.terms.counts.items())
     parts = [repr((one.record, terms, one.terms.length, one.language)).encode()]
     for fingerprint, codes in sorted(one.vectors.items()):
@@ -140,15 +131,9 @@ UNKNOWN_CONCEPT: Final = "a concept that nobody knows by now"
 
 
 def copy_rows(here: TenantReader, target: Store, seen: Callable[[int], None]) -> None:
-    """Put all that a view holds into a store.
+    """Copy all that a view holds into a store.
 
-    Each transaction names the visibility keys of what it holds, and no others: a tenant of a million users has a
-    million of them.
-
-    Args:
-        here: The view.
-        target: Where to.
-        seen: Told how many memories are there.
+    Each transaction names only the visibility keys of what it holds: a tenant of a million users has a million of them.
     """
     among = partial(_copy_scope, here.scope.tenant)
     sources = here.sources()
@@ -175,7 +160,6 @@ def copy_rows(here: TenantReader, target: Store, seen: Callable[[int], None]) ->
 
 
 def _copy_scope(tenant: str, keys: Iterable[str]) -> UnrestrictedScope:
-    """Return who sees these keys and the mark of a copy."""
     return UnrestrictedScope(tenant, "", (), tuple(sorted({*keys, COPY_RUN_PREFIX})))
 
 
@@ -192,7 +176,6 @@ def _copy_memories(
     keys: dict[str, str],
     seen: Callable[[int], None],
 ) -> None:
-    """Put every memory, a piece at a time; a view may give those of each key apart."""
     tenant = here.scope.tenant
     with target.whole(tenant) as there:
         begun = there.counts().memories > 0
@@ -220,7 +203,6 @@ def _missing_memories(
     target: Store,
     scope: UnrestrictedScope | None,
 ) -> list[Change]:
-    """Return what puts memories where they are not yet as they are here, by document; ``scope`` sees those that are."""
     held: dict[str, Record] = {}
     if scope is not None:
         with target.reader(scope) as there:
@@ -260,7 +242,6 @@ def _copy_graph(here: TenantReader, target: Store) -> None:
 
 
 def _edge_changes(piece: Sequence[Edge], known: set[str]) -> list[Change]:
-    """Return what puts edges, also those whose concept is known to nobody by now: for them it is known for a moment."""
     lost = sorted({edge.dst for edge in piece if edge.kind == "references" and edge.dst not in known})
     named = [PutConcept(Entity(concept, COPY_RUN_PREFIX, UNKNOWN_CONCEPT)) for concept in lost]
     return [*named, PutEdges(tuple(piece)), *(DropConcept(concept, COPY_RUN_PREFIX) for concept in lost)]
@@ -280,17 +261,12 @@ def _copy_history(here: TenantReader, target: Store) -> None:
 
 
 def _copied_events(target: Store, tenant: str) -> list[Event]:
-    """Return the events that a carrying before this one put there."""
     with target.whole(tenant) as there:
         return [event for piece in there.past() for event in piece]
 
 
 def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Event]:
-    """Yield the events that are not there yet, which are the last ones.
-
-    Raises:
-        StoreError: What is there is not how the histories here begin.
-    """
+    """Raises `StoreError` where the target's history is not how this one begins."""
     place = 0
     for piece in here.past():
         for event in piece:
@@ -315,7 +291,7 @@ EXACT_UP_TO: Final = 100_000
 
 
 def compare_searches(here: TenantReader, there: TenantReader) -> str | None:
-    """Search for samples in both; return what was asked where the answers are not the same in the same order."""
+    """Search for samples in both; return the first query whose answers differ."""
     models = [one.model.fingerprint for one in here.models()] if here.counts().memories < EXACT_UP_TO else []
     for record in here.page("", PROBE_SAMPLES):
         for asked, mine in _sample_searches(here, here, record, models):
@@ -361,19 +337,15 @@ EMPTY_HINT: Final = "copy into an empty store: name a file that is not there yet
 def copy_tenant(
     source: Store, opened: Callable[[bytes], Store], tenant: str, progress: ReportProgress | None = None
 ) -> CopyReport:
-    """Copy all that a tenant has, as it is when the copy begins.
+    """Copy all that a tenant has when the copy begins.
 
-    Args:
-        source: From where; others may write to it meanwhile.
-        opened: Opens the store to copy to, which gives a tenant that is new there this secret.
-        tenant: The tenant.
-        progress: Told how far it is.
+    ``opened`` opens the target store, given the secret for a tenant that is new there.
 
     Raises:
         NotFoundError: There is no such tenant.
-        InputError: The target holds other things of the tenant; nothing was written.
+        InputError: The target holds other data of the tenant; nothing was written.
         StoreBusyError: Another process copies to it.
-        StoreError: It cannot go on (what is there stays, and the next call goes on), or the copy is not the same.
+        StoreError: It was interrupted (calling it again resumes), or the copy differs.
     """
     started = time.monotonic()
 
@@ -408,7 +380,6 @@ def copy_tenant(
 
 @contextmanager
 def _lock_target(target: Store, scope: UnrestrictedScope) -> Iterator[bool]:
-    """Tell whether nobody else copies the tenant there; who does, has a moment to end."""
     end = time.monotonic() + LOCK_PATIENCE
     while True:
         with target.alone(scope, COPY_RUN) as alone:
@@ -419,7 +390,6 @@ def _lock_target(target: Store, scope: UnrestrictedScope) -> Iterator[bool]:
 
 
 def _check_quota(source: Store, target: Store, tenant: str) -> None:
-    """Hold what a tenant has to the quota of where it goes."""
     if target.quota:
         amounts = source.held(tenant)
         target.quota.admit(tenant, amounts, amounts)
@@ -460,17 +430,12 @@ def _copy_once(
 
 
 def _copy_state(whole: TenantReader) -> str:
-    """Return how far a copy that made a store is: ``running``, ``done``, or nothing where none made it."""
     states = [run.state for run in whole.runs(NO_LIMIT) if run.key == COPY_RUN_PREFIX]
     return states[0] if states else ""
 
 
 def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]) -> str:
-    """Return ``new``, ``running`` where a copy was stopped, or ``done`` where the same is there already.
-
-    Raises:
-        InputError: Something else of the tenant is there.
-    """
+    """Return ``new``, ``running`` where a copy was stopped, or ``done`` where the same data is there already."""
     tenant = here.scope.tenant
     with target.whole(tenant) as there:
         if there.secret is None:
@@ -493,11 +458,6 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
 
 
 def _verify(here: TenantReader, target: Store, seen: Callable[[int], None]) -> TenantDigest:
-    """Return what both hold.
-
-    Raises:
-        StoreError: They do not hold the same, or do not answer alike.
-    """
     mine = digest_tenant(here)
     with target.whole(here.scope.tenant) as there:
         theirs = digest_tenant(there, seen)

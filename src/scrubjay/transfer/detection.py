@@ -1,15 +1,7 @@
-"""Format detection: which tool wrote the memories at a path?
+"""Format detection: which tool wrote the memories at a path.
 
-They go on living: the agent writes into them tomorrow. So they become sources, kept in step and cited by
-lines, and are not copied.
-
-OpenClaw (2026.9.6, its page "Memory overview")
-    A workspace: ``MEMORY.md``, ``USER.md``, ``DREAMS.md`` and ``memory/``. Its SQLite index is made of these
-    files and holds nothing that they do not, so it is not read.
-Claude Code (2.1, its page "Manage Claude's memory")
-    Its folder (``~/.claude``): ``CLAUDE.md``, ``rules/`` and each project's ``projects/*/memory/``. A
-    project's folder: ``CLAUDE.md``, ``CLAUDE.local.md``, ``.claude/CLAUDE.md`` and ``.claude/rules/``, as far
-    as ``.gitignore`` lets them.
+Folders of OpenClaw (2026.9.6, "Memory overview") and Claude Code (2.1, "Manage Claude's memory") are still written by
+their tools, so they become synced sources instead of being copied.
 """
 
 from __future__ import annotations
@@ -29,7 +21,7 @@ CLAUDE_PROJECT: Final = ("/CLAUDE.md", "/CLAUDE.local.md", "/.claude/CLAUDE.md",
 
 
 def openclaw_folder(path: Path) -> SyncedFolder | None:
-    """Return what of an OpenClaw workspace, or of its folder, is synced; None where it is none."""
+    """Return what to sync of an OpenClaw workspace, or of its parent folder."""
     if path.is_file():
         return SyncedFolder(path, (), "OpenClaw's memory") if path.name == "MEMORY.md" else None
     if not _any(path, ("MEMORY.md", "memory.md", "memory/*.md")):
@@ -40,7 +32,7 @@ def openclaw_folder(path: Path) -> SyncedFolder | None:
 
 
 def claude_code_folder(path: Path) -> SyncedFolder | None:
-    """Return what of Claude Code's folder, or of a project's, is synced; None where there is nothing of it."""
+    """Return what to sync of Claude Code's folder, or of a project's."""
     text = "Claude Code's memory"
     if path.is_file():
         return SyncedFolder(path, (), text) if path.name in ("CLAUDE.md", "CLAUDE.local.md") else None
@@ -78,7 +70,7 @@ def detect_format(path: Path) -> str:
 
     Raises:
         SourceError: It cannot be read.
-        InputError: It is none that is known; what was looked for is named.
+        InputError: Its format is unknown.
     """
     try:
         found = _folder(path) if path.is_dir() else _file(path)
@@ -93,7 +85,7 @@ def detect_format(path: Path) -> str:
 
 
 def synced_folder(path: Path, format: str) -> SyncedFolder:
-    """Return what is synced of a folder of Markdown.
+    """Return what to sync of a folder of Markdown.
 
     Raises:
         InputError: The tool keeps nothing there.
@@ -108,7 +100,6 @@ def synced_folder(path: Path, format: str) -> SyncedFolder:
 
 
 def format_reader(format: str) -> FormatReader:
-    """Return what reads a format, imported now."""
     from scrubjay.transfer import formats
 
     return {

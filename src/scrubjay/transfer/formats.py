@@ -1,50 +1,9 @@
 """Import formats: read the memories of other tools.
 
-Source: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` and ``src/functions/export-import.ts`` (versions 0.3 to
-0.9.29, 7d29590, 2026): one JSON object with ``version``, ``exportedAt``, ``sessions``, ``observations`` by session,
-``memories``, ``summaries`` and, where it has them, ``semanticMemories``, ``proceduralMemories``, ``lessons``,
-``insights``, ``crystals``, and more.
-
-Memories keep their kind, date, session, project, agent, concepts and what they supersede; one that is not the latest
-is superseded here as well. Observations become observations, summaries and crystals crystals. Of its graph, actions,
-routines, signals and access logs nothing is taken: they are entry as left out.
-
-Source: basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``src/basic_memory/markdown/plugins.py``
-(32235b7, 2026): Markdown with front matter (``title``, ``type``, ``tags``, ``permalink``, ``created``); list
-items ``[category] text #tag (context)`` are observations, ``relation_type [[Target]] (context)`` relations,
-and any other ``[[Target]]`` a link. Categories that are times or marks of tasks are none, nor is anything in
-a quote or in a block of code.
-
-An observation becomes a fact that begins with its note's title, with category and tags; the rest of a note
-one memory; relations connect notes, and each note is a concept. The files stay as they are. Whoever goes on
-writing them had better sync the folder: `scrubjay sync` keeps it in step and cites lines.
-
-```json
-{"content": "The mast is 12 metres.", "tier": "semantic", "tags": ["boat"], "date": "2026-03-01"}
-```
-
-``content`` (or ``text``) is needed; the other fields are those of `scrubjay add`: ``tier``, ``title``,
-``tags``, ``date``, ``session``, ``role``, ``turn``, ``project``, ``agent``, ``confidence``, ``valid_from``,
-``valid_until``, ``origin``, ``pinned``. ``concepts`` is a list of names that it refers to. ``name`` is what
-other lines call it, and ``links`` a list of such names. ``id`` and ``metadata`` are not read. A line with any
-other field is reported and left out: it may be misspelt.
-
-Source: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb, 2026): ``memory.jsonl`` (before:
-``memory.json``) has a line an entity (``type``, ``name``, ``entityType``, ``observations``) and a line a
-relation (``from``, ``to``, ``relationType``, in active voice). What its tool ``read_graph`` answers,
-``{"entities": […], "relations": […]}``, is taken as well.
-
-An observation becomes a fact that begins with its entity's name, for alone it does not say of whom it tells;
-an entity becomes a concept; a relation a fact about two of them, so that they are related here.
-
-Source: mem0ai/mem0, ``mem0/memory/main.py`` (``get_all``: core and promoted keys) and docs.mem0.ai, "Exporting
-memories" (2026): an array, or an object with ``results`` (v1.1, and the platform's pages; ``memories`` in exports of
-its dashboard) of ``id``, ``memory``, ``hash``, ``created_at``, ``updated_at``, ``expiration_date``, ``user_id``,
-``agent_id``, ``run_id``, ``actor_id``, ``role``, ``categories``, ``metadata``; beside them ``relations`` of the graph
-(``source``, ``relationship``, ``target`` or ``destination``).
-
-Each memory becomes a fact with the date at which it was made; the run is its session, categories are its tags, and
-``user_id`` a tag ``user:NAME``, for a file may hold several people's.
+agentmemory: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` (0.3 to 0.9.29, 7d29590). Basic Memory:
+basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``markdown/plugins.py`` (32235b7). JSONL: docs/import.md. MCP
+memory server: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb). mem0: mem0ai/mem0,
+``mem0/memory/main.py`` and docs.mem0.ai, "Exporting memories" (2026).
 """
 
 from __future__ import annotations
@@ -66,14 +25,14 @@ from scrubjay.models.reports import RejectedItem
 
 @dataclass(frozen=True, slots=True)
 class ImportedMemory:
-    """One memory to be.
+    """A memory to import.
 
     Attributes:
-        new: The memory; never with a visibility: what is imported belongs to the importer.
-        where: Where it stands, for who must be entry that it cannot be taken: ``line 7``.
-        about: Names of the concepts that it refers to.
-        name: What other items call it, or an empty string.
-        superseded: Whether something took its place.
+        new: The memory, without a visibility: imports are private to the importer.
+        where: Where it stands, for errors: ``line 7``.
+        about: Names of entities that it refers to.
+        name: What other items call it.
+        superseded: Whether it was superseded in the other tool.
     """
 
     new: NewMemory
@@ -85,7 +44,7 @@ class ImportedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ImportedName:
-    """A name that means something, with others that mean the same."""
+    """An entity name with its aliases."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -94,14 +53,7 @@ class ImportedName:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRelation:
-    """Two items that are connected, by what items call them.
-
-    Attributes:
-        src: The one that says it.
-        dst: The other.
-        kind: ``links``, ``supersedes``, ``contradicts`` or ``derived_from``.
-        rule: What the tool called it.
-    """
+    """A relation between two items by their names; ``rule`` is what the tool called it."""
 
     src: str
     dst: str
@@ -111,13 +63,7 @@ class ImportedRelation:
 
 @dataclass(frozen=True, slots=True)
 class SyncedFolder:
-    """Files that go on living: they are synced as a source instead of copied.
-
-    Attributes:
-        path: The folder or file.
-        include: gitignore patterns of what to take of it.
-        description: One line, kept with the source.
-    """
+    """Files to sync as a source instead of copying them; ``include`` are gitignore patterns."""
 
     path: Path
     include: tuple[str, ...] = ()
@@ -139,7 +85,7 @@ NOTHING_IMPORTED: Final = "Nothing was imported."
 
 
 def json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
-    """Yield the objects of a JSONL file with where they stand, and what is none; byte order mark and CRLF are fine.
+    """Yield the objects of a JSONL file with their place; byte order mark and CRLF are accepted.
 
     Raises:
         SourceError: The file cannot be read.
@@ -173,11 +119,11 @@ def _json_object(where: str, raw: bytes) -> tuple[str, dict[str, Any]] | Rejecte
 
 
 def read_json(file: Path) -> Any:
-    """Return the one JSON value of a file.
+    """Return the JSON value of a file.
 
     Raises:
         SourceError: The file cannot be read.
-        InputError: It is too large, or not JSON; the line is named.
+        InputError: It is too large, or not JSON.
     """
     try:
         size = file.stat().st_size
@@ -204,17 +150,13 @@ def read_json(file: Path) -> Any:
 
 
 def iso_date(value: object) -> str | None:
-    """Return a time as ISO text, from ISO text or a number since 1970; None where it is none.
-
-    >>> iso_date("2026-03-01T10:00:00.5Z"), iso_date("soon"), iso_date(None)
-    ('2026-03-01T10:00:00.500000+00:00', None, None)
-    """
+    """Return ISO text of ISO text or a number since 1970; None where it is not a time."""
     found = as_micros(value)
     return None if found is None else to_datetime(found).isoformat()
 
 
 def as_texts(value: object) -> list[str]:
-    """Return the texts of a list, or a text alone, without blank ones.
+    """Return the non-blank texts of a list, or of a single text.
 
     >>> as_texts(["a", 7, " "]), as_texts("a"), as_texts(None)
     (['a'], ['a'], [])
@@ -224,11 +166,7 @@ def as_texts(value: object) -> list[str]:
 
 
 def spoken_name(name: str) -> str:
-    """Return a name as people write it.
-
-    >>> spoken_name("John_Smith"), spoken_name("works_at")
-    ('John Smith', 'works at')
-    """
+    """Return a name with spaces instead of underscores."""
     return " ".join(name.replace("_", " ").split())
 
 
@@ -254,10 +192,10 @@ AgentmemoryItem = dict[str, Any]
 
 
 def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
-    """Yield what an export holds.
+    """Read an export; its graph, actions, routines, signals and access logs are reported as left out.
 
     Raises:
-        InputError: It is none.
+        InputError: It is not an export of agentmemory.
     """
     given = read_json(file)
     if not isinstance(given, dict) or not isinstance(given.get("version"), str):
@@ -414,7 +352,7 @@ class _Note:
 
 
 def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
-    """Yield what notes hold, in the order of their paths."""
+    """Read notes in the order of their paths: observations become facts, the rest of a note one memory."""
     folder = path if path.is_dir() else path.parent
     files = sorted(path.rglob("*.md")) if path.is_dir() else [path]
     for file in files:
@@ -457,7 +395,6 @@ def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
 
 
 def _taken(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
-    """Return the lines that are prose, and what the others say."""
     kept: list[str] = []
     found: list[ImportedItem] = []
     fenced = False
@@ -482,7 +419,6 @@ def _links(note: _Note, text: str) -> list[ImportedItem]:
 
 
 def _list_item(note: _Note, text: str, where: str) -> list[ImportedItem]:
-    """Return what a list item says: an observation, a relation, or nothing."""
     relation = _RELATION.fullmatch(text)
     if relation:
         kind = relation[1] or relation[2] or relation[3]
@@ -515,7 +451,6 @@ KINDS: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 def read_jsonl(file: Path) -> Iterator[ImportedItem]:
-    """Yield what a file of lines holds."""
     for found in json_lines(file):
         if isinstance(found, RejectedItem):
             yield found
@@ -537,7 +472,6 @@ def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
 
 
 def _line_objection(entry: dict[str, Any]) -> str:
-    """Return why a line cannot be taken, or nothing."""
     strange = sorted(entry.keys() - OTHERS - set(FIELDS))
     if strange:
         return f"it has a field {strange[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
@@ -554,7 +488,7 @@ def _line_objection(entry: dict[str, Any]) -> str:
 
 
 def read_mcp_memory(file: Path) -> Iterator[ImportedItem]:
-    """Yield what a graph holds."""
+    """Read a graph: observations become facts that begin with their entity's name."""
     for found in _records(file):
         if isinstance(found, RejectedItem):
             yield found
@@ -580,7 +514,6 @@ def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
 
 
 def _whole(file: Path) -> dict[str, Any]:
-    """Return a file that is one graph over several lines; an empty one where it is lines, the first of them broken."""
     try:
         return as_object(read_json(file))
     except InputError:
@@ -621,10 +554,10 @@ def _graph_relation(where: str, entry: dict[str, Any]) -> ImportedItem:
 
 
 def read_mem0(file: Path) -> Iterator[ImportedItem]:
-    """Yield what a file of memories holds.
+    """Read an array of memories, alone or under ``results`` or ``memories``.
 
     Raises:
-        InputError: It is no array of memories, and holds none.
+        InputError: It holds no array of memories.
     """
     value = read_json(file)
     given = as_object(value)

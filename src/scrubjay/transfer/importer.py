@@ -1,12 +1,7 @@
 """Importer: write what an export holds and this store does not, batch by batch.
 
-A file may hold more memories than a machine has room for the names of; an edge at its end can lead to any of them.
-
-What is here wins: a memory that was changed here since stays as it is, a file that is here in another version keeps
-its passages, and what was forgotten here does not come back.
-
-Each batch is one transaction and what is here is found again, so an import that was killed goes on when it is run
-again, and one that is run twice adds nothing. Nothing of it is seen by more people than the principal says.
+Existing memories win and forgotten ones do not return. Each batch is one transaction that looks up what exists, so an
+interrupted import resumes when run again, and a second run adds nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class IdMap:
-    """What has been named; gone when it is closed, or the process ends."""
+    """Ids of the export to ids here, in a temporary database: an export may hold more memories than fit in RAM."""
 
     def __init__(self) -> None:
         # A database without a name lies in a temporary file that nobody else sees, and goes with the connection.
@@ -65,11 +60,11 @@ class IdMap:
         self._db.execute("CREATE INDEX by_new ON name (new)")
 
     def put(self, old: str, new: str | None) -> None:
-        """Name something; None where it is not here."""
+        """Set an id; None where the item was not imported."""
         self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?)", (old, new))
 
     def get(self, old: Iterable[str | None]) -> dict[str | None, str]:
-        """Return the names of those that are here."""
+        """Return the ids of those that are here."""
         found: dict[str | None, str] = {}
         for one in {each for each in old if each is not None}:
             row = self._db.execute("SELECT new FROM name WHERE old = ?", (one,)).fetchone()
@@ -78,12 +73,11 @@ class IdMap:
         return found
 
     def taken(self, new: str, by: str) -> bool:
-        """Return whether something else has this name."""
+        """Return whether another item has this id."""
         rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ?", (new, by))
         return rows.fetchone() is not None
 
     def close(self) -> None:
-        """Let go of it."""
         self._db.close()
 
 
@@ -95,25 +89,16 @@ SAMPLE_CHARACTERS: Final = 100
 
 @dataclass(slots=True)
 class ImportContext:
-    """One import on its way.
+    """One import in progress.
 
     Attributes:
-        store: Where.
-        scope: Who takes it in.
-        base: The base model.
-        overlap: Tokens of the piece before that are embedded with a piece.
-        store_of: What tells the store that it came from.
+        store_of: Identifies the store that it came from.
         own: Whether that is this principal's own store, so that ids are the same.
         dry: Whether nothing is written.
-        secret: The tenant's key of ids.
         untrusted: Whether nobody vouches for any of it.
-        allow: What is never replaced as a secret.
-        names: What things are called here.
-        counts: What was done to how many.
         keys: Visibility keys under which memories were written.
         sources: Ids of sources whose documents were written.
-        places: Folders and files of sources that are new.
-        samples: The first memories that are new.
+        places: Folders and files of new sources.
         scrubbed: Kind of secret to how many were replaced.
     """
 
@@ -136,12 +121,11 @@ class ImportContext:
     scrubbed: Counter[str] = field(default_factory=Counter)
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Write durably, unless nothing is to be written."""
+        """Write durably, except in a dry run."""
         if changes and not self.dry:
             self.store.write(self.scope, changes, durable=True)
 
     def added(self, record: Record) -> None:
-        """Count a memory that is new."""
         self.counts["added"] += 1
         self.keys[record.key] += 1
         if len(self.samples) < MAX_SAMPLES:
@@ -149,7 +133,6 @@ class ImportContext:
 
 
 def sample_memory(record: Record) -> ImportSample:
-    """Return a memory as one of the first of an import."""
     text = " ".join(record.content[: 4 * SAMPLE_CHARACTERS].split())
     date = "" if record.event is None else format_event(record.event, record.recorded_at)
     return ImportSample(
@@ -168,14 +151,13 @@ BATCH_CHARACTERS: Final = 4_000_000
 
 @dataclass(slots=True)
 class _OpenDocument:
-    """A document whose passages are coming in.
+    """A document whose passages are being read.
 
     Attributes:
-        document: As it is called here.
-        left: Passages that are still to come.
-        held: Content hash to ids of the passages that the document has here, where it is here already.
+        left: Passages still to come.
+        held: Content hash to ids of its passages here, where it exists already.
         begun: Whether a part of it was written.
-        torn: Whether a passage of it stands elsewhere here, so that the file must be read again.
+        torn: Whether one of its passages stands elsewhere here, so that the file must be read again.
     """
 
     document: Document
@@ -187,7 +169,7 @@ class _OpenDocument:
 
 @dataclass(slots=True)
 class _DocumentPart:
-    """Passages of a document that were read so far, each with whether it may keep its id; or additions."""
+    """Passages of a document read so far, each with whether it may keep its id; or memories outside documents."""
 
     opened: _OpenDocument | None
     records: list[tuple[Record, bool]] = field(default_factory=list)
@@ -195,7 +177,7 @@ class _DocumentPart:
 
 
 class MemoryImporter:
-    """Takes memories in, in the order of the lines."""
+    """Imports memories, in the order of the lines."""
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
@@ -205,7 +187,7 @@ class MemoryImporter:
         self._documents: dict[str, dict[str, Document]] = {}
 
     def document(self, document: Document, source: Source, memories: int) -> None:
-        """Begin a document of a source, as both are called here."""
+        """Begin a document of a source, under the names that both have here."""
         self.whole()
         opened = _OpenDocument(document, memories)
         with self._into.store.reader(self._into.scope) as reader:
@@ -222,12 +204,7 @@ class MemoryImporter:
         self._into.sources.add(source.id)
 
     def memory(self, record: Record, *, keep: bool) -> None:
-        """Take a memory; a passage must be of the document that was begun last.
-
-        Args:
-            record: The memory, with the id that it had.
-            keep: Whether it may keep that.
-        """
+        """Import a memory with its old id, which it may ``keep``; a passage belongs to the last document."""
         if record.place is not None:
             record = self._passage(record)
         elif self._open is not None:
@@ -251,7 +228,7 @@ class MemoryImporter:
         return relocated_passage(record, self._open.document)
 
     def whole(self) -> None:
-        """Demand that no passage of a document is missing.
+        """Check that no passage of the last document is missing.
 
         Raises:
             InputError: One is.
@@ -261,7 +238,6 @@ class MemoryImporter:
         self._open = None
 
     def flush(self) -> None:
-        """Write what is pending."""
         pieces, self._pieces = self._pieces, []
         self._pending = self._characters = 0
         records = [pair for piece in pieces for pair in piece.records]
@@ -279,10 +255,7 @@ class MemoryImporter:
         self._into.write(changes)
 
     def _put(self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool) -> list[Change]:
-        """Return what writes a part of a document.
-
-        Until its last passage is written it has no content hash: a sync in between reads the file again.
-        """
+        """Until its last passage is written a document has no content hash, so a sync reads its file again."""
         document = opened.document
         if opened.held is not None or not (fresh or (opened.begun and last) or (last and not opened.torn)):
             return []
@@ -307,8 +280,6 @@ class MemoryImporter:
 
 
 class _ExistingRows:
-    """What of a batch is here already."""
-
     def __init__(self, into: ImportContext, reader: Reader, records: Sequence[tuple[Record, bool]]) -> None:
         self._into = into
         self._told = reader.get([record.id for record, _ in records])
@@ -318,7 +289,6 @@ class _ExistingRows:
         self._gone = reader.forgotten([mark for marks in self._marks.values() for mark in marks])
 
     def _candidates(self, record: Record, *, keep: bool) -> list[str]:
-        """Return the ids that a memory may get here, the best first: its own, what an addition would get, a new one."""
         into = self._into
         found = [record.id] if keep and into.own else []
         if not found and record.place is None and record.origin != "derived":
@@ -326,7 +296,7 @@ class _ExistingRows:
         return [*found, memory_id(record.tier, memory_key(into.secret, ("import", into.store_of, record.id)))]
 
     def new(self, record: Record, piece: _DocumentPart) -> Record | None:
-        """Return a memory with the id that it gets here, None where it is not to be written; name and count it."""
+        """Return a memory under its id here, None where it is not to be written; record its id and count it."""
         into, opened = self._into, piece.opened
         here = self._told.get(record.id)
         if here is not None and (into.own or here.content_hash == record.content_hash):
@@ -366,7 +336,7 @@ ALL_ROWS: Final = 10_000_000
 
 
 class EntityImporter:
-    """Takes names in: a name that means something here goes on meaning that."""
+    """Imports entities: a name that exists here keeps its entity."""
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
@@ -382,7 +352,6 @@ class EntityImporter:
             self._means.setdefault(("", normal_form(row.name)), row.id)
 
     def take(self, concept: Entity) -> None:
-        """Take what one visibility key knows of a concept."""
         into = self._into
         here = into.names.get([concept.id]).get(concept.id) or self._id(concept)
         into.names.put(concept.id, here)
@@ -395,7 +364,7 @@ class EntityImporter:
             self.flush()
 
     def _id(self, concept: Entity) -> str:
-        """Return the id that a concept has here; of two with one name in one file, the second gets one of its own."""
+        """Of two entities with one name in one file, the second gets an id of its own."""
         into, name = self._into, normal_form(concept.name)
         if into.own or name in self._here.get(concept.id, ()):
             return concept.id
@@ -408,26 +377,23 @@ class EntityImporter:
         return known if known and not into.names.taken(known, concept.id) else own
 
     def flush(self) -> None:
-        """Write what is pending."""
         changes, self._pending = self._pending, []
         self._into.write(changes)
 
 
 class EdgeImporter:
-    """Takes edges in, between memories and concepts that are here; one that is here stays as it is."""
+    """Imports edges between memories and entities that are here; existing ones stay as they are."""
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
         self._pending: list[Edge] = []
 
     def take(self, edge: Edge) -> None:
-        """Take one edge."""
         self._pending.append(edge)
         if len(self._pending) >= TIE_BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is pending."""
         pending, self._pending = self._pending, []
         into = self._into
         names = into.names.get([end for edge in pending for end in (edge.src, edge.dst)])
@@ -447,20 +413,19 @@ class EdgeImporter:
 
 
 class EventImporter:
-    """Imports histories: of each memory, the events that its history here lacks."""
+    """Imports the events that each memory's history here lacks."""
 
     def __init__(self, into: ImportContext) -> None:
         self._into = into
         self._pending: list[Event] = []
 
     def take(self, event: Event) -> None:
-        """Add an event; those of one memory follow each other."""
+        """Add an event; those of one memory are adjacent."""
         if len(self._pending) >= TIE_BATCH and event.memory != self._pending[-1].memory:
             self.flush()
         self._pending.append(event)
 
     def flush(self) -> None:
-        """Write what is pending."""
         pending, self._pending = self._pending, []
         into = self._into
         names = into.names.get([one for event in pending for one in (event.memory, event.other)])
@@ -495,7 +460,6 @@ class RunImporter:
             self._rows = {(run.id, run.key) for run in reader.runs(ALL_ROWS)}
 
     def take(self, run: ConsolidationRun) -> None:
-        """Take one run."""
         if (run.id, run.key) not in self._rows:
             self._rows.add((run.id, run.key))
             self._into.counts["runs"] += 1
@@ -513,17 +477,12 @@ def import_lines(
     shared: bool = False,
     progress: Report | None = None,
 ) -> None:
-    """Take an export in; what came of it is in ``into``.
+    """Import a verified export; the results are in ``into``.
 
-    Args:
-        file: The export, checked.
-        header: What its first line says.
-        into: Where to.
-        shared: Let what was shared be shared again, as far as the principal may.
-        progress: Told how far it is.
+    With ``shared`` what was shared stays shared, as far as the principal may.
 
     Raises:
-        InputError: A line is wrong. What stands above it is imported; the same file again goes on there.
+        InputError: A line is wrong. The lines above it are imported; running it again resumes there.
     """
     started = time.monotonic()
     values = ValueReader(
@@ -552,8 +511,6 @@ def import_lines(
 
 
 class _LineImporter:
-    """Takes line after line."""
-
     def __init__(self, into: ImportContext, values: ValueReader) -> None:
         self._into = into
         self._values = values
@@ -568,7 +525,6 @@ class _LineImporter:
         self._before = ""
 
     def take(self, kind: str, line: LineFields) -> None:
-        """Take one line."""
         if kind != self._before:
             self._turn(kind)
         match kind:
@@ -594,7 +550,6 @@ class _LineImporter:
                 self._events.take(self._values.event(line))
 
     def _turn(self, kind: str) -> None:
-        """Write what the lines that follow may rest on."""
         if self._before in ("document", "memory") and kind not in ("document", "memory"):
             self._memories.whole()
             self._memories.flush()
@@ -605,7 +560,6 @@ class _LineImporter:
         self._before = kind
 
     def finish(self) -> None:
-        """Write what is left."""
         self._turn("")
         self._memories.flush()
         self._edges.flush()

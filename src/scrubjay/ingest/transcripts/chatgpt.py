@@ -1,20 +1,8 @@
 """ChatGPT: the ``conversations.json`` of a data export.
 
-OpenAI documents neither the file nor its changes. Written from what those who read it have written down:
-    mitkury/chatgpt-export-parser, docs/chatgpt-data-export-format.md at 08e6ae595869 (2,500 conversations)
-    and the readers of is_visually_hidden_from_conversation, recipient and content_type in public code,
-    as they stood in 2026. The file is one array of conversations; newer exports cut it into several
-    (``conversations-000.json``), which are read alike. The zip itself is not opened.
-
-What is read
-    Each conversation's ``mapping``, a tree of nodes with at most one message each. The path to
-    ``current_node`` is the session, named by its id; what was edited or regenerated away is on other paths
-    (`paths`). Text of ``text`` and ``multimodal_text`` messages, spoken words in the latter included.
-What is left out
-    System and tool messages, messages that the page hides, custom instructions, whatever an assistant wrote
-    to a tool (``recipient``) or thought, pictures, and the marks in a text that stand for a citation.
-Times
-    Seconds since 1970, by the format's definition.
+mitkury/chatgpt-export-parser, ``docs/chatgpt-data-export-format.md`` at 08e6ae595869. Each conversation's ``mapping``
+is a tree; the path to ``current_node`` is the session. Text of ``text`` and ``multimodal_text`` messages is read;
+system, tool and hidden messages, custom instructions, thoughts, pictures and citation marks are not.
 """
 
 from __future__ import annotations
@@ -99,7 +87,7 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
 
 
 def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Each node's parent; one that names none may still be named among the children of another."""
+    """A node that names no parent may be named among the children of another."""
     parents = {key: as_string(node.get("parent")) for key, node in mapping.items()}
     for key, node in mapping.items():
         for child in map(as_string, as_array(node.get("children"))):
@@ -109,7 +97,6 @@ def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def _text(message: dict[str, Any]) -> str | SkippedItem:
-    """What was said, blank if nothing was, or why it is no turn."""
     role = as_string(as_object(message.get("author")).get("role"))
     content, metadata = as_object(message.get("content")), as_object(message.get("metadata"))
     kind = as_string(content.get("content_type"))
@@ -129,7 +116,6 @@ def _text(message: dict[str, Any]) -> str | SkippedItem:
 
 
 def _part(part: object) -> str:
-    """Written or spoken words; nothing of a picture."""
     return part if isinstance(part, str) else as_string(as_object(part).get("text"))
 
 

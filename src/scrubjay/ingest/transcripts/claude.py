@@ -1,41 +1,14 @@
 """Claude: logs of Claude Code and data exports of claude.ai.
 
-Written from
-    anthropics/claude-agent-sdk-python, ``src/claude_agent_sdk/_internal/sessions.py`` at 005d7596 (which
-    records are a conversation, the tree of ``parentUuid``, titles, prompts that nobody typed,
-    ``<session>/subagents/agent-<id>.jsonl``). The log has no other official description; what that file does
-    not read was taken from michaelschleiss/claude-convos (Claude Code JSONL Session File Specification,
-    2026-03-22, of Claude Code 2.1.81: record types, branch points) and microsoft/amplifier,
-    ``ai_working/claude_code_logging/session_format_specification.md`` at d28b3180 (branches, compaction,
-    resumed sessions); the queue, from public readers of 2026 (an attachment ``queued_command`` with the
-    ``origin`` ``human`` is typed while the agent works, and never comes as a ``user`` record).
-What is taken
-    The text of ``user`` and ``assistant`` records, and queued messages. An answer is logged block by block:
-    each block with text is a turn.
-What is left out
-    Tool calls and results, thinking, images, records marked as meta, compaction summaries (what they sum up
-    is in the log), API errors and other synthetic answers, whatever a program wrapped in a tag (`WRAPPERS`),
-    and all bookkeeping: hooks and progress, snapshots, queue operations, attachments, settings.
-Sessions
-    ``sessionId``, which a resumed session's copies keep; a copy has the uuid of its original, which is its
-    key. A sidechain's session is ``<session>/<agentId>``, in logs without that id the uuid of its first
-    record. A branch's is ``<session>~<first 8 characters of its first uuid>``; the rule is `lineage`'s.
+Claude Code: anthropics/claude-agent-sdk-python, ``_internal/sessions.py`` at 005d7596; michaelschleiss/claude-convos
+(session file specification, Claude Code 2.1.81); microsoft/amplifier, ``session_format_specification.md`` at d28b3180.
+Text of ``user`` and ``assistant`` records and of queued messages is read; tool calls and results, thinking, meta
+records, compaction summaries and whatever a program wrapped in a tag (`WRAPPERS`) are not. A copy in a resumed session
+has its original's uuid, which is its key; a sidechain's session is ``<session>/<agentId>``.
 
-Anthropic documents neither the file nor its changes. Written from readers of it:
-    simonw/claude-to-sqlite, claude_to_sqlite/cli.py at 302a1f75ff22 (messages, ``antThinking``, ``antArtifact``);
-    Sinity/polylogue, docs/providers/claude-ai.md at 05ed5a3ce59a (blocks of ``content``, attachments);
-    exports of 2026 in public notes (``parent_message_uuid``, 00000000-0000-4000-8000-000000000000 for none).
-The file is one array of conversations. The zip itself is not opened; `projects.json`, `memories.json` and
-`users.json` of it hold no talk and are not read.
-
-What is read
-    Text blocks of each message, or its ``text`` where an older export has no blocks, and what a person pasted
-    (an attachment without a file name). Where messages name their parents they are a tree, as after an edit:
-    the path to ``current_leaf_message_uuid``, or to the last message, is the session (`paths`).
-What is left out
-    Tool calls and results, thinking, artifacts, uploaded files, the conversation's ``summary``.
-Times
-    ISO 8601 with a zone.
+Exports: simonw/claude-to-sqlite, ``cli.py`` at 302a1f75ff22; Sinity/polylogue, ``docs/providers/claude-ai.md`` at
+05ed5a3ce59a. One array of conversations; text blocks and pasted text are read, and messages that name their parents
+are a tree whose path to ``current_leaf_message_uuid`` is the session.
 """
 
 from __future__ import annotations
@@ -94,7 +67,7 @@ _FIRST = re.compile(rb'\s*\{"parentUuid":(?:null|"[0-9a-f-]{36}"),.{0,200}?"isSi
 
 
 def _is_claude_code(path: str, head: bytes) -> bool:
-    """A record of the tree, or the records without one that a log may begin with, or be."""
+    """A record of the tree, or the records without one that a log may begin with."""
     found = [record for record in jsonl.peek_objects(head) if record is not None]
     if any(_in_tree(record) for record in found):
         return True
@@ -116,8 +89,6 @@ def _claude_code_reader(root: Path, path: str) -> TranscriptReader:
 
 
 class _ClaudeCodeLog:
-    """What is known of a log up to a record."""
-
     def __init__(self, stem: str) -> None:
         self._stem = stem
         self._agent = stem.removeprefix("agent-") if stem.startswith("agent-") else ""
@@ -170,12 +141,10 @@ class _ClaudeCodeLog:
 
 
 def _name(value: object) -> str:
-    """A uuid; what is much longer is none, and ten thousand of them are remembered."""
     return name if len(name := as_string(value)) <= _MOST_NAME else ""
 
 
 def _record_words(kind: str, record: dict[str, Any]) -> tuple[str, tuple[SkippedItem, ...]]:
-    """The words of a record, and what else is in it."""
     if kind in {"user", "assistant"}:
         message = as_object(record.get("message"))
         if marked := _marked(record, message):
@@ -190,7 +159,6 @@ def _record_words(kind: str, record: dict[str, Any]) -> tuple[str, tuple[Skipped
 
 
 def _marked(record: dict[str, Any], message: dict[str, Any]) -> str:
-    """Why a record is no turn, from what it says of itself."""
     if record.get("isCompactSummary") is True:
         return "compaction summary"
     if record.get("isMeta") is True or record.get("isVisibleInTranscriptOnly") is True:
@@ -283,7 +251,6 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
 
 
 def _parents(messages: dict[str, tuple[int, dict[str, Any]]]) -> dict[str, str]:
-    """Each message's parent: the one that it names, or the one before it where none names any."""
     parents = {key: as_string(message.get("parent_message_uuid")) for key, (_, message) in messages.items()}
     if any(parent in messages for parent in parents.values()):
         return parents
@@ -291,7 +258,6 @@ def _parents(messages: dict[str, tuple[int, dict[str, Any]]]) -> dict[str, str]:
 
 
 def _message_words(message: dict[str, Any], words: list[str]) -> Iterator[SkippedItem]:
-    """Put what was said into ``words``; yield what was not."""
     blocks = [block for block in map(as_object, as_array(message.get("content"))) if block]
     for block in blocks:
         kind = as_string(block.get("type"))

@@ -1,44 +1,12 @@
-"""Gemini CLI: conversation logs, and files that it writes whole.
+"""Gemini CLI: conversation logs, and the files that older versions wrote whole.
 
-``PartListUnion`` of the package @google/genai: text, a part, or an array of both.
-
-Files: ``~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl``; a sub-agent's lies in a folder named by the
-session it works for: ``chats/<session>/<id>.jsonl``. (What older versions wrote: `gemini_whole`.)
-Written from google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts,
-chatRecordingTypes.ts, utils/sessionUtils.ts and config/storage.ts, as in the package
-@google/gemini-cli-core 0.61.0 (2026-09-25).
-
-What is read
-    A line of metadata, then messages. A message is written again whenever a tool call or a count of tokens is
-    added to it; its words stand in the first line that has any, and that one counts. ``$set`` changes the
-    metadata, or replaces all messages after a compression: those that are new in it are read. ``$rewindTo``
-    takes messages back: what was said remains, and what is said next begins a branch (`format.branch`).
-    A prompt is read as it was typed (``displayContent``), without the files that were put into it.
-    The directory is what ``.project_root`` in the project's folder says.
-What is left out
-    Tool calls and results, thoughts, notices (``info``, ``warning``, ``error``), commands (``/help``), context
-    that the program gives (``<session_context>``, ``<hook_context>``, ``<state_snapshot>``).
-Times
-    ISO 8601 with a zone.
-
-What it writes line by line: `gemini`.
-
-Files below ``~/.gemini/tmp/<project>``:
-    ``chats/session-<time>-<id>.json``  a conversation of versions before the ``.jsonl``, one object
-    ``logs.json``                       the prompts of all sessions, one array
-    ``checkpoint-<tag>.json``           a conversation kept by ``/chat save <tag>``: an array of contents, or
-                                        an object with them as ``history``
-Written from google-gemini/gemini-cli, packages/core/src/core/logger.ts and services/chatRecordingService.ts
-(``parseLegacyRecordFallback``), as in the package @google/gemini-cli-core 0.61.0 (2026-09-25). The folder
-``checkpoints`` holds states of files to undo a tool's change, no talk: it is not read.
-
-What is read
-    Of a conversation what `gemini` reads. ``logs.json`` was the only record before conversations were kept: a
-    prompt of a session that has a file in ``chats`` beside it is left out, it stands there. A checkpoint names
-    no session, message or time: its session is ``<project>/checkpoint-<tag>``, its turns are named by place.
-    It repeats what ``chats`` has of that conversation, where that was recorded.
-Times
-    ISO 8601 with a zone.
+google-gemini/gemini-cli, ``packages/core``: ``chatRecordingService.ts``, ``chatRecordingTypes.ts``,
+``sessionUtils.ts``, ``logger.ts``, as in @google/gemini-cli-core 0.61.0 (2026-09-25). A log is a line of metadata,
+then messages; a message is written again when something is added, and its first line with text counts. ``$set``
+changes metadata or all messages, ``$rewindTo`` begins a branch. A sub-agent's log is ``chats/<session>/<id>.jsonl``.
+Whole files: ``chats/session-*.json``, ``logs.json`` (prompts; those of sessions in ``chats`` are skipped) and
+``checkpoint-<tag>.json``, whose session is ``<project>/checkpoint-<tag>``. Content is a ``PartListUnion``: text, a
+part, or an array of both.
 """
 
 from __future__ import annotations
@@ -84,7 +52,7 @@ _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
 def message_words(content: object, user: bool, left: list[SkippedItem]) -> str:
-    """Return what a message says, blank if nothing; ``left`` gets what was left out of it.
+    """Return a message's text; ``left`` collects what was left out of it.
 
     >>> left = []
     >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, left), left
@@ -138,7 +106,7 @@ def _log_reader(root: Path, path: str) -> TranscriptReader:
 
 
 def project_root(root: Path, path: str) -> str | None:
-    """Return the directory of the project that a file below its folder belongs to, or None if nothing says."""
+    """Return the directory that ``.project_root`` in a file's project folder names."""
     folders = path.split("/")[:-1]
     if "chats" in folders:
         folders = folders[: folders.index("chats")]
@@ -150,7 +118,7 @@ def project_root(root: Path, path: str) -> str | None:
 
 @dataclass(slots=True)
 class ConversationReading:
-    """One reading of a conversation; also used for a conversation that is written whole (`gemini_whole`)."""
+    """One reading of a conversation, line by line or whole."""
 
     root: Path
     path: str
@@ -170,7 +138,6 @@ class ConversationReading:
         self.cwd = project_root(self.root, self.path)
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
-        """Answer one line."""
         record = row.value
         if "$rewindTo" in record:
             self.fork = ""
@@ -186,13 +153,11 @@ class ConversationReading:
             yield SkippedItem(f"record {next(iter(record), '')}".strip(), unknown=True)
 
     def describe(self, metadata: dict[str, Any]) -> None:
-        """Take in what the file says of its conversation."""
         self.session = as_string(metadata.get("sessionId")) or self.session
         self.title = as_string(metadata.get("summary")) or self.title
         self.spawned = self.spawned or metadata.get("kind") == "subagent"
 
     def message(self, row: LogRow, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
-        """Answer one message that stands on a line, or among others in one record."""
         kind, key = as_string(message.get("type")), as_string(message.get("id")) or f"{self.session}:{line}"
         if key in self.read:
             yield SkippedItem("message written again")

@@ -1,22 +1,6 @@
 """Generic JSONL: one message a line, as any program can write it (docs/transcripts.md).
 
-```json
-{"role": "user", "content": "Where is the key?", "session": "2026-03-01", "time": "2026-03-01T10:00:00Z"}
-```
-
-``role`` and ``content``
-    Both are needed on every line. ``user`` and ``human`` are the owner; ``assistant``, ``ai``, ``model`` and
-    ``bot`` the agent; ``system``, ``developer``, ``tool`` and ``function`` are left out; any other role is
-    the name of somebody, kept as it is, whose words nobody vouches for. ``content`` is text, or an array of
-    texts and of objects with a ``text``; objects of a ``type`` other than text are left out.
-The rest may be missing
-    ``session``: text or number; else the file's path without its ending. ``id``: of the message in its
-    session, text or number; else its line. ``time``, ``timestamp`` or ``ts``: ISO 8601, or seconds or
-    milliseconds since 1970. ``cwd`` or ``project``: the directory, or the URL of the repository. ``agent``:
-    the program; else ``generic``. ``title``: of the conversation. Other fields are not read.
-When it is recognised
-    If the first 64 KB hold only lines with ``role`` and ``content``, so that no other data are taken for a
-    talk.
+A file is recognised only if the first 64 KB hold nothing but lines with ``role`` and ``content``.
 """
 
 from __future__ import annotations

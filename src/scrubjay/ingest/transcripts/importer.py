@@ -1,13 +1,7 @@
 """Transcript importer: recognise a conversation log and turn it into documents.
 
-It knows the formats, and nothing of how they tell theirs. The order decides where two say yes; none does for
-a file of another tool, as far as is known (tests). The generic format is last.
-
-It knows no tool and no store. Whoever stores what a step found may keep ``Step.end`` as the new cursor.
-
-A turn's id is made of what its tool calls it for ever, so a copy of it in another file (a session that was
-resumed) is the same memory, kept where it was first seen. What was said stays remembered when the tool throws
-its log away; `forget` and `sources remove` take it out.
+A turn's id derives from what its tool calls it, so a copy in another file (a resumed session) is the same memory.
+Turns stay when the tool deletes its log.
 """
 
 from __future__ import annotations
@@ -83,12 +77,7 @@ TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = (
 
 
 def recognise_format(path: str, head: bytes) -> TranscriptFormat | None:
-    """Return the format of a file, or None for one that is no transcript.
-
-    Args:
-        path: POSIX, absolute.
-        head: Its first `HEAD_BYTES` bytes; more are not looked at.
-    """
+    """Return the format of a file by its absolute POSIX path and first `HEAD_BYTES` bytes."""
     head = head[:HEAD_BYTES]
     return next((form for form in TRANSCRIPT_FORMATS if form.recognise(path, head)), None)
 
@@ -102,12 +91,7 @@ MAX_TITLE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class LogStep:
-    """One record that was read.
-
-    Attributes:
-        end: First byte after it: the cursor, once what was found is stored.
-        found: Turns, what was left out, and what cannot be read, in the order of the record.
-    """
+    """One record: the cursor behind it, and its turns, skipped items and errors."""
 
     end: int
     found: tuple[Turn | SkippedItem | BrokenRow, ...]
@@ -116,20 +100,7 @@ class LogStep:
 def follow_log(
     file: BinaryIO, form: TranscriptFormat, root: Path, path: str, cursor: int = 0
 ) -> Iterator[LogStep]:
-    """Read a log on from a cursor.
-
-    Reading to any step's end and on from there gives the turns that reading at once gives. (Of a file with
-    more than 33 MB before the cursor, a record that belongs to an older one may be given to the main session:
-    see `jsonl`.) What lies after the last step's end is a line that is still being written.
-
-    Args:
-        file: The log, open for reading bytes, buffered.
-        form: Which tool wrote it.
-        root: Root of its source.
-        path: Its POSIX path in the source.
-        cursor: ``end`` of the last step that was stored; 0 for a file read for the first time, for one that
-            was rewritten (`due.continues`) and for formats without ``lines``.
-    """
+    """Read a log on from a cursor; resuming at any step's end gives the turns that reading at once gives."""
     reader = form.reader(root, path)
     for row in form.rows(file, cursor):
         found = (row,) if isinstance(row, BrokenRow) else tuple(reader(row))
@@ -138,7 +109,6 @@ def follow_log(
 
 
 def _storable_turn(one: Turn | SkippedItem | BrokenRow) -> Turn | SkippedItem | BrokenRow:
-    """What a store takes: no blank turn, no character that it cannot write, no endless title."""
     if isinstance(one, Turn):
         return _storable(one) if one.text and not one.text.isspace() else SkippedItem("blank")
     if isinstance(one, SkippedItem) and not (len(one.kind) <= MAX_KIND_CHARACTERS and one.kind.isprintable()):
@@ -176,17 +146,11 @@ SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
 
 @dataclass(frozen=True, slots=True)
 class TranscriptContext:
-    """What turns of one source share.
+    """What the turns of one source share.
 
     Attributes:
-        source: The source.
-        store: Where they go. What was yielded must be written before more is asked for.
-        scope: Who remembers.
-        base: The base model.
-        secret: The tenant's key of ids.
-        chunks: How a long turn is cut.
         project: Returns the project of a turn's directory and remote.
-        paused: Tells of an agent, a session and a time whether what was said there is passed over.
+        paused: Whether memory was paused for an agent, a session and a time.
     """
 
     source: Source
@@ -201,8 +165,6 @@ class TranscriptContext:
 
 @dataclass(slots=True)
 class ImportStats:
-    """What reading a transcript came to, for the tally."""
-
     scrubbed: Counter[str]
     left: Counter[SkippedItem]
     problems: list[FileError]
@@ -213,8 +175,6 @@ class ImportStats:
 
 @dataclass(frozen=True, slots=True)
 class _TurnDraft:
-    """A turn: its session, its text without secrets, what it left if it was forgotten, and its memories."""
-
     session: str
     whole: str
     marks: set[str]
@@ -222,7 +182,7 @@ class _TurnDraft:
 
 
 def log_fingerprint(file: BinaryIO, cursor: int) -> str:
-    """Return what a log is known by again: a hash of its first bytes and of those before the cursor."""
+    """Return a hash of a log's first bytes and of those before the cursor, to recognise it again."""
     file.seek(0)
     head = file.read(min(FINGERPRINT_BYTES, cursor))
     file.seek(max(0, cursor - FINGERPRINT_BYTES))
@@ -230,7 +190,7 @@ def log_fingerprint(file: BinaryIO, cursor: int) -> str:
 
 
 def resume_cursor(file: BinaryIO, form: TranscriptFormat, old: Document | None) -> int:
-    """Return where to read on: the cursor of what was stored, or 0 for a file that is new or another by now."""
+    """Return the stored cursor, or 0 for a file that is new or was rewritten."""
     if old is None or not form.lines or old.versions.extractor != form.version:
         return 0
     return (
@@ -248,15 +208,7 @@ def read_transcript(
     moved_from: str | None,
     stats: ImportStats,
 ) -> Iterator[PreparedDocument]:
-    """Read what a transcript says beyond what is stored.
-
-    Args:
-        context: What the turns share.
-        state: The file.
-        form: Which tool wrote it.
-        known: Its document as it is stored.
-        moved_from: The path under which it stood, if it was moved.
-        stats: Is told what was left out and what could not be read.
+    """Yield what a transcript holds beyond what is stored.
 
     Raises:
         SourceError: The file as a whole cannot be read.
@@ -312,7 +264,6 @@ def read_transcript(
 
 
 def _turn_without_injected(context: TranscriptContext, turn: Turn, stats: ImportStats) -> list[Turn]:
-    """Return a turn without the memories that were recalled into it; none, if that is all or nobody was to listen."""
     if context.paused(turn.agent, turn.session, turn.at):
         stats.left[SKIPPED_IN_PAUSE] += 1
         return []
@@ -335,15 +286,6 @@ def _redacted_turns(
     *,
     resumed: bool,
 ) -> tuple[list[RedactedText], list[str]]:
-    """Return turns without secrets, and the ids of stored ones that they call a secret.
-
-    Args:
-        reader: Where.
-        context: What they share.
-        turns: They, in the order of the file.
-        before: Session to its last turns, as far as they were read.
-        resumed: Whether the file was read up to here before: then the store knows what was said last.
-    """
     by_session: dict[str, list[int]] = {}
     for place, turn in enumerate(turns):
         by_session.setdefault(turn.session, []).append(place)
@@ -365,7 +307,6 @@ def _redacted_turns(
 
 
 def _note_last_turns(drafts: Sequence[_TurnDraft], before: dict[str, list[StoredTurn]]) -> None:
-    """Note what was said last in each session."""
     for one in drafts:
         said = StoredTurn(one.whole, tuple(record.id for record in one.pieces))
         before[one.session] = [*before[one.session], said][-CONTEXT_TURNS:]
@@ -378,7 +319,6 @@ def _new_turns(
     numbers: dict[str, int],
     stats: ImportStats,
 ) -> list[PreparedMemory]:
-    """Return the turns that are not stored yet, as memories."""
     present = reader.get([record.id for one in drafts for record in one.pieces])
     forgotten = reader.forgotten(mark for one in drafts for mark in one.marks)
     fresh: dict[str, PreparedMemory] = {}
@@ -401,7 +341,7 @@ def _new_turns(
 
 
 def _marks(context: TranscriptContext, turn: Turn, clean: RedactedText) -> set[str]:
-    """Return what a turn has left behind if it was forgotten, as it reads now or before turns around it were read."""
+    """Tombstones of a turn, both as it reads now and as it read before its context was known."""
     marks = tombstone_hashes(context.secret, clean.text, context.scope.keys)
     if clean.counts:
         marks |= tombstone_hashes(
@@ -413,7 +353,6 @@ def _marks(context: TranscriptContext, turn: Turn, clean: RedactedText) -> set[s
 def _turn_memories(
     context: TranscriptContext, state: FileState, turn: Turn, clean: RedactedText, stats: ImportStats
 ) -> _TurnDraft:
-    """Return the memories that a turn makes, without a number yet."""
     records = []
     stats.scrubbed.update(clean.counts)
     now = now_micros()
@@ -454,7 +393,7 @@ def _turn_memories(
 def unknown_kinds_notice(
     path: str, form: TranscriptFormat, left: Mapping[SkippedItem, int]
 ) -> list[FileError]:
-    """Return what a person should know: kinds of records that the reader has never stats of."""
+    """Return a notice of record kinds that the reader does not know."""
     named = [f"{kind.kind} ({count})" for kind, count in sorted(left.items(), key=str) if kind.unknown]
     if not named:
         return []
@@ -484,14 +423,9 @@ def _detect_format(root: str, path: str) -> TranscriptFormat | None:
 def import_transcript(
     run: SyncRun, source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
 ) -> Iterator[PreparedDocument] | None:
-    """Return the turns of a transcript as documents to be written one after the other; None for another file.
+    """Return a transcript's turns as documents to be written one after the other; None for another file.
 
-    Args:
-        run: The sync.
-        source: Where the file lies.
-        state: The file.
-        known: The source's documents.
-        gone: Paths of documents whose file is gone; that of a transcript which is this one is taken out.
+    A transcript that is found to be one of ``gone`` (moved) is removed from that list.
     """
     if not may_be_transcript(state.path):
         return None
@@ -545,7 +479,6 @@ def _read_trouble(path: str, error: OSError | SourceError) -> FileError:
 def _stored_document(
     source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
 ) -> tuple[Document | None, str | None]:
-    """Return a transcript's document as it is stored, and where it stood if it was moved."""
     if state.path in known:
         return known[state.path], None
     with open_file(Path(source.root), state.path) as file:

@@ -1,27 +1,9 @@
-r"""Incremental JSON reading: lines of a growing log, or elements of one large file.
+"""JSON in pieces: the lines of a growing log, or the elements of one large file.
 
-One line is in memory at a time, whatever the size of the file. A line that cannot be read is told and passed
-over; the ones after it are read as if it were not there.
-
-Line ends
-    ``\n``; a ``\r`` before it, a byte order mark at the start of the file, and NUL bytes around a line (what a
-    crash leaves on some file systems) belong to no line. Empty lines are none.
-The last line
-    Without its line end it is read only if it is a whole object, for a closed object can grow no more; its
-    ``end`` is then the end of the file. Anything else is being written: it is neither read nor told, and the
-    cursor stands before it until it is whole.
-Again from the cursor
-    Rows before the cursor are given too, so that a reader learns what it must know (`format`): all of them up
-    to a cursor of 33 MB, of a larger file those of the first 1 MB and of the last 32 MB before the cursor. The
-    bytes between are only searched for line ends, so line numbers are right.
-
-For exports that are one array of conversations and may have a gigabyte. Strings, escapes and the depth of
-brackets are followed over blocks, so that only the element at hand is in memory; it is then parsed on its own,
-which is why a torn or malformed one costs itself and not the rest. A file whose top level is an object is one
-element. It knows no tool.
-
-Why not ijson, the library for this: it gives values as they are parsed but not the bytes they stand on, which
-a turn's place is made of, and it ends at the first malformed byte.
+Only the line or element at hand is in memory, and a malformed one costs only itself. A last line without its line end
+is read only if it is a whole object: anything else is still being written. Rows before the cursor are replayed: all of
+them up to 33 MB, of a larger file those of the first 1 MB and of the last 32 MB. (ijson gives no byte offsets and ends
+at the first malformed byte.)
 """
 
 from __future__ import annotations
@@ -51,12 +33,7 @@ _EDGES = b"\0 \t\r\n"  # JSON's white space, and NUL
 
 
 def read_rows(file: BinaryIO, cursor: int) -> Iterator[LogRow | BrokenRow]:
-    """Read the lines of a log, with those before the cursor that a reader must see again.
-
-    Args:
-        file: Open for reading bytes, buffered, and seekable.
-        cursor: Where an earlier reading ended: the ``end`` of its last row, or 0.
-    """
+    """Yield the lines of a log, with those before the cursor that a reader must see again."""
     start, line = 0, 1
     if cursor > HEAD_REPLAY_BYTES + REPLAY_BYTES:
         for row in _rows_from(file, 0, 1):
@@ -69,7 +46,7 @@ def read_rows(file: BinaryIO, cursor: int) -> Iterator[LogRow | BrokenRow]:
 
 @lru_cache(maxsize=2)  # every format asks of the same head
 def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
-    r"""Return the objects on the whole lines of a file's first bytes, with None for a line that is none.
+    r"""Return the objects on the whole lines of a file's first bytes, None for a line that is not one.
 
     >>> peek_objects(b'{"a": 1}\nnonsense\n{"b"')
     ({'a': 1}, None)
@@ -81,7 +58,6 @@ def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
 
 
 def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | BrokenRow]:
-    """Rows from the start of a line on."""
     file.seek(start)
     while data := file.readline(MAX_LINE_BYTES + 1):
         whole = data.endswith(b"\n")
@@ -102,7 +78,6 @@ def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | Broke
 
 
 def _row(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow | None:
-    """What stands on a line, or nothing on an empty one."""
     data = data.strip(_EDGES)
     if not data:
         return None
@@ -127,7 +102,6 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 def _line_end(file: BinaryIO, position: int) -> tuple[int, bool]:
-    """Where the line ends that goes on here, and whether it does end."""
     while data := file.readline(_BLOCK):
         position += len(data)
         if data.endswith(b"\n"):
@@ -136,7 +110,6 @@ def _line_end(file: BinaryIO, position: int) -> tuple[int, bool]:
 
 
 def _line_start(file: BinaryIO, place: int) -> tuple[int, int]:
-    """Start and number of the first line that starts at a place or after it."""
     file.seek(0)
     line, position = 1, 0
     while position < place - 1:
@@ -165,14 +138,10 @@ _SCALAR = re.compile(rb'(?>(?:[^",{}\[\]\s]++|"(?>(?:[^"\\]++|\\.)*)")+)', re.DO
 def read_elements(
     file: BinaryIO, cursor: int = 0, most: int = MAX_ELEMENT_BYTES
 ) -> Iterator[LogRow | BrokenRow]:
-    """Yield the file's top-level elements; ``line`` is an element's place from 1.
+    """Yield a file's top-level elements; ``line`` is an element's place from 1.
 
-    An element that is too large, cut off, malformed or no object comes as `BrokenRow`; the ones after it follow.
-
-    Args:
-        file: Opened for reading bytes, at its start.
-        cursor: Not read: such a file is written whole each time.
-        most: Bytes of an element above which it is passed over.
+    An element that is too large, cut off, malformed or not an object is a `BrokenRow`. A top-level object is one
+    element. ``cursor`` is ignored: such files are rewritten whole.
     """
     for place, (start, end, data, message) in enumerate(_ElementSplitter(file, most).spans(), 1):
         yield BrokenRow(place, start, end, message) if message else _parsed(place, start, end, data)
@@ -194,7 +163,7 @@ def _parsed(place: int, start: int, end: int, data: bytes) -> LogRow | BrokenRow
 
 @dataclass(slots=True)
 class _ElementSplitter:
-    """Where the elements begin and end: ``at`` is a position in ``held``, which begins at byte ``base``."""
+    """``at`` is a position in ``held``, which begins at byte ``base``."""
 
     file: BinaryIO
     most: int
@@ -204,7 +173,7 @@ class _ElementSplitter:
     torn: bool = False
 
     def spans(self) -> Iterator[tuple[int, int, bytes, str]]:
-        """Yield (first byte, byte after it, bytes, what is wrong); the bytes are empty where something is."""
+        """Yield first byte, byte after it, bytes, and what is wrong (then without bytes)."""
         self._more()
         if self.held.startswith(_BOM):
             self.at = len(_BOM)
@@ -231,7 +200,6 @@ class _ElementSplitter:
         return self.base + self.at
 
     def _more(self) -> bool:
-        """Read a block on, after dropping what was passed."""
         block = self.file.read(_STREAM_BLOCK)
         self.held += block
         return bool(block)
@@ -242,7 +210,6 @@ class _ElementSplitter:
         self.at = 0
 
     def _next(self) -> bytes:
-        """Pass gaps; the byte that follows, or nothing at the end of the file."""
         while True:
             found = _GAP.match(self.held, self.at)
             self.at = found.end() if found else self.at
@@ -283,7 +250,7 @@ class _ElementSplitter:
         return start, end, bytes(self.held[: self.at]), ""
 
     def _scan(self, depth: int, quoted: bool) -> tuple[int, bool]:
-        """Go on to the end of the element or of what is held; the depth there, and whether within a string."""
+        """Go on to the end of the element or of the buffer; return the depth there and whether inside a string."""
         held, at, size = self.held, self.at, len(self.held)
         while at < size:
             if quoted:

@@ -1,39 +1,11 @@
-"""OpenClaw (formerly Clawdbot, Moltbot): session logs and their index.
+"""OpenClaw (formerly Clawdbot, Moltbot) and pi: session logs and their index.
 
-``sessions.json`` names each session by a key that tells where its messages come from: ``agent:main:main``,
-``agent:main:subagent:<id>``, ``cron:<job>``. Written from openclaw/openclaw,
-docs/reference/session-management-compaction.md at 010f0c86a15e ("Session keys").
-
-OpenClaw writes around a person's message what it knows of it: blocks of context under a marked heading, the
-time, the id that the channel gave it. Written from openclaw/openclaw, src/auto-reply/reply at 03d0aef9fbe9
-(strip-inbound-meta.ts, inbound-context-marker.ts), and for versions before mid-2026, which marked headings
-with ``(untrusted metadata):``, from logs of theirs in public. The program's own requests are told by how they
-begin. What looks like wrapping but stands amid a person's words is theirs and stays.
-
-Files: ``~/.openclaw/agents/<agent>/sessions/<session>.jsonl`` (before 2026 ``~/.clawdbot``, ``~/.moltbot``),
-with ``.reset.<time>`` or ``.deleted.<time>`` behind the name once a session was put away. The pi agent, whose
-format it is, writes the same to ``~/.pi/agent/sessions``; its turns carry the agent ``pi``.
-Written from
-    badlogic/pi-mono, docs/session-format.md and src/core/session-manager.ts of packages/coding-agent, as in
-    @mariozechner/pi-coding-agent 0.73.1 (2026-07-17), versions 1 to 3; openclaw/openclaw, docs of the package
-    2026.9.6 (2026-09-24), docs/reference/session-management-compaction.md at 010f0c86a15e,
-    src/sessions/input-provenance.ts at 01a179d7ded4.
-Not read
-    Newer versions keep the running sessions in ``openclaw-agent.sqlite`` and write these files when a session
-    is put away; compressed ones (``.jsonl.zst``) are not opened.
-
-What is read
-    A header line, then entries that name their parents. Going back and saying something else begins a branch
-    (`lineage`). Words of ``message`` entries of a user and an assistant, without what was wrapped around a
-    message on its way from a channel (`wrapping`).
-    Prompts to a sub-agent come from an agent: the log marks them, or ``sessions.json`` beside it says that the
-    session is one of a sub-agent or a timer (`openclaw_keys`).
-What is left out
-    Tool calls and results, commands run by hand, thinking, summaries of compactions and branches, extensions'
-    entries and messages, changes of model, labels, what the program itself asked (heartbeat, start of a
-    session), and a copy of an answer that a channel was given (``delivery-mirror``).
-Times
-    ISO 8601 on entries; a message's own is in milliseconds.
+badlogic/pi-mono, ``docs/session-format.md`` and ``session-manager.ts`` in @mariozechner/pi-coding-agent 0.73.1
+(versions 1 to 3); openclaw/openclaw, ``docs/reference/session-management-compaction.md`` at 010f0c86a15e,
+``src/auto-reply/reply`` at 03d0aef9fbe9, ``src/sessions/input-provenance.ts`` at 01a179d7ded4. A header line, then
+entries that name their parents. Words of ``message`` entries are read, without the context blocks, times and ids that
+OpenClaw wraps around a person's message; its own requests (heartbeat, start of a session) and ``delivery-mirror``
+copies are left out. ``sessions.json`` tells which sessions are a sub-agent's or a timer's.
 """
 
 from __future__ import annotations
@@ -69,12 +41,7 @@ from scrubjay.models.records import Turn
 
 
 def session_keys(root: Path, path: str) -> Mapping[str, str]:
-    """Return keys by session id, none where the list is not there or cannot be read.
-
-    Args:
-        root: The source's folder.
-        path: Of the list, POSIX, relative to it.
-    """
+    """Return the session keys of a ``sessions.json`` by session id; empty where it cannot be read."""
     try:
         return _listed(read_file(root, path).text)
     except SourceError:
@@ -82,7 +49,7 @@ def session_keys(root: Path, path: str) -> Mapping[str, str]:
 
 
 def is_spawned_session(key: str) -> bool:
-    """Return whether nobody types in a session of this key: a sub-agent's, or one that a timer begins.
+    """Return whether nobody types in a session of this key: a sub-agent's or a timer's.
 
     >>> (
     ...     is_spawned_session("agent:main:subagent:7"), is_spawned_session("cron:nightly"),
@@ -148,7 +115,7 @@ def user_words(text: str) -> tuple[str, str] | SkippedItem:
 
 
 def assistant_words(text: str) -> str | SkippedItem:
-    """Return an assistant's words without the tags that say what they reply to.
+    """Return an assistant's words without reply tags.
 
     >>> assistant_words("[[reply_to_current]] Done.")
     'Done.'
@@ -251,7 +218,7 @@ class _Reading:
             )  # fmt: skip
 
     def _fork(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
-        """Return an entry's branch. Only turns count: what hangs between two, a summary even, is passed through."""
+        """Only turns count: entries between two turns are passed through."""
         parent = _name(entry.get("parentId")) if "parentId" in entry else self.previous
         above = self.turn_above.get(parent, "" if parent else _ROOT) if key else ""
         fork = self.lineage.add(key, above, turn=True, prompt=prompt) if turn else ""
@@ -278,7 +245,6 @@ class _Reading:
     def _words(
         self, role: str, message: dict[str, Any], left: list[SkippedItem]
     ) -> tuple[str, str] | SkippedItem:
-        """What was said and its origin, or why the whole of it is left out; ``left`` gets the parts that are."""
         if role not in _ORIGINS:
             return SkippedItem(
                 role if role in _NOISE_ROLES else f"role {role}".strip(), unknown=role not in _NOISE_ROLES

@@ -1,48 +1,11 @@
 """OpenCode: session files, exports and its database.
 
-Files, below ``~/.local/share/opencode/storage``:
-    ``session/<project>/<session>.json``  what a session is called, where it was held, who began it
-    ``message/<session>/<message>.json``  who spoke, and when
-    ``part/<message>/<part>.json``        what was said, one part a file
-Written from anomalyco/opencode (formerly sst/opencode), packages/opencode/src/storage/storage.ts at
-00d1fee82d43, storage/json-migration.ts at 062aa8c024a0, session/revert.ts at 089ee8d0e6ac (without its
-plans), cli/cmd/export.ts at 07fa81066b42, and the types of the package @opencode-ai/sdk 1.19.3 (2026-10-16).
-Versions since the database keep sessions in ``opencode.db``: `opencode_db` reads that. The layout of before
-mid-2025 (``project/<name>/storage``) is not read; OpenCode moves it when it is next started.
-
-One session, one document
-    The session's file is the document, and its messages are read from the folders beside it, so the source
-    must be ``storage`` or a folder above. OpenCode writes that file whenever a session changes; a message
-    without its parts yet is read at the next change. Ids ascend with time, so they are the order.
-    An export is one object, ``{"info": …, "messages": [{"info": …, "parts": […]}]}``, read from itself alone.
-
-What is read
-    Text parts. A sub-agent's session names its parent: it is ``<parent>/<session>``, and what it was asked
-    there an agent asked. Messages that were taken back (``revert``) are a branch (`format.branch`).
-What is left out
-    Parts that OpenCode made up or told to ignore (``synthetic``, ``ignored``), reasoning, tools, files, steps,
-    patches and the like, and an assistant's summary of a compaction.
-Times
-    Milliseconds since 1970, by the format's definition.
-
-The files of before it, and exports: `opencode`.
-
-File: ``~/.local/share/opencode/opencode.db``, with the channel's name in it for builds that are no release.
-Written from anomalyco/opencode, packages/core/src/session/sql.ts at 02ce4a330f33 (tables ``session``,
-``message``, ``part``, whose ``data`` is the JSON that the files had) and packages/core/src/database/database.ts
-at 01f25dc77012 (write-ahead log); the file's place, from docs.rs/agent-top-core 0.26.0 (checked on OpenCode
-1.18.15, 2026-09-05), and what version 2 changed, from getagentseal/codeburn, docs/providers/opencode.md.
-
-What is read
-    Those three tables, as `opencode` reads the files; each message's place among all is its line, and its
-    bytes are the whole file's.
-What is not
-    ``session_v2`` and ``session_message``, where OpenCode 2 keeps what is said in another form: that there is
-    something in them is told.
-How
-    Read-only and in one transaction, with what still stands in the write-ahead log beside it. The file's own
-    time changes when that log is taken in, which may be days later: `kinds.changed` looks at both. All turns
-    of the file are in memory at once, without tools' output, which is most of it.
+anomalyco/opencode, ``packages/opencode/src``: ``storage/storage.ts`` at 00d1fee82d43, ``storage/json-migration.ts`` at
+062aa8c024a0, ``session/revert.ts`` at 089ee8d0e6ac, ``cli/cmd/export.ts`` at 07fa81066b42, @opencode-ai/sdk 1.19.3;
+database: ``packages/core/src/session/sql.ts`` at 02ce4a330f33. A session's file is the document, and its messages are
+read from the folders beside it, so the source must be ``storage`` or a folder above. Text parts are read, unless
+``synthetic`` or ``ignored``; a sub-agent's session is ``<parent>/<session>``; reverted messages are a branch. The
+database is read in one read-only transaction with its write-ahead log; ``session_v2`` of OpenCode 2 is only reported.
 """
 
 from __future__ import annotations
@@ -119,15 +82,7 @@ def _session_file_reader(root: Path, path: str) -> TranscriptReader:
 
 @dataclass(frozen=True, slots=True)
 class OpenCodeSession:
-    """What is known of a session before its messages are.
-
-    Attributes:
-        name: Its turns' session.
-        title: What OpenCode calls it.
-        cwd: Where it was held.
-        spawned: A sub-agent's.
-        reverted: Id of the first message that was taken back, or an empty string.
-    """
+    """A session before its messages are read; ``reverted`` is the id of the first message that was taken back."""
 
     name: str
     title: str = ""
@@ -137,7 +92,7 @@ class OpenCodeSession:
 
     @classmethod
     def of(cls, info: dict[str, Any], named: str) -> OpenCodeSession:
-        """Take in a session's info, ``named`` by its file where it does not name itself."""
+        """Read a session's info, named by its file where it does not name itself."""
         name, parent, revert = (
             as_string(info.get("id")) or named,
             as_string(info.get("parentID")),
@@ -156,7 +111,7 @@ class OpenCodeSession:
     def message(
         self, row: LogRow, line: int, info: dict[str, Any], parts: list[dict[str, Any]]
     ) -> Iterator[ReaderItem]:
-        """Answer one message with its parts; ``line`` is its place in the session from 1."""
+        """Read one message; ``line`` is its place in the session from 1."""
         role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
             yield SkippedItem(f"role {role}".strip(), unknown=True)
@@ -186,12 +141,11 @@ class OpenCodeSession:
 
 
 def micros_from_millis(value: object) -> int | None:
-    """Return UTC microseconds of milliseconds since 1970, or None if it is no such time."""
+    """Return UTC microseconds of milliseconds since 1970, or None."""
     return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
 
 
 def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
-    """Turns of a session whose messages lie beside its file."""
     *above, folder, _, name = ["", "", *path.split("/")]
     if folder != "session":
         message = (
@@ -217,7 +171,6 @@ def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
 
 
 def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Name and object of each JSON file in a folder; None for one that cannot be read."""
     for name in sibling_names(root, folder):
         if not name.endswith(".json") or name.startswith("."):
             continue
@@ -310,7 +263,6 @@ def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[
 
 
 def _object(data: object) -> dict[str, Any] | None:
-    """The object of a JSON column, or None if it holds none."""
     try:
         value = json.loads(data) if isinstance(data, str | bytes) else None
     except (ValueError, RecursionError):
