@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -24,7 +24,7 @@ from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
 
 NOTE_MARKER: Final = re.compile(r"^<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->\r?$", re.MULTILINE)
-"""Stands on a line of its own under the heading of an addition, and says which memory it is."""
+"""A line under the heading of an addition that names its memory."""
 _QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
 
 
@@ -42,8 +42,8 @@ def with_note_marker(record: Record) -> str:
 
 def note_marker_id(content: str) -> str | None:
     """Return the id of the addition whose marker a passage holds."""
-    mark = _find_marker(content)
-    return mark.group(1) if mark is not None else None
+    marker = _find_marker(content)
+    return marker.group(1) if marker is not None else None
 
 
 def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
@@ -54,16 +54,16 @@ def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]
     texts = [content for _, content in passages]
     place = 0
     while place < len(texts):
-        mark = _find_marker(texts[place])
+        marker = _find_marker(texts[place])
         end = place + 1
-        if mark is not None:
+        if marker is not None:
             while (
                 end < len(texts)
                 and passages[end][0] == passages[place][0]
                 and note_marker_id(texts[end]) is None
             ):
                 end += 1
-            whole = _unquoted("".join(texts[place:end])[mark.end() :].strip())
+            whole = _unquoted("".join(texts[place:end])[marker.end() :].strip())
             texts[place:end] = [whole] * (end - place)
         place = end
     return texts
@@ -79,16 +79,14 @@ def _unquoted(text: str) -> str:
 
 
 SECTION_SIMILARITY: Final = 0.1
-"""Least likeness of two texts under the same headings to be one memory that was edited: nearly any, since
-a section keeps its subject while its words change."""
+"""Least Jaccard similarity of the words of an edited passage under the same headings: nearly any, since a section keeps
+its subject while its words change."""
 MOVED_SIMILARITY: Final = 0.6
-"""Least likeness where the headings differ: a section that was renamed or moved, not another one."""
+"""Least similarity where the headings differ: a renamed or moved section."""
 MAX_COMPARISONS: Final = 400
-"""Unmatched passages compared with one another; beyond, each with those near its own place, under equal headings."""
+"""Unmatched passages that are all compared; beyond, each only with those near its place under equal headings."""
 NEARBY_PLACES: Final = 20
-"""Places before and after a passage's own at which it is looked for in a document of more."""
 MAX_CANDIDATES: Final = 4
-"""Likest candidates that are kept of those."""
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -172,10 +170,11 @@ def _similarity(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b)
 
 
-LABELLER_VERSION = "2"  # stamped on every document; a change of what is indexed beside the text changes it
+LABELLER_VERSION = "2"
+"""Stamped on every document; raise it with any change of what is indexed beside the text."""
 PASSAGE_TIER = "observation"
 LANGUAGE_SAMPLE = 1_500
-"""Characters of a document that tell its language: two paragraphs of function words do."""
+"""Characters by which a document's language is detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +227,7 @@ class IdFactory:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledDocument:
+class PreparedDocument:
     """A document ready to be embedded and written.
 
     Attributes:
@@ -238,23 +237,27 @@ class LabelledDocument:
         grows: The fresh passages are added to the stored ones.
         renewed: Ids of fresh passages that replace an earlier text.
         shown: Whether some viewers see it now who saw nothing of it before.
+        preceding: The text before each fresh passage, for the overlap of embeddings.
+        keys: Visibility keys that it changes.
     """
 
     document: Document
-    fresh: tuple[PreparedMemory, ...]
-    kept: tuple[UnchangedPassage, ...]
-    dropped: tuple[str, ...]
+    fresh: tuple[PreparedMemory, ...] = ()
+    kept: tuple[UnchangedPassage, ...] = ()
+    dropped: tuple[str, ...] = ()
     moved_from: str | None = None
     grows: bool = False
     renewed: tuple[str, ...] = ()
     shown: bool = False
+    preceding: Sequence[str] = ()
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
     """A document whose passages have ids but are not yet tokenized: terms take ten times the memory of the text.
 
-    Fields are those of `LabelledDocument`; each fresh passage comes with its language.
+    Fields are those of `PreparedDocument`; each fresh passage comes with its language.
     """
 
     document: Document
@@ -263,24 +266,24 @@ class PlannedDocument:
     dropped: tuple[str, ...]
     renewed: frozenset[str]
     shown: bool
+    moved_from: str | None = None
+    preceding: Sequence[str] = ()
+    keys: frozenset[str] = frozenset()
 
-    def labelled(self) -> LabelledDocument:
+    def prepared(self, *, grows: bool = False) -> PreparedDocument:
         """Return the document with its passages tokenized."""
-        fresh = tuple(prepare_memory(record, tongue) for record, tongue in self.fresh)
-        renewed = tuple(record.id for record, _ in self.fresh if record.id in self.renewed)
-        return LabelledDocument(
-            self.document, fresh, self.kept, self.dropped, renewed=renewed, shown=self.shown
+        return PreparedDocument(
+            self.document,
+            tuple(prepare_memory(record, language) for record, language in self.fresh),
+            self.kept,
+            self.dropped,
+            self.moved_from,
+            grows,
+            tuple(record.id for record, _ in self.fresh if record.id in self.renewed),
+            self.shown,
+            self.preceding,
+            self.keys,
         )
-
-
-def label_document(
-    document: Document,
-    drafts: Sequence[DraftPassage],
-    traits: DocumentTraits,
-    old: Sequence[Record],
-    ids: IdFactory,
-) -> LabelledDocument:
-    return plan_document(document, drafts, traits, old, ids).labelled()
 
 
 def plan_document(
@@ -291,26 +294,32 @@ def plan_document(
     ids: IdFactory,
 ) -> PlannedDocument:
     """Give every passage its id, and separate new and changed ones from those that stay."""
-    texts = [NewPassage(text_hash(one.content), one.heading_path, one.content) for one in drafts]
+    hashes = [text_hash(draft.content) for draft in drafts]
     used = {record.id for record in old}
-    own = _additions(drafts, ids, traits.owner, used)
-    taken = {record.id for record in own.values()}
-    others = [place for place in range(len(drafts)) if place not in own]
-    aligned = align_passages([one for one in old if one.id not in taken], [texts[place] for place in others])
-    matched = {**own, **dict(zip(others, aligned, strict=True))}
-    matches = [matched[place] for place in range(len(drafts))]
+    matches: list[Record | None] = [None] * len(drafts)
+    additions: set[str] = set()
+    for place, draft in enumerate(drafts):
+        addition = ids.addition(draft.content, traits.owner, used)
+        if addition is not None and addition.id not in additions:  # the first that has its marker
+            matches[place] = addition
+            additions.add(addition.id)
+    others = [place for place, match in enumerate(matches) if match is None]
+    new = [NewPassage(hashes[at], drafts[at].heading_path, drafts[at].content) for at in others]
+    aligned = align_passages([record for record in old if record.id not in additions], new)
+    for place, match in zip(others, aligned, strict=True):
+        matches[place] = match
     records = []
-    for draft, text, match in zip(drafts, texts, matches, strict=True):
+    for draft, digest, match in zip(drafts, hashes, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        records.append(_record(memory, draft, text.content_hash, traits, match))
-    tongues = {key: _document_language(records, key) for key in {record.key for record in records}}
+        records.append(_record(memory, draft, digest, traits, match))
+    languages = {key: _document_language(records, key) for key in {record.key for record in records}}
     fresh, kept = [], []
     for draft, record, match in zip(drafts, records, matches, strict=True):
         if match is not None and _same(match, record):
             kept.append(UnchangedPassage(record.id, draft.place))
         else:
-            fresh.append((record, tongues[record.key]))
+            fresh.append((record, languages[record.key]))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
     renewed = frozenset(record.id for record, _ in fresh if record.id in present)
@@ -325,28 +334,21 @@ def _document_language(records: Sequence[Record], key: str) -> str:
     )
 
 
-def _additions(
-    drafts: Sequence[DraftPassage], ids: IdFactory, owner: str, mine: Set[str]
-) -> dict[int, Record]:
-    found: dict[str, tuple[int, Record]] = {}
-    for place, draft in enumerate(drafts):
-        record = ids.addition(draft.content, owner, mine)
-        if record is not None:
-            found.setdefault(record.id, (place, record))
-    return dict(found.values())
-
-
 def _record(
     memory: str, draft: DraftPassage, digest: str, traits: DocumentTraits, match: Record | None
 ) -> Record:
     """Build a passage's memory from what is stored of it; its status stays as long as its text does."""
-    if match is not None:
-        old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
+    if match is None:
+        old = Record(
+            memory, PASSAGE_TIER, "", digest, draft.title, traits.key, traits.owner, traits.recorded_at,
+            traits.updated_at,
+        )  # fmt: skip
+    elif match.content_hash == digest:
+        old = match
     else:
-        tier, key, owner = PASSAGE_TIER, traits.key, traits.owner
-        old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
-    mark = note_marker_id(draft.content)
-    addition = mark is not None
+        old = replace(match, status="active", valid_until=None)
+    marker = note_marker_id(draft.content)
+    addition = marker is not None
     return replace(
         old,
         content=draft.content,
@@ -360,19 +362,18 @@ def _record(
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
         project=old.project if addition and old.project is not None else traits.project,
-        origin=old.origin if mark == memory and old.content_hash == digest else traits.origin or old.origin,
+        origin=old.origin if marker == memory and old.content_hash == digest else traits.origin or old.origin,
     )
 
 
 def _new_id(ids: IdFactory, document: Document, draft: DraftPassage, key: str, used: set[str]) -> str:
     # The key, for who left a group sees no longer which numbers its passages have.
     parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal), key)
-    attempt = 0
-    while True:
-        memory = memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
-        if memory not in used and not ids.taken(memory):
-            return memory
-        attempt += 1
+    candidates = (
+        memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
+        for attempt in count()
+    )
+    return next(memory for memory in candidates if memory not in used and not ids.taken(memory))
 
 
 def _same(old: Record, new: Record) -> bool:

@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.categories.folders import folder_changes
-from scrubjay.ingest.alignment import LabelledDocument
-from scrubjay.ingest.writer import LINK_BATCH, PreparedDocument, SyncRun
+from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.sync_run import LINK_BATCH, SyncRun
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.records import (
@@ -46,7 +46,7 @@ class SourceFinalizer:
     def __init__(self, run: SyncRun, source: Source, known: Mapping[str, Document]) -> None:
         self._stages = run.edges.stages
         self._scope = run.scope
-        self._secret = run.store.secret(run.scope)
+        self._secret = run.secret
         self._source = source
         self._known = known
         self._resolver = LinkResolver(source.id, run.scope)
@@ -56,15 +56,18 @@ class SourceFinalizer:
         self._passages: dict[str, tuple[PassageRef, ...]] = {}
         self._room = MAX_CACHED_PASSAGES
 
-    def note_batch(self, reader: Reader, batch: Sequence[PreparedDocument]) -> None:
+    def note_batch(self, store: Store, batch: Sequence[PreparedDocument]) -> None:
         """Record documents that are about to be written, and which passages link to the ones they replace."""
-        labelled = [document.labelled for document in batch]
         replaced = [
-            m for one in labelled for m in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
+            memory
+            for one in batch
+            for memory in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
         ]
-        self._note_linking(reader, replaced)
-        for document, one in zip(batch, labelled, strict=True):
-            self._keys |= document.keys
+        if replaced and "links" in self._stages:
+            with store.reader(self._scope) as reader:
+                self._resolver.add_linking(reader, replaced)
+        for one in batch:
+            self._keys |= one.keys
             if one.fresh or one.kept or one.dropped:
                 self._changed_paths.add(one.document.path)
             if one.shown:
@@ -75,7 +78,8 @@ class SourceFinalizer:
     def note_dropped(self, reader: Reader, records: Sequence[Record]) -> None:
         """Record which passages link to those that are about to be dropped."""
         self._keys.update(record.key for record in records)
-        self._note_linking(reader, [record.id for record in records])
+        if records and "links" in self._stages:
+            self._resolver.add_linking(reader, [record.id for record in records])
 
     def changes(self, reader: Reader, *, everything: bool) -> list[Change]:
         """Return what brings links and folder categories up to date, of all documents with ``everything``."""
@@ -118,11 +122,7 @@ class SourceFinalizer:
             reader, self._secret, self._source, now_micros(), changed=sorted(touched), keys=self._keys
         )
 
-    def _note_linking(self, reader: Reader, passages: Sequence[str]) -> None:
-        if passages and "links" in self._stages:
-            self._resolver.add_linking(reader, passages)
-
-    def _cache_passages(self, one: LabelledDocument) -> None:
+    def _cache_passages(self, one: PreparedDocument) -> None:
         path = one.document.path
         partial = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._passages
         if partial or self._known or len(one.fresh) > self._room:

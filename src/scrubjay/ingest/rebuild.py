@@ -17,8 +17,8 @@ from scrubjay.categories.topics import organise_topics
 from scrubjay.ingest.alignment import (
     DocumentTraits,
     IdFactory,
-    label_document,
     note_marker_id,
+    plan_document,
     restore_offsets,
 )
 from scrubjay.ingest.chunker import ChunkSettings
@@ -167,10 +167,10 @@ def _remade(
     cut = restore_offsets(draft_passages(document.source, document.path, text, chunks, document.title), old)
     traits = _traits(old)
     ids = IdFactory(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
-    labelled = label_document(fresh_document, cut, traits, old, ids)
-    made = {memory.record.id: memory for memory in labelled.fresh}
+    prepared = plan_document(fresh_document, cut, traits, old, ids).prepared()
+    made = {memory.record.id: memory for memory in prepared.fresh}
     by_id = {record.id: record for record in old}
-    for kept in labelled.kept:
+    for kept in prepared.kept:
         made[kept.id] = prepare_memory(replace(by_id[kept.id], place=kept.place))
     ordered = sorted(
         made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0

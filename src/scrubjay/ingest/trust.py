@@ -18,7 +18,7 @@ from scrubjay.ingest.alignment import note_marker_id
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import FileState
-from scrubjay.ingest.writer import SyncTally
+from scrubjay.ingest.sync_run import SyncTally
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import FOREIGN, JOINT, OWN, PERSON_ROLES, UNTRUSTED, Document, Record, Source
 from scrubjay.models.reports import FileError
