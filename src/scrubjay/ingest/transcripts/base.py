@@ -28,7 +28,10 @@ from scrubjay.models.records import Turn
 HEAD_BYTES = 64 * 1024
 """What `TranscriptFormat.recognise` is shown of a file."""
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BRANCH_NAME = 8  # characters of a random uuid: four billion, of which a session has a dozen
+_MAX_RECORD_ID = 64  # characters; ten thousand are remembered
+_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,19 @@ class TranscriptFormat:
     reader: Callable[[Path, str], TranscriptReader]
 
 
+def skip_kind(kind: str, known: Collection[str], label: str) -> SkippedItem:
+    """Return a skipped item of a kind; one that is not ``known`` is marked unknown and named with a label."""
+    if kind in known:
+        return SkippedItem(kind)
+    return SkippedItem(f"{label} {kind}".strip(), unknown=True)
+
+
+def is_json_file(path: str, head: bytes, *needles: bytes) -> bool:
+    """Return whether a file is a JSON array or object whose head contains all of these."""
+    start = head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+    return path.endswith(".json") and start in (b"[", b"{") and all(needle in head for needle in needles)
+
+
 def branch_session(session: str, first: str) -> str:
     """Return the session of a branch, named by the key of its first message, which every copy of the log shares.
 
@@ -116,6 +132,11 @@ def as_object(value: object) -> dict[str, Any]:
 
 def as_array(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def record_id(value: object) -> str:
+    """Return a record's id if it is text of a usual length, else ""."""
+    return name if len(name := as_string(value)) <= _MAX_RECORD_ID else ""
 
 
 def joined_text(parts: Iterable[str]) -> str:
@@ -151,6 +172,11 @@ def as_micros(value: object) -> int | None:
     if found is None or not _EARLIEST <= found <= time.time() * SECOND + _AHEAD:
         return None
     return found
+
+
+def micros_from_millis(value: object) -> int | None:
+    """Return UTC microseconds of milliseconds since 1970, or None."""
+    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
 
 
 def _iso(text: str) -> int | None:

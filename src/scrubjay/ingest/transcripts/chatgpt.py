@@ -23,8 +23,10 @@ from scrubjay.ingest.transcripts.base import (
     as_micros,
     as_object,
     as_string,
+    is_json_file,
     joined_text,
     message_paths,
+    skip_kind,
 )
 from scrubjay.ingest.transcripts.jsonl import read_elements
 from scrubjay.models.records import Turn
@@ -46,10 +48,7 @@ _LATEST_SECONDS = 1e11  # the year 5138: a larger number is no time in seconds
 
 
 def _recognise(path: str, head: bytes) -> bool:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    return (
-        path.endswith(".json") and start in (b"[", b"{") and b'"mapping"' in head and b'"create_time"' in head
-    )
+    return is_json_file(path, head, b'"mapping"', b'"create_time"')
 
 
 def _reader(root: Path, path: str) -> TranscriptReader:
@@ -103,13 +102,13 @@ def _text(message: dict[str, Any]) -> str | SkippedItem:
     if role in {"system", "tool"}:
         return SkippedItem("system message" if role == "system" else "tool result")
     if role not in _ORIGINS:
-        return SkippedItem(f"role {role}".strip(), unknown=True)
+        return skip_kind(role, (), "role")
     if metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message"):
         return SkippedItem("hidden message")
     if message.get("recipient", "all") not in ("all", None) or kind in _NOISE:
         return SkippedItem(kind if kind in _NOISE else "tool call")
     if kind not in _WORDS:
-        return SkippedItem(f"content {kind}".strip(), unknown=True)
+        return skip_kind(kind, (), "content")
     if message.get("channel") == "analysis":
         return SkippedItem("thoughts")
     return _CITED.sub("", joined_text(map(_part, as_array(content.get("parts")))))

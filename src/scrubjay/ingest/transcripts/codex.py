@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from scrubjay.ingest.transcripts import jsonl
@@ -21,7 +21,6 @@ from scrubjay.ingest.transcripts.base import (
     ReaderItem,
     SkippedItem,
     TranscriptFormat,
-    TranscriptReader,
     as_array,
     as_micros,
     as_object,
@@ -70,10 +69,6 @@ def _recognise(path: str, head: bytes) -> bool:
         return isinstance(as_object(first.get("payload")).get("id"), str)
     names = isinstance(first.get("id"), str) and isinstance(first.get("timestamp"), str)
     return names and "type" not in first and "instructions" in first and "content" not in first
-
-
-def _reader(root: Path, path: str) -> TranscriptReader:
-    return _Log(PurePosixPath(path).stem).read
 
 
 class _Log:
@@ -178,4 +173,11 @@ def _request(text: str) -> str:
     return text[headings[-1].end() :] if headings else text
 
 
-CODEX = TranscriptFormat("codex", "codex 1", True, _recognise, jsonl.read_rows, _reader)
+CODEX = TranscriptFormat(
+    "codex",
+    "codex 1",
+    True,
+    _recognise,
+    jsonl.read_rows,
+    lambda root, path: _Log(PurePosixPath(path).stem).read,
+)

@@ -30,8 +30,10 @@ from scrubjay.ingest.transcripts.base import (
     as_object,
     as_string,
     branch_session,
+    is_json_file,
     joined_text,
     sibling_names,
+    skip_kind,
     strip_tags,
 )
 from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_rows
@@ -86,7 +88,7 @@ def _parts(content: object, left: list[SkippedItem]) -> list[str]:
         elif "text" in fields:
             texts.append(as_string(fields["text"]))
         elif fields:
-            left.append(SkippedItem(f"part {next(iter(fields))}", unknown=True))
+            left.append(skip_kind(next(iter(fields)), (), "part"))
     return texts
 
 
@@ -98,11 +100,6 @@ _NOTICES = frozenset({"error", "info", "warning"})
 def _is_log(path: str, head: bytes) -> bool:
     first = next(iter(peek_objects(head)), None) or {}
     return path.endswith(".jsonl") and "sessionId" in first and "projectHash" in first and "type" not in first
-
-
-def _log_reader(root: Path, path: str) -> TranscriptReader:
-    reading = ConversationReading(root, path)
-    return reading.row
 
 
 def project_root(root: Path, path: str) -> str | None:
@@ -150,7 +147,12 @@ class ConversationReading:
             for message in as_array(changed.get("messages")):
                 yield from self.message(row, as_object(message), row.line)
         else:
-            yield SkippedItem(f"record {next(iter(record), '')}".strip(), unknown=True)
+            yield skip_kind(next(iter(record), ""), (), "record")
+
+    def whole(self, row: LogRow) -> Iterator[ReaderItem]:
+        self.describe(row.value)
+        for line, message in enumerate(as_array(row.value.get("messages")), 1):
+            yield from self.message(row, as_object(message), line)
 
     def describe(self, metadata: dict[str, Any]) -> None:
         self.session = as_string(metadata.get("sessionId")) or self.session
@@ -163,9 +165,7 @@ class ConversationReading:
             yield SkippedItem("message written again")
             return
         if kind not in SPEAKERS:
-            yield SkippedItem(
-                kind if kind in _NOTICES else f"message {kind}".strip(), unknown=kind not in _NOTICES
-            )
+            yield skip_kind(kind, _NOTICES, "message")
             return
         left: list[SkippedItem] = []
         shown = message.get("displayContent")
@@ -187,7 +187,9 @@ class ConversationReading:
         )  # fmt: skip
 
 
-GEMINI_LOG = TranscriptFormat(NAME, f"{NAME} 1", True, _is_log, read_rows, _log_reader)
+GEMINI_LOG = TranscriptFormat(
+    NAME, f"{NAME} 1", True, _is_log, read_rows, lambda root, path: ConversationReading(root, path).row
+)
 
 
 _SHORT_ID = 8  # of a session, at the end of its file's name
@@ -195,15 +197,12 @@ _SESSION_FILE = re.compile(r"session-.*-([^-]+)\.jsonl?")
 
 
 def _is_whole_file(path: str, head: bytes) -> bool:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     name = path.rpartition("/")[2]
-    if not name.endswith(".json") or start not in (b"{", b"["):
-        return False
     if name == "logs.json":
-        return b'"sessionId"' in head and b'"messageId"' in head
+        return is_json_file(path, head, b'"sessionId"', b'"messageId"')
     if name.startswith("checkpoint"):
-        return b'"role"' in head and b'"parts"' in head
-    return b'"sessionId"' in head and b'"projectHash"' in head and b'"messages"' in head
+        return is_json_file(path, head, b'"role"', b'"parts"')
+    return is_json_file(path, head, b'"sessionId"', b'"projectHash"', b'"messages"')
 
 
 def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
@@ -212,13 +211,7 @@ def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
         return _Logs(root, path).row
     if name.startswith("checkpoint"):
         return _Checkpoint(root, path).row
-    return lambda row: _conversation(ConversationReading(root, path), row)
-
-
-def _conversation(reading: ConversationReading, row: LogRow) -> Iterator[ReaderItem]:
-    reading.describe(row.value)
-    for line, message in enumerate(as_array(row.value.get("messages")), 1):
-        yield from reading.message(row, as_object(message), line)
+    return ConversationReading(root, path).whole
 
 
 @dataclass(slots=True)
@@ -239,7 +232,7 @@ class _Logs:
         session, number = as_string(entry.get("sessionId")), entry.get("messageId")
         key = f"{session}:{number}"
         if entry.get("type") != "user":
-            yield SkippedItem(f"message {as_string(entry.get('type'))}", unknown=True)
+            yield skip_kind(as_string(entry.get("type")), (), "message")
         elif session[:_SHORT_ID] in self.kept:
             yield SkippedItem("prompt that is in chats")
         elif not session or not isinstance(number, int) or key in self.read:
@@ -279,7 +272,7 @@ class _Checkpoint:
     def _content(self, row: LogRow, content: dict[str, Any]) -> Iterator[ReaderItem]:
         speaker = as_string(content.get("role"))
         if speaker not in SPEAKERS:
-            yield SkippedItem(f"role {speaker}".strip(), unknown=True)
+            yield skip_kind(speaker, (), "role")
             return
         left: list[SkippedItem] = []
         text = message_words(content.get("parts"), speaker == "user", left)

@@ -5,7 +5,6 @@ A file is recognised only if the first 64 KB hold nothing but lines with ``role`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -50,11 +49,7 @@ def _is_message(record: dict[str, Any]) -> bool:
 
 def _reader(root: Path, path: str) -> TranscriptReader:
     stem = PurePosixPath(path).with_suffix("").as_posix()
-
-    def read(row: LogRow) -> Iterable[ReaderItem]:
-        return _turn(row, stem)
-
-    return read
+    return lambda row: _turn(row, stem)
 
 
 def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, BinaryIO
 
-from scrubjay.ingest.transcripts.base import HEAD_BYTES, BrokenRow, LogRow
+from scrubjay.ingest.transcripts.base import BYTE_ORDER_MARK, HEAD_BYTES, BrokenRow, LogRow
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A pasted screenshot has 5 MB in base64, and no message that was typed comes near."""
@@ -28,7 +28,6 @@ HEAD_REPLAY_BYTES = 1024 * 1024
 """Where a log says what it is about: its first lines."""
 
 _BLOCK = 1 << 20
-_MARK = b"\xef\xbb\xbf"
 _EDGES = b"\0 \t\r\n"  # JSON's white space, and NUL
 
 
@@ -51,7 +50,7 @@ def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
     >>> peek_objects(b'{"a": 1}\nnonsense\n{"b"')
     ({'a': 1}, None)
     """
-    lines = head.removeprefix(_MARK).split(b"\n")
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_BYTES or _object(lines[-1]) is None:
         lines.pop()  # cut off, or empty after the last line end
     return tuple(_object(line) for line in lines if line.strip(_EDGES))
@@ -69,7 +68,7 @@ def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | Broke
             message = f"has {end - start:,} bytes, more than the {MAX_LINE_BYTES:,} that are read"
             yield BrokenRow(line, start, end, message)
         else:
-            found = _row(data.removeprefix(_MARK) if start == 0 else data, line, start, end)
+            found = _row(data.removeprefix(BYTE_ORDER_MARK) if start == 0 else data, line, start, end)
             if not whole and not isinstance(found, LogRow):
                 return
             if found is not None:
@@ -79,8 +78,10 @@ def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | Broke
 
 def _row(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow | None:
     data = data.strip(_EDGES)
-    if not data:
-        return None
+    return _parsed(data, line, start, end) if data else None
+
+
+def _parsed(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow:
     try:
         value = json.loads(data.decode())
     except UnicodeDecodeError as error:
@@ -127,7 +128,6 @@ def _line_start(file: BinaryIO, place: int) -> tuple[int, int]:
 MAX_ELEMENT_BYTES = 64 * 1024 * 1024
 
 _STREAM_BLOCK = 1 << 18
-_BOM = b"\xef\xbb\xbf"
 _GAP = re.compile(rb"[\s,]*")
 # What moves no bracket: whole strings and everything between them. Possessive, so a long run costs its length.
 _RUN = re.compile(rb'(?>(?:[^"{}\[\]]++|"(?>(?:[^"\\]++|\\.)*)")*)', re.DOTALL)
@@ -144,21 +144,7 @@ def read_elements(
     element. ``cursor`` is ignored: such files are rewritten whole.
     """
     for place, (start, end, data, message) in enumerate(_ElementSplitter(file, most).spans(), 1):
-        yield BrokenRow(place, start, end, message) if message else _parsed(place, start, end, data)
-
-
-def _parsed(place: int, start: int, end: int, data: bytes) -> LogRow | BrokenRow:
-    try:
-        value = json.loads(data)
-    except RecursionError:
-        return BrokenRow(place, start, end, "is nested too deeply")
-    except UnicodeDecodeError as error:
-        return BrokenRow(place, start, end, f"is not UTF-8 (byte {data[error.start]:#04x})")
-    except ValueError as error:
-        return BrokenRow(place, start, end, f"is not JSON ({str(error)[:80]})")
-    if isinstance(value, dict):
-        return LogRow(place, start, end, value)
-    return BrokenRow(place, start, end, "is not an object")
+        yield BrokenRow(place, start, end, message) if message else _parsed(data, place, start, end)
 
 
 @dataclass(slots=True)
@@ -175,8 +161,8 @@ class _ElementSplitter:
     def spans(self) -> Iterator[tuple[int, int, bytes, str]]:
         """Yield first byte, byte after it, bytes, and what is wrong (then without bytes)."""
         self._more()
-        if self.held.startswith(_BOM):
-            self.at = len(_BOM)
+        if self.held.startswith(BYTE_ORDER_MARK):
+            self.at = len(BYTE_ORDER_MARK)
         first = self._next()
         if first == b"{":
             yield self._element()
@@ -226,10 +212,10 @@ class _ElementSplitter:
             # A quote that does not end, or a bracket that closes nothing, is passed byte by byte.
             self.at = found.end() if found else self.at + 1
             if self.at < len(self.held):
-                return start, self._here(), b"", "is not an object"
+                return start, self._here(), b"", "is not a JSON object"
             self._drop()
             if not self._more():
-                return start, self._here(), b"", "is not an object"
+                return start, self._here(), b"", "is not a JSON object"
 
     def _element(self) -> tuple[int, int, bytes, str]:
         self._drop()

@@ -35,6 +35,9 @@ from scrubjay.ingest.transcripts.base import (
     as_string,
     branch_session,
     joined_text,
+    micros_from_millis,
+    record_id,
+    skip_kind,
 )
 from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
@@ -154,8 +157,6 @@ _NOISE_ROLES = frozenset(
     {"bashExecution", "branchSummary", "compactionSummary", "custom", "hookMessage", "toolResult"}
 )
 _ROOT = "\0"  # above all entries; no id
-_MOST_NAME = 64  # characters of an id; ten thousand are remembered
-_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
 _NOISE_BLOCKS = frozenset({"image", "thinking", "toolCall"})
 
 
@@ -193,7 +194,7 @@ class _Reading:
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
         entry = row.value
-        kind, key = as_string(entry.get("type")), _name(entry.get("id"))
+        kind, key = as_string(entry.get("type")), record_id(entry.get("id"))
         if kind == "session":
             self._header(entry)
             return
@@ -213,13 +214,13 @@ class _Reading:
             yield Turn(
                 key or f"{self.session}:{row.line}", role, spoken[0],
                 branch_session(self.session, fork) if fork else self.session, row.line, row.start, row.end,
-                as_micros(entry.get("timestamp")) or _millis(message.get("timestamp")),
+                as_micros(entry.get("timestamp")) or micros_from_millis(message.get("timestamp")),
                 self.cwd, agent=self.agent, origin=spoken[1], title=self.title,
             )  # fmt: skip
 
     def _fork(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
         """Only turns count: entries between two turns are passed through."""
-        parent = _name(entry.get("parentId")) if "parentId" in entry else self.previous
+        parent = record_id(entry.get("parentId")) if "parentId" in entry else self.previous
         above = self.turn_above.get(parent, "" if parent else _ROOT) if key else ""
         fork = self.lineage.add(key, above, turn=True, prompt=prompt) if turn else ""
         self.previous = key
@@ -238,17 +239,13 @@ class _Reading:
         if kind == "session_info":
             self.title = as_string(entry.get("name")) or self.title
             return SkippedItem(kind)
-        return SkippedItem(
-            kind if kind in _NOISE_ENTRIES else f"entry {kind}".strip(), unknown=kind not in _NOISE_ENTRIES
-        )
+        return skip_kind(kind, _NOISE_ENTRIES, "entry")
 
     def _words(
         self, role: str, message: dict[str, Any], left: list[SkippedItem]
     ) -> tuple[str, str] | SkippedItem:
         if role not in _ORIGINS:
-            return SkippedItem(
-                role if role in _NOISE_ROLES else f"role {role}".strip(), unknown=role not in _NOISE_ROLES
-            )
+            return skip_kind(role, _NOISE_ROLES, "role")
         provenance = as_string(as_object(message.get("provenance")).get("kind"))
         if provenance == "internal_system":
             return SkippedItem("internal request")
@@ -275,20 +272,7 @@ def _blocks(content: object, left: list[SkippedItem]) -> Iterator[str]:
         if kind == "text":
             yield as_string(block.get("text"))
         else:
-            left.append(
-                SkippedItem(
-                    kind if kind in _NOISE_BLOCKS else f"content {kind}".strip(),
-                    unknown=kind not in _NOISE_BLOCKS,
-                )
-            )
-
-
-def _name(value: object) -> str:
-    return name if len(name := as_string(value)) <= _MOST_NAME else ""
-
-
-def _millis(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
+            left.append(skip_kind(kind, _NOISE_BLOCKS, "content"))
 
 
 OPENCLAW = TranscriptFormat(NAME, f"{NAME} 1", True, _recognise, read_rows, _reader)

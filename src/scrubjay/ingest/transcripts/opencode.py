@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -23,18 +24,21 @@ from urllib.parse import quote
 from scrubjay.errors import SourceError
 from scrubjay.ingest.files import is_within, read_file
 from scrubjay.ingest.transcripts.base import (
+    BYTE_ORDER_MARK,
     LogRow,
     ReaderItem,
     SkippedItem,
     TranscriptFormat,
     TranscriptReader,
     as_array,
-    as_micros,
     as_object,
     as_string,
     branch_session,
+    is_json_file,
     joined_text,
+    micros_from_millis,
     sibling_names,
+    skip_kind,
 )
 from scrubjay.ingest.transcripts.jsonl import read_elements
 from scrubjay.models.records import Turn
@@ -52,11 +56,10 @@ _NOISE = frozenset(
         "subtask", "tool",
     }
 )  # fmt: skip
-_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
 
 
 def _is_session_file(path: str, head: bytes) -> bool:
-    if not path.endswith(".json") or not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+    if not is_json_file(path, head) or head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"["):
         return False
     folders = path.split("/")
     if len(folders) > 3 and folders[-3] == "session" and folders[-1].startswith("ses_"):
@@ -114,7 +117,7 @@ class OpenCodeSession:
         """Read one message; ``line`` is its place in the session from 1."""
         role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
-            yield SkippedItem(f"role {role}".strip(), unknown=True)
+            yield skip_kind(role, (), "role")
             return
         if role == "assistant" and info.get("summary") is True:
             yield SkippedItem("compaction summary")
@@ -123,9 +126,7 @@ class OpenCodeSession:
         for part in parts:
             kind = as_string(part.get("type"))
             if kind != "text":
-                yield SkippedItem(
-                    kind if kind in _NOISE else f"part {kind}".strip(), unknown=kind not in _NOISE
-                )
+                yield skip_kind(kind, _NOISE, "part")
             elif part.get("synthetic") or part.get("ignored"):
                 yield SkippedItem("synthetic text")
             else:
@@ -138,11 +139,6 @@ class OpenCodeSession:
                 row.start, row.end, micros_from_millis(as_object(info.get("time")).get("created")), cwd,
                 agent=NAME, origin="agent" if self.spawned else _ORIGINS[role], title=self.title,
             )  # fmt: skip
-
-
-def micros_from_millis(value: object) -> int | None:
-    """Return UTC microseconds of milliseconds since 1970, or None."""
-    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
 
 
 def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
@@ -200,10 +196,6 @@ def _is_database(path: str, head: bytes) -> bool:
 
 def _rows(file: BinaryIO, cursor: int) -> Iterator[LogRow]:
     yield LogRow(1, 0, file.seek(0, os.SEEK_END), {})
-
-
-def _database_reader(root: Path, path: str) -> TranscriptReader:
-    return lambda row: _read(root, path, row)
 
 
 def _read(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
@@ -270,4 +262,6 @@ def _object(data: object) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-OPENCODE_DATABASE = TranscriptFormat(NAME, f"{NAME} 1", False, _is_database, _rows, _database_reader)
+OPENCODE_DATABASE = TranscriptFormat(
+    NAME, f"{NAME} 1", False, _is_database, _rows, lambda root, path: partial(_read, root, path)
+)
