@@ -18,7 +18,7 @@ from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import FactBatch, FactStage
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.turns import (
-    _checked_text,
+    checked_text,
     is_only_injected,
     redact_new_turns,
     redact_stored_turns,
@@ -77,7 +77,7 @@ def validate_memory(
     scrubbed: Counter[str] = Counter()
 
     def clean(value: object, field: str) -> str:
-        one = redact_text(_checked_text(value, field), allow)
+        one = redact_text(checked_text(value, field), allow)
         scrubbed.update(one.counts)
         return one.text
 
@@ -167,7 +167,7 @@ def _number(value: object) -> bool:
 
 
 def _checked_name(value: object, field: str) -> str | None:
-    return None if value is None else _checked_text(value, field)
+    return None if value is None else checked_text(value, field)
 
 
 ADD_BATCH: Final = 1_000

@@ -12,18 +12,17 @@ import hashlib
 import os
 import secrets
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from scrubjay.errors import InputError, SourceError
 
-# A day of heavy notes is 300 KB; 100 MB is a dump or a log, and would hold its text several times in memory.
+# Larger files are dumps or logs, whose text would be in memory several times.
 MAX_FILE_BYTES = 100 * 1024 * 1024
-# A file that changes during three readings in a row is being written; the next sync finds it at rest.
 READ_ATTEMPTS = 3
-# A stray NUL is a slip of a tool; a file with more than one byte in a hundred is data (UTF-16 without a byte
-# order mark has fifty).
+# A stray NUL is a tool's slip; more are binary data, or UTF-16 without a byte order mark.
 MAX_NUL_SHARE = 0.01
 
 _CHUNK = 1 << 20
@@ -78,13 +77,7 @@ def open_file(root: Path, path: str) -> BinaryIO:
         SourceError: It is outside the root, or not a regular file.
         OSError: It cannot be opened.
     """
-    descriptor = _open(root, path)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise SourceError(
-            f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
-        )
-    return os.fdopen(descriptor, "rb")
+    return os.fdopen(_open_regular(root, path), "rb")
 
 
 def is_within(real: str, top: str) -> bool:
@@ -93,13 +86,9 @@ def is_within(real: str, top: str) -> bool:
 
 
 def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]:
-    descriptor = _open(root, path)
+    descriptor = _open_regular(root, path)
     try:
         before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise SourceError(
-                f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
-            )
         data = bytearray()
         while len(data) <= MAX_FILE_BYTES:
             part = os.read(descriptor, _CHUNK)
@@ -145,11 +134,18 @@ def _inside(root: Path, path: str) -> tuple[str, list[str]]:
     return top, real[len(top) :].lstrip(os.sep).split(os.sep)
 
 
-def _open(root: Path, path: str) -> int:
+def _open_regular(root: Path, path: str) -> int:
     top, inside = _inside(root, path)
-    if not inside or not SUPPORTS_DIR_FD:
-        return os.open(os.path.join(top, *inside), _OPEN_FLAGS)
-    return _descend(top, inside)
+    if inside and SUPPORTS_DIR_FD:
+        descriptor = _descend(top, inside)
+    else:
+        descriptor = os.open(os.path.join(top, *inside), _OPEN_FLAGS)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SourceError(
+            f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
+        )
+    return descriptor
 
 
 def _descend(top: str, segments: list[str]) -> int:
@@ -170,11 +166,12 @@ def decode_text(data: bytes, path: str) -> str:
     Raises:
         SourceError: They are not text.
     """
-    mark, encoding = next(
-        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
-    )
-    if encoding == "utf-8":
-        _refuse_binary(data, path)
+    mark, encoding = _encoding(data)
+    nuls = data.count(0) if encoding == "utf-8" else 0
+    if nuls > len(data) * MAX_NUL_SHARE:
+        message = f"{path} is not text: {nuls:,} of its {len(data):,} bytes are NUL. It was not read."
+        hint = "leave it out by a line in .scrubjayignore; UTF-16 is read when it has a byte order mark"
+        raise SourceError(message, hint=hint)
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -189,12 +186,8 @@ def decode_text(data: bytes, path: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def _refuse_binary(data: bytes, path: str) -> None:
-    nuls = data.count(0)
-    if nuls > len(data) * MAX_NUL_SHARE:
-        message = f"{path} is not text: {nuls:,} of its {len(data):,} bytes are NUL. It was not read."
-        hint = "leave it out by a line in .scrubjayignore; UTF-16 is read when it has a byte order mark"
-        raise SourceError(message, hint=hint)
+def _encoding(data: bytes) -> tuple[bytes, str]:
+    return next(((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -228,9 +221,7 @@ def snapshot_file(root: Path, path: str) -> FileSnapshot:
         raise SourceError(
             f"{path} cannot be read: {error.strerror or error}. Nothing was written."
         ) from error
-    mark, encoding = next(
-        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
-    )
+    mark, encoding = _encoding(data)
     found = FileSnapshot(decode_text(data, path), data, mark, encoding)
     if len(data) > MAX_FILE_BYTES or found.coded(found.text) != data:
         raise InputError(
@@ -267,7 +258,7 @@ def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, dat
     # Where the system has no names relative to a folder, the name holds the folder.
     named = name if isinstance(folder, int) else os.path.join(folder, name)
     info = os.stat(named, dir_fd=at, follow_symlinks=False)
-    _allowed(info, named, at, full)
+    _check_writable(info, named, at, full)
     new = os.path.join(os.path.dirname(named), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
     try:
         descriptor = os.open(new, _NEW, 0o600, dir_fd=at)
@@ -289,10 +280,11 @@ def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, dat
         else:
             os.replace(new, named)
     finally:
-        _gone(new, at)
+        with suppress(FileNotFoundError):  # it was renamed
+            os.unlink(new, dir_fd=at)
 
 
-def _allowed(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
+def _check_writable(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
     reason = None
     if not info.st_mode & 0o222 or not os.access(named, os.W_OK, dir_fd=at):
         reason = "is read-only"
@@ -315,10 +307,3 @@ def _copy_mode_and_owner(descriptor: int, info: os.stat_result, full: Path) -> N
                 hint=f"edit {full} with a program of yours",
             ) from error
     os.fchmod(descriptor, info.st_mode & 0o7777)
-
-
-def _gone(new: str, at: int | None) -> None:
-    try:
-        os.unlink(new, dir_fd=at)
-    except FileNotFoundError:  # it has its place
-        return

@@ -7,9 +7,9 @@ viewers see, so private memories never change what others see. A similarity edge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrubjay.categories.clustering import has_enough_words
 from scrubjay.categories.topics import TopicAssigner
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+T = TypeVar("T")
+
 WIDENING: Final = 8
-"""Times as many are asked for once more, where of those that came nearest too many cannot be joined with."""
+"""Factor of a second query, where too many of the nearest memories cannot be joined."""
 MAX_KNOWN: Final = 100_000
-"""Memories whose place is remembered through one sync: 20 MB."""
+"""Candidates cached through one sync: 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,7 @@ class EdgeBuilder:
         self._new_entities: dict[str, list[Entity]] = {}
         self._entity_changes: list[Change] = []
         self._earlier_mentions: list[Change] = []
-        self._handed_out: tuple[list[Change], list[Change]] = ([], [])
+        self._last_changes: tuple[list[Change], list[Change]] = ([], [])
         self._similarity = SimilarityLinker(fingerprint, options.similarity)
         self._topics: dict[str, TopicAssigner] = {}
         self.linked = 0
@@ -268,9 +270,9 @@ class EdgeBuilder:
         if "concepts" not in self._options.stages:
             return
         at = now_micros()
-        for key, same in _records_by_key(records).items():
+        for key, same in _by_key(records, lambda record: record.key).items():
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                dictionary = self._known(reader, key)
+                dictionary = self._dictionary(reader, key)
                 before = list(reader.get([r.id for r in same if r.id in stored]).values()) if stored else []
                 new = dictionary.discover(same, self._secret, key, at, NameStats(reader, before).count)
             self._entity_changes += [PutConcept(concept) for concept in new]
@@ -293,11 +295,16 @@ class EdgeBuilder:
         """
         at = now_micros()
         edges: list[Edge] = []
-        for key, same in _prepared_by_key(fresh).items():
+        for key, same in _by_key(fresh, lambda memory: memory.record.key).items():
             viewers = self._scope.seen_with(key)
             with self._store.reader(viewers) as reader:
                 if "concepts" in self._options.stages:
-                    edges += self._references(reader, key, same, at)
+                    dictionary = self._dictionary(reader, key)
+                    references = [
+                        edge for memory in same for edge in dictionary.references(memory.record, at)
+                    ]
+                    self.linked += len(references)
+                    edges += references
                 if "similar" in self._options.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
                     edges += self._similarity.similar(reader, same, at, beside=beside, again=again)
@@ -305,7 +312,7 @@ class EdgeBuilder:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
         before, after = self._entity_changes, self._earlier_mentions
-        self._handed_out = list(before), list(after)
+        self._last_changes = list(before), list(after)
         self._entity_changes, self._earlier_mentions = [], []
         if renewed:  # similarity to the earlier text may no longer hold
             after.append(PutEdges((), tuple(renewed), ("similar",), inward=True))
@@ -314,39 +321,29 @@ class EdgeBuilder:
 
     def requeue(self) -> None:
         """Return the entities of a failed write to the queue: later memories may mention them."""
-        concepts, earlier = self._handed_out
-        self._entity_changes, self._earlier_mentions = (
-            [*concepts, *self._entity_changes],
-            [*earlier, *self._earlier_mentions],
-        )
-        self._handed_out = [], []
+        entities, mentions = self._last_changes
+        self._entity_changes[:0] = entities
+        self._earlier_mentions[:0] = mentions
+        self._last_changes = [], []
 
-    def _known(self, reader: Reader, key: str) -> EntityDictionary:
+    def _dictionary(self, reader: Reader, key: str) -> EntityDictionary:
         if key not in self._by_key:
             self._by_key[key] = cached_dictionary(reader, key, self._dictionaries)
             self._shared[key] = reader.concept_mark(), self._by_key[key]
         return self._by_key[key]
 
-    def _references(self, reader: Reader, key: str, same: Sequence[PreparedMemory], at: int) -> list[Edge]:
-        dictionary = self._known(reader, key)
-        named = [edge for memory in same for edge in dictionary.references(memory.record, at)]
-        self.linked += len(named)
-        return named
-
     def _belongs(self, reader: Reader, key: str, same: Sequence[PreparedMemory], at: int) -> list[Edge]:
         if key not in self._topics:
             self._topics[key] = TopicAssigner.stored(reader, key, self._fingerprint)
         topics = self._topics[key]
-        about = (
-            [m for m in same if self._fingerprint in m.vectors and has_enough_words(m.record)]
-            if topics.topics
-            else []
-        )
-        if not about:
+        if not topics.topics:
             return []
-        codes = [memory.vectors[self._fingerprint] for memory in about]
+        members = [m for m in same if self._fingerprint in m.vectors and has_enough_words(m.record)]
+        if not members:
+            return []
+        codes = [memory.vectors[self._fingerprint] for memory in members]
         rows = mean_directions(codes, codes[0].data.shape[1])
-        return topics.edges([memory.record for memory in about], rows, at)
+        return topics.edges([memory.record for memory in members], rows, at)
 
     def _link_earlier(self, new: Sequence[Entity], key: str, at: int) -> None:
         dictionary = EntityDictionary(new)
@@ -362,15 +359,8 @@ class EdgeBuilder:
                 self._earlier_mentions.append(PutEdges(edges))
 
 
-def _records_by_key(records: Sequence[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
-    for record in records:
-        found.setdefault(record.key, []).append(record)
-    return found
-
-
-def _prepared_by_key(memories: Sequence[PreparedMemory]) -> dict[str, list[PreparedMemory]]:
-    found: dict[str, list[PreparedMemory]] = {}
-    for memory in memories:
-        found.setdefault(memory.record.key, []).append(memory)
-    return found
+def _by_key(items: Iterable[T], key_of: Callable[[T], str]) -> dict[str, list[T]]:
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key_of(item), []).append(item)
+    return groups

@@ -77,23 +77,11 @@ def project_of_directory(directory: str, *, home: str | None = None) -> Director
     return DirectoryProject(os.path.basename(real), real, None, tuple(_children(real)))
 
 
-def shared_git_directory(folder: str) -> str | None:
-    return _common(folder)
-
-
-def is_in_repository(directory: str) -> bool:
-    """Return whether a directory lies in a repository; cheaper than `project_of_directory`."""
-    return (
-        _nearest_repository(os.path.realpath(directory), os.path.realpath(os.path.expanduser("~")))
-        is not None
-    )
-
-
 def _nearest_repository(real: str, home: str) -> tuple[str, str] | None:
     for above in (real, *map(str, Path(real).parents)):
         if above in (home, os.path.dirname(above)):
             break
-        common = _common(above)
+        common = shared_git_directory(above)
         if common is not None:
             return above, common
     return None
@@ -119,7 +107,7 @@ def remote_name(url: str) -> str | None:
     return "/".join((found["host"], *parts)).casefold() if parts else None
 
 
-def _common(folder: str) -> str | None:
+def shared_git_directory(folder: str) -> str | None:
     """Return the directory that all worktrees of a folder's repository share."""
     mark = os.path.join(folder, ".git")
     try:
@@ -288,7 +276,8 @@ class ProjectResolver:
 
     def _in_repository(self, directory: str) -> bool:
         if directory not in self._repositories:
-            self._repositories[directory] = is_in_repository(directory)
+            home = os.path.realpath(os.path.expanduser("~"))
+            self._repositories[directory] = _nearest_repository(os.path.realpath(directory), home) is not None
         return self._repositories[directory]
 
     def _find(self, directory: str, remote: str | None) -> str | None:
@@ -305,7 +294,7 @@ class ProjectResolver:
         name = (
             self._agreed(found, keys)
             or self._first(by_remote)
-            or (here if here else None)
+            or here
             or self._first([by_path] if not found.repository else [])
             or (self._above(found.path) if not found.repository else None)
             or self._local(found)

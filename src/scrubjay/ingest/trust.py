@@ -27,11 +27,9 @@ from scrubjay.storage.changes import Change, PutDocument, PutLifecycle, PutSourc
 from scrubjay.storage.interface import Reader
 
 MAX_COMMITS: Final = 300
-"""Commits that are looked at."""
 GIT_TIMEOUT_SECONDS: Final = 3.0
-"""Time that git has to answer; it takes some hundredths."""
-_WIDTH: Final = 120
-"""Characters of an author's address that are read: a stranger wrote it, of any length."""
+MAX_ADDRESS: Final = 120
+"""Characters of an author's address that are read: a stranger may have written one of any length."""
 _OFFLINE: Final = tuple(
     word
     for name in ("file", "ext", "ssh", "git", "http", "https")
@@ -45,22 +43,23 @@ def commit_authors(git_dir: str) -> list[str] | None:
 
     Nothing is fetched, and no hook, pager or signature program is run.
     """
-    asked = (
+    return _git(
+        git_dir,
         "log",
         f"--max-count={MAX_COMMITS}",
-        f"--format=%<({_WIDTH},trunc)%ae",
+        f"--format=%<({MAX_ADDRESS},trunc)%ae",
         "--no-show-signature",
         "HEAD",
         "--",
     )
-    return _git(git_dir, asked)
 
 
 def own_addresses(git_dir: str) -> frozenset[str]:
     """Return the e-mail addresses that the current user commits with: configured ones and git's guess."""
-    signed = _git(git_dir, ("var", "GIT_AUTHOR_IDENT")) or ()
-    guessed = {line.rpartition(">")[0].rpartition("<")[2] for line in signed}
-    return frozenset({*(_git(git_dir, ("config", "--get-all", "user.email")) or ()), *guessed} - {""})
+    configured = _git(git_dir, "config", "--get-all", "user.email") or ()
+    identities = _git(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
+    guessed = (line.rpartition(">")[0].rpartition("<")[2] for line in identities)
+    return frozenset({*configured, *guessed} - {""})
 
 
 def repository_ownership(git_dir: str) -> str:
@@ -69,23 +68,19 @@ def repository_ownership(git_dir: str) -> str:
     Own is a repository without commits or with at least half of them by the user, joint one with some. Where git fails,
     one with commits and a remote is foreign: it may be a clone.
     """
-    written = commit_authors(git_dir)
-    if written is None:
-        return FOREIGN if _begun(git_dir) and _cloned(git_dir) else OWN
+    authors = commit_authors(git_dir)
+    if authors is None:
+        signs = ("packed-refs", "logs/HEAD", "shallow")
+        has_commits = any(os.path.exists(os.path.join(git_dir, name)) for name in signs)
+        return FOREIGN if has_commits and _has_remote(git_dir) else OWN
     mine = own_addresses(git_dir)
-    count = sum(author in mine for author in written)
-    if 2 * count >= len(written):
+    count = sum(author in mine for author in authors)
+    if 2 * count >= len(authors):
         return OWN
     return JOINT if count else FOREIGN
 
 
-def _begun(git_dir: str) -> bool:
-    return any(
-        os.path.exists(os.path.join(git_dir, name)) for name in ("packed-refs", "logs/HEAD", "shallow")
-    )
-
-
-def _cloned(git_dir: str) -> bool:
+def _has_remote(git_dir: str) -> bool:
     try:
         with open(os.path.join(git_dir, "config"), "rb") as file:
             return b"[remote " in file.read(1_000_000)
@@ -93,7 +88,7 @@ def _cloned(git_dir: str) -> bool:
         return False
 
 
-def _git(git_dir: str, arguments: Sequence[str]) -> list[str] | None:
+def _git(git_dir: str, *arguments: str) -> list[str] | None:
     command = ["git", f"--git-dir={git_dir}", "--no-pager", "--no-replace-objects", *_OFFLINE, *arguments]
     try:
         done = subprocess.run(
@@ -112,7 +107,7 @@ def _git(git_dir: str, arguments: Sequence[str]) -> list[str] | None:
     return [line.strip().casefold() for line in lines if line.strip()]
 
 
-_WHY: Final = {
+_REASONS: Final = {
     FOREIGN: "none of the last commits there is yours (`git config user.email`)",
     JOINT: "most of the last commits there are others'; only contexts of its own project show it",
 }
@@ -160,19 +155,18 @@ def judge_source(
     if now == registered:
         _add_notices(tally, now, new)
         return registered, []
-    turned = {
+    judged = {
         path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
     }
-    shared = registered.share is not False  # an earlier version took all front matter at its word
-    reread = turned if choice.share in (None, shared) else set(known)
+    shared = registered.share is not False  # earlier versions obeyed all front matter
+    reread = judged if choice.share in (None, shared) else set(known)
     lives: dict[str, LifecycleChange] = {}
-    for path in sorted(turned):
+    for path in sorted(judged):
         own = authorship(now, path) == OWN
         for record in reader.passages(now.id, path):
-            origin = _origin(record) if own else UNTRUSTED
-            if note_marker_id(record.content) == record.id:  # an addition, said elsewhere
-                continue
-            if origin != record.origin:
+            origin = _own_origin(record) if own else UNTRUSTED
+            is_addition = note_marker_id(record.content) == record.id
+            if origin != record.origin and not is_addition:
                 lives[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes: list[Change] = [
@@ -181,7 +175,7 @@ def judge_source(
     ]
     if lives:
         changes.append(PutLifecycle(lives))
-    _add_notices(tally, now, [*sorted(turned), *new])
+    _add_notices(tally, now, [*sorted(judged), *new])
     if registered.share is None and shares:
         where = source_location(now)
         tally.notices.append(
@@ -194,7 +188,7 @@ def judge_source(
     return now, changes
 
 
-def _origin(record: Record) -> str:
+def _own_origin(record: Record) -> str:
     if record.role is None or record.role in PERSON_ROLES:
         return "owner"
     return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
@@ -215,31 +209,27 @@ def _repositories(
     source: Source, files: Sequence[FileState], *, whole: bool
 ) -> tuple[tuple[str, str, str], ...]:
     """A repository whose head moved since it was judged is judged again."""
-    known = {name: (found, head) for name, found, head in source.repositories or ()}
+    known = {name: (ownership, head) for name, ownership, head in source.repositories or ()}
     root = os.path.realpath(source.root)
-    found: dict[str, str | None] = {}
     home = os.path.realpath(os.path.expanduser("~"))
-    for folder in {os.path.dirname(one.path) for one in files}:
-        _nearest(os.path.join(root, folder) if folder else root, home, found)
+    git_dirs: dict[str, str | None] = {}  # by folder
+    for folder in {os.path.dirname(os.path.join(root, one.path)) for one in files}:
+        while folder not in git_dirs and folder not in (home, os.path.dirname(folder)):
+            git_dirs[folder] = shared_git_directory(folder)
+            if git_dirs[folder] is not None:
+                break
+            folder = os.path.dirname(folder)
     judged = {} if whole else dict(known)
-    for place, shared in found.items():
-        if shared is None:
+    for folder, git_dir in git_dirs.items():
+        if git_dir is None:
             continue
-        name = os.path.relpath(place, root)
-        head = _head(shared)  # before the commits are read: if it moves meanwhile, the next look judges again
+        name = os.path.relpath(folder, root)
+        head = _head(git_dir)  # before the commits are read: if it moves meanwhile, it is judged again
         if head and known.get(name, ("", ""))[1] == head:
             judged[name] = known[name]
         else:
-            judged[name] = (repository_ownership(shared), head)
-    return tuple((name, found, head) for name, (found, head) in sorted(judged.items()))
-
-
-def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
-    while folder not in found and folder not in (home, os.path.dirname(folder)):
-        found[folder] = shared_git_directory(folder)
-        if found[folder] is not None:
-            return
-        folder = os.path.dirname(folder)
+            judged[name] = (repository_ownership(git_dir), head)
+    return tuple((name, ownership, head) for name, (ownership, head) in sorted(judged.items()))
 
 
 def _head(git_dir: str) -> str:
@@ -261,17 +251,16 @@ def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None
             if folder is not None:
                 counts[folder, _DEPENDENCY] += 1
             else:
-                place, found = containing_repository(source, path)
-                within = place is not None and place.startswith(
-                    source.root
-                )  # else the source is a part of it
-                counts[(place if within and place else source.root), _WHY[found]] += 1
-    for (place, why), count in sorted(counts.items()):
+                place, ownership = containing_repository(source, path)
+                if place is None or not place.startswith(source.root):  # the source is a part of it
+                    place = source.root
+                counts[place, _REASONS[ownership]] += 1
+    for (place, reason), count in sorted(counts.items()):
         files = "1 file is" if count == 1 else f"{count:,} files are"
         tally.notices.append(
             FileError(
                 place,
-                f"{files} untrusted, since {why}. Searches find untrusted text, marked so; it sets no pin and no "
+                f"{files} untrusted, since {reason}. Searches find untrusted text, marked so; it sets no pin and no "
                 "visibility, nothing is learned from it, and no other context shows it.",
                 f"scrubjay sync {Path(source_location(source))} --trusted, if all of it is to be trusted",
             )

@@ -213,10 +213,10 @@ def stated_text(new: NewMemory) -> str:
     Raises:
         InputError: It is not text.
     """
-    return _checked_text(content_without_injected(new), "content")
+    return checked_text(content_without_injected(new), "content")
 
 
-def _checked_text(value: object, field: str) -> str:
+def checked_text(value: object, field: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{field} is a {type(value).__name__}, not a text. Nothing was written.")
     # What cannot be UTF-8 (half of a surrogate pair) cannot be stored or printed.

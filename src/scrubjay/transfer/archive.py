@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -293,11 +293,6 @@ class ValueReader:
             ended=line.maybe_number("ended"),
             counts=line.counts("counts"),
         )
-
-
-def relocated_passage(record: Record, document: Document) -> Record:
-    assert record.place is not None
-    return replace(record, place=replace(record.place, source=document.source, path=document.path))
 
 
 def _memory(identity: str, tier: str) -> str:

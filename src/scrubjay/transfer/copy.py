@@ -22,7 +22,7 @@ from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Entity
 from scrubjay.models.lifecycle import ConsolidationRun
 from scrubjay.models.records import NO_FILTER, UnrestrictedScope
-from scrubjay.models.reports import CopyReport, Progress
+from scrubjay.models.reports import CopyReport, Progress, ProgressCallback
 from scrubjay.storage.changes import (
     Change,
     DropConcept,
@@ -45,22 +45,21 @@ from scrubjay.storage.interface import BATCH_ROWS
 from scrubjay.text.tokenizer import TermGroup, index_terms
 
 if TYPE_CHECKING:
-    from scrubjay.models.graph import Edge
     from scrubjay.models.lifecycle import Event
     from scrubjay.models.records import Document, Record
     from scrubjay.models.results import Hit
-    from scrubjay.storage.interface import ChannelScores, Reader, Store, TenantReader
+    from scrubjay.storage.interface import Reader, Store, TenantReader
 
 
 COPY_RUN_PREFIX: Final = "copy:"
-"""Visibility key of the row that tells of a copy. No scope of a caller has it, so nobody is shown the row."""
+"""Visibility key of the row that marks a copy; no caller's scope has it."""
 DIGEST_BITS: Final = 256
 PARTS: Final = (
     "memories", "readings", "sources", "documents", "models", "edges", "concepts", "categories", "projects", "events",
     "runs", "tombstones", "versions",
 )  # fmt: skip
 NO_LIMIT: Final = 10_000_000
-"""More nights than a tenant has."""
+"""More runs than a tenant has."""
 
 CountCallback = Callable[[int], None]
 
@@ -86,15 +85,23 @@ def digest_tenant(whole: TenantReader, seen: CountCallback | None = None) -> Ten
 
 def _row_bytes(whole: TenantReader, seen: CountCallback | None) -> Iterator[tuple[str, bytes]]:
     done = 0
-    for piece in whole.memories():
-        yield from (("memories", encode_memory(one)) for one in piece)
-        read = whole.readings([one.record.id for one in piece])
-        yield from (("readings", _encode_row(one)) for one in read.values())
-        done += len(piece)
+    for batch in whole.memories():
+        yield from (("memories", _memory_bytes(one)) for one in batch)
+        readings = whole.readings([one.record.id for one in batch])
+        yield from (("readings", repr(one).encode()) for one in readings.values())
+        done += len(batch)
         if seen is not None:
             seen(done)
     for part, rows in _rows_by_part(whole):
-        yield from ((part, _encode_row(row)) for row in rows)
+        yield from ((part, repr(row).encode()) for row in rows)
+
+
+def _memory_bytes(one: PreparedMemory) -> bytes:
+    terms = sorted(one.terms.counts.items())
+    parts = [repr((one.record, terms, one.terms.length, one.language)).encode()]
+    for fingerprint, codes in sorted(one.vectors.items()):
+        parts += [fingerprint.encode(), codes.scales.astype("<f4").tobytes(), codes.data.tobytes()]
+    return b"\0".join(parts)
 
 
 def _rows_by_part(whole: TenantReader) -> Iterator[tuple[str, Iterable[object]]]:
@@ -112,25 +119,12 @@ def _rows_by_part(whole: TenantReader) -> Iterator[tuple[str, Iterable[object]]]
     yield "versions", (one for one in [whole.versions()] if one is not None)
 
 
-def _encode_row(row: object) -> bytes:
-    return repr(row).encode()
-
-
-def encode_memory(one: PreparedMemory) -> bytes:
-    """Return a memory with its terms and vectors as bytes."""
-    terms = sorted(one.terms.counts.items())
-    parts = [repr((one.record, terms, one.terms.length, one.language)).encode()]
-    for fingerprint, codes in sorted(one.vectors.items()):
-        parts += [fingerprint.encode(), codes.scales.astype("<f4").tobytes(), codes.data.tobytes()]
-    return b"\0".join(parts)
-
-
 T = TypeVar("T")
 
 UNKNOWN_CONCEPT: Final = "a concept that nobody knows by now"
 
 
-def copy_rows(here: TenantReader, target: Store, seen: Callable[[int], None]) -> None:
+def copy_rows(here: TenantReader, target: Store, seen: CountCallback) -> None:
     """Copy all that a view holds into a store.
 
     Each transaction names only the visibility keys of what it holds: a tenant of a million users has a million of them.
@@ -174,13 +168,13 @@ def _copy_memories(
     target: Store,
     documents: dict[tuple[str, str], Document],
     keys: dict[str, str],
-    seen: Callable[[int], None],
+    seen: CountCallback,
 ) -> None:
     tenant = here.scope.tenant
     with target.whole(tenant) as there:
         begun = there.counts().memories > 0
     done = 0
-    # What another carrying left. Where it left none no view of it is held: its log would grow with all that is written.
+    # What an interrupted copy left; without any, no view is held open, since the log would grow with every write.
     with target.whole(tenant) if begun else nullcontext() as left:
         for piece in _batches(chain.from_iterable(here.memories())):
             ids = [one.record.id for one in piece]
@@ -236,33 +230,27 @@ def _copy_graph(here: TenantReader, target: Store) -> None:
         ends = {end for edge in piece for end in (edge.src, edge.dst)}
         own = {edge.key for edge in piece}.union(here.keys_of(ends).values())
         own |= {nodes[end] for end in ends if end in nodes}
-        target.write(_copy_scope(tenant, own), _edge_changes(piece, known))
+        # An edge may refer to an entity that nobody knows any more: it exists while the edge is written.
+        lost = sorted({edge.dst for edge in piece if edge.kind == "references" and edge.dst not in known})
+        changes: list[Change] = [PutConcept(Entity(one, COPY_RUN_PREFIX, UNKNOWN_CONCEPT)) for one in lost]
+        changes += [PutEdges(tuple(piece)), *(DropConcept(one, COPY_RUN_PREFIX) for one in lost)]
+        target.write(_copy_scope(tenant, own), changes)
     for places in _batches(here.places()):
         target.write(_copy_scope(tenant, (one.key for one in places)), places)
-
-
-def _edge_changes(piece: Sequence[Edge], known: set[str]) -> list[Change]:
-    lost = sorted({edge.dst for edge in piece if edge.kind == "references" and edge.dst not in known})
-    named = [PutConcept(Entity(concept, COPY_RUN_PREFIX, UNKNOWN_CONCEPT)) for concept in lost]
-    return [*named, PutEdges(tuple(piece)), *(DropConcept(concept, COPY_RUN_PREFIX) for concept in lost)]
 
 
 def _copy_history(here: TenantReader, target: Store) -> None:
     tenant = here.scope.tenant
     for runs in _batches(run for run in here.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX):
         target.write(_copy_scope(tenant, (run.key for run in runs)), list(map(PutRun, runs)))
-    there = _copied_events(target, tenant)
+    with target.whole(tenant) as left:  # what an interrupted copy wrote
+        there = [event for batch in left.past() for event in batch]
     for events in _batches(_missing_events(here, there)):
         named = here.keys_of(
             one for event in events for one in (event.memory, event.other) if one is not None
         )
         own = {event.key for event in events}.union(named.values())
         target.write(_copy_scope(tenant, own), [PutEvents(tuple(events), past=True)])
-
-
-def _copied_events(target: Store, tenant: str) -> list[Event]:
-    with target.whole(tenant) as there:
-        return [event for piece in there.past() for event in piece]
 
 
 def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Event]:
@@ -287,17 +275,21 @@ PROBE_SAMPLES: Final = 20
 PROBE_WORDS: Final = 4
 PROBE_HITS: Final = 10
 EXACT_UP_TO: Final = 100_000
-"""Memories from which on a store may look at a choice of vectors, and two need not choose alike."""
+"""Memories from which on vector search may be approximate, so that two stores need not agree."""
 
 
 def compare_searches(here: TenantReader, there: TenantReader) -> str | None:
     """Search for samples in both; return the first query whose answers differ."""
     models = [one.model.fingerprint for one in here.models()] if here.counts().memories < EXACT_UP_TO else []
     for record in here.page("", PROBE_SAMPLES):
-        for asked, mine in _sample_searches(here, here, record, models):
-            theirs = dict(_sample_searches(there, here, record, models))[asked]
+        pairs = zip(
+            _sample_searches(here, here, record, models),
+            _sample_searches(there, here, record, models),
+            strict=True,
+        )
+        for (query, mine), (_, theirs) in pairs:
             if mine != theirs:
-                return asked
+                return query
     return None
 
 
@@ -307,7 +299,7 @@ def _sample_searches(
     words = list(index_terms(record.content).counts)[:PROBE_WORDS]
     if words:
         groups = [TermGroup(word, (word,)) for word in words]
-        yield f"the words of {record.id}", _top_hits(reader.words(groups, NO_FILTER))
+        yield f"the words of {record.id}", reader.words(groups, NO_FILTER).top(PROBE_HITS)
     for fingerprint in models:
         held = here.vectors(fingerprint, [record.id]).get(record.id)
         if held is not None and held.scales[0] > 0:
@@ -315,27 +307,21 @@ def _sample_searches(
             query = (row / np.sqrt((row**2).sum())).astype(np.float32)
             yield (
                 f"the vector of {record.id} by {fingerprint}",
-                _top_hits(reader.nearest(fingerprint, query, NO_FILTER)),
+                reader.nearest(fingerprint, query, NO_FILTER).top(PROBE_HITS),
             )
 
 
-def _top_hits(found: ChannelScores) -> list[Hit]:
-    return found.top(PROBE_HITS)
-
-
-ReportProgress = Callable[[Progress], None]
-
 COPY_RUN: Final = "copy"
-"""Id of the row that marks a copy, and what is held while one is made."""
+"""Id of the row that marks a copy, and name of its lock."""
 LOCK_PATIENCE: Final = 5.0
-"""Seconds that a copy waits for another one to end: a server learns late that a connection was lost."""
+"""Seconds to wait for another copy to end: a server notices a lost connection late."""
 LOCK_PAUSE: Final = 0.1
-"""Seconds between two looks."""
+"""Seconds between two attempts."""
 EMPTY_HINT: Final = "copy into an empty store: name a file that is not there yet, or another database"
 
 
 def copy_tenant(
-    source: Store, opened: Callable[[bytes], Store], tenant: str, progress: ReportProgress | None = None
+    source: Store, opened: Callable[[bytes], Store], tenant: str, progress: ProgressCallback | None = None
 ) -> CopyReport:
     """Copy all that a tenant has when the copy begins.
 
@@ -349,7 +335,7 @@ def copy_tenant(
     """
     started = time.monotonic()
 
-    def report(stage: str, total: int) -> Callable[[int], None]:
+    def report(stage: str, total: int) -> CountCallback:
         def seen(done: int) -> None:
             if progress is not None:
                 progress(Progress(stage, done, total, time.monotonic() - started))
@@ -389,25 +375,21 @@ def _lock_target(target: Store, scope: UnrestrictedScope) -> Iterator[bool]:
         time.sleep(LOCK_PAUSE)
 
 
-def _check_quota(source: Store, target: Store, tenant: str) -> None:
-    if target.quota:
-        amounts = source.held(tenant)
-        target.quota.admit(tenant, amounts, amounts)
-
-
 def _copy_once(
     source: Store,
     here: TenantReader,
     target: Store,
     scope: UnrestrictedScope,
-    report: Callable[[str, int], Callable[[int], None]],
+    report: Callable[[str, int], CountCallback],
     started: float,
 ) -> CopyReport:
     total = here.counts().memories
     state = _target_state(here, target, report("verify", total))
     if state != "done":
         began = now_micros()
-        _check_quota(source, target, scope.tenant)
+        if target.quota:
+            amounts = source.held(scope.tenant)
+            target.quota.admit(scope.tenant, amounts, amounts)
         try:
             target.write(
                 scope, [PutRun(ConsolidationRun(COPY_RUN, COPY_RUN_PREFIX, "running", "1", began, None, {}))]
@@ -434,7 +416,7 @@ def _copy_state(whole: TenantReader) -> str:
     return states[0] if states else ""
 
 
-def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]) -> str:
+def _target_state(here: TenantReader, target: Store, seen: CountCallback) -> str:
     """Return ``new``, ``running`` where a copy was stopped, or ``done`` where the same data is there already."""
     tenant = here.scope.tenant
     with target.whole(tenant) as there:
@@ -457,22 +439,22 @@ def _target_state(here: TenantReader, target: Store, seen: Callable[[int], None]
     )
 
 
-def _verify(here: TenantReader, target: Store, seen: Callable[[int], None]) -> TenantDigest:
+def _verify(here: TenantReader, target: Store, seen: CountCallback) -> TenantDigest:
     mine = digest_tenant(here)
     with target.whole(here.scope.tenant) as there:
         theirs = digest_tenant(there, seen)
         other = _first_difference(mine, theirs)
         if other:
-            told = ", ".join(f"{mine.counts[part]:,} and {theirs.counts[part]:,} {part}" for part in other)
+            counts = ", ".join(f"{mine.counts[part]:,} and {theirs.counts[part]:,} {part}" for part in other)
             raise StoreError(
-                f"The store and its copy do not hold the same: {told}. Another program wrote to {target.url}, or the "
+                f"The store and its copy do not hold the same: {counts}. Another program wrote to {target.url}, or the "
                 "store has changed since a copy that was stopped began. The store is untouched.",
                 hint=f"stop who writes to the copy; {EMPTY_HINT}",
             )
-        asked = compare_searches(here, there)
-        if asked is not None:
+        query = compare_searches(here, there)
+        if query is not None:
             raise StoreError(
-                f"The store and its copy hold the same rows but answer differently for {asked}.",
+                f"The store and its copy hold the same rows but answer differently for {query}.",
                 hint="run `scrubjay rebuild` on the store that was copied, then copy into an empty one",
             )
     return mine

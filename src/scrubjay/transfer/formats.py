@@ -183,12 +183,13 @@ AGENTMEMORY_TIERS: Final = {"preference": "lesson", "workflow": "procedural"}
 """Type of a memory to its tier; all others are facts."""
 AGENTMEMORY_ORIGINS: Final = {"user": "owner", "tool": "tool", "shared": "untrusted"}
 """Channel that a memory came through to its origin; all others are the agent's."""
+AGENTMEMORY_SECTIONS: Final = (
+    "memories", "summaries", "semanticMemories", "proceduralMemories", "lessons", "insights", "crystals",
+)  # fmt: skip
 UNREAD_SECTIONS: Final = (
     "profiles", "graphNodes", "graphEdges", "actions", "actionEdges", "routines", "signals", "checkpoints",
     "sentinels", "sketches", "facets", "accessLogs",
 )  # fmt: skip
-"""What has no place here."""
-AgentmemoryItem = dict[str, Any]
 
 
 def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
@@ -197,132 +198,101 @@ def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
     Raises:
         InputError: It is not an export of agentmemory.
     """
-    given = read_json(file)
-    if not isinstance(given, dict) or not isinstance(given.get("version"), str):
+    export = read_json(file)
+    if not isinstance(export, dict) or not isinstance(export.get("version"), str):
         raise InputError(f"{file} is no export of agentmemory: it has no version. {NOTHING_IMPORTED}")
     projects = {
         as_string(one.get("id")): as_string(one.get("project")) or None
-        for one in map(as_object, as_array(given.get("sessions")))
+        for one in map(as_object, as_array(export.get("sessions")))
     }
-    for session, entry in as_object(given.get("observations")).items():
-        memories = (
-            _observation(session, projects.get(session), one) for one in map(as_object, as_array(entry))
-        )
-        yield from _each(f"observation of {session}", memories)
-    kinds: tuple[tuple[str, Callable[[AgentmemoryItem], ImportedMemory | None]], ...] = (
-        ("memories", _memory),
-        ("summaries", _summary),
-        ("semanticMemories", _semantic),
-        ("proceduralMemories", _procedural),
-        ("lessons", _lesson),
-        ("insights", _insight),
-        ("crystals", _crystal),
-    )
-    for name, make in kinds:
-        entry = [as_object(one) for one in as_array(given.get(name))]
-        yield from _each(name, map(make, entry))
-        yield from (joined for one in entry for joined in _joined(one))
-    for name in UNREAD_SECTIONS:
-        if found := given.get(name):
-            yield RejectedItem(name, f"{len(found):,} entries of a kind that has no place here were left out")
+    for session, entries in as_object(export.get("observations")).items():
+        for place, entry in enumerate(map(as_object, as_array(entries)), 1):
+            where = f"observation of {session} {place:,}"
+            yield from _agentmemory_item(
+                where, "observations", entry, session=session, project=projects.get(session)
+            )
+    for section in AGENTMEMORY_SECTIONS:
+        rows = [as_object(one) for one in as_array(export.get(section))]
+        for place, entry in enumerate(rows, 1):
+            yield from _agentmemory_item(f"{section} {place:,}", section, entry)
+        for entry in rows:
+            yield from _agentmemory_relations(entry)
+    for section in UNREAD_SECTIONS:
+        if found := export.get(section):
+            yield RejectedItem(section, f"{len(found):,} entries of an unsupported kind were left out")
 
 
-def _each(what: str, memories: Iterator[ImportedMemory | None]) -> Iterator[ImportedItem]:
-    for place, item in enumerate(memories, 1):
-        where = f"{what} {place:,}"
-        if item is None:
-            continue  # it was deleted there
-        if not item.new.content.strip():
-            yield RejectedItem(where, "it has no text")
-            continue
-        yield from (ImportedName(name, (), where) for name in item.about)
-        yield ImportedMemory(item.new, where, item.about, item.name, item.superseded)
+def _agentmemory_item(
+    where: str, section: str, entry: dict[str, Any], **overrides: Any
+) -> Iterator[ImportedItem]:
+    def text(name: str) -> str:
+        return as_string(entry.get(name))
 
+    def bullets(name: str) -> str:
+        return "\n".join(f"- {one}" for one in as_texts(entry.get(name)))
 
-def _joined(entry: AgentmemoryItem) -> Iterator[ImportedRelation]:
-    for field, kind in (("supersedes", "supersedes"), ("relatedIds", "links")):
-        yield from (
-            ImportedRelation(as_string(entry.get("id")), other, kind) for other in as_texts(entry.get(field))
-        )
-    for field in ("sourceMemoryIds", "sourceObservationIds", "sourceLessonIds", "sourceCrystalIds"):
-        yield from (
-            ImportedRelation(as_string(entry.get("id")), other, "derived_from", field)
-            for other in as_texts(entry.get(field))
-        )
-
-
-def _item(entry: AgentmemoryItem, content: str, tier: str, title: str, **more: Any) -> ImportedMemory:
-    about = tuple(as_texts(entry.get("concepts")))
+    title = text("title")
+    match section:
+        case "observations":
+            content = joined_text((title, text("subtitle"), text("narrative"), bullets("facts")))
+            tier = "observation"
+            overrides["date"] = iso_date(entry.get("timestamp"))
+        case "memories":
+            content, tier = text("content"), AGENTMEMORY_TIERS.get(text("type"), "semantic")
+            overrides["valid_until"] = iso_date(entry.get("forgetAfter"))
+        case "summaries":
+            content = joined_text((title, text("narrative"), bullets("keyDecisions")))
+            tier = "crystal"
+            overrides["session"] = text("sessionId") or None
+        case "semanticMemories":
+            content, tier, title = text("fact"), "semantic", ""
+        case "proceduralMemories":
+            title, trigger = text("name"), text("triggerCondition")
+            steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(entry.get("steps")), 1))
+            content, tier = joined_text((title, f"When: {trigger}" if trigger else "", steps)), "procedural"
+        case "lessons":
+            content, tier, title = joined_text((text("content"), text("context"))), "lesson", ""
+        case "insights":
+            content, tier = text("content"), "insight"
+        case _:
+            content = joined_text((text("narrative"), bullets("keyOutcomes"), bullets("lessons")))
+            tier, title = "crystal", ""
+            overrides["session"] = text("sessionId") or None
+    if section in ("lessons", "insights") and entry.get("deleted") is True:
+        return
+    if not content.strip():
+        yield RejectedItem(where, "it has no text")
+        return
     sessions = as_texts(entry.get("sessionIds")) or as_texts(entry.get("sourceSessionIds"))
     confidence = entry.get("confidence")
-    fields: AgentmemoryItem = {
+    fields: dict[str, Any] = {
         "date": iso_date(entry.get("createdAt")),
         "session": sessions[0] if len(sessions) == 1 else None,
-        "project": as_string(entry.get("project")) or None,
-        "agent": as_string(entry.get("agentId")) or None,
+        "project": text("project") or None,
+        "agent": text("agentId") or None,
         "origin": AGENTMEMORY_ORIGINS.get(as_string(as_object(entry.get("origin")).get("channel")), "agent"),
         "tags": as_texts(entry.get("tags")) + as_texts(entry.get("type")),
     }
     if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 0 <= confidence <= 1:
         fields["confidence"] = float(confidence)
-    new = NewMemory(content, tier, title, **(fields | more))
-    return ImportedMemory(new, "", about, as_string(entry.get("id")), entry.get("isLatest") is False)
+    about = tuple(as_texts(entry.get("concepts")))
+    yield from (ImportedName(name, (), where) for name in about)
+    new = NewMemory(content, tier, title, **(fields | overrides))
+    yield ImportedMemory(new, where, about, text("id"), entry.get("isLatest") is False)
 
 
-def _observation(session: str, project: str | None, entry: AgentmemoryItem) -> ImportedMemory:
-    title = as_string(entry.get("title"))
-    parts = (
-        title,
-        as_string(entry.get("subtitle")),
-        as_string(entry.get("narrative")),
-        _list(entry.get("facts")),
-    )
-    when = iso_date(entry.get("timestamp"))
-    return _item(entry, joined_text(parts), "observation", title, session=session, project=project, date=when)
-
-
-def _memory(entry: AgentmemoryItem) -> ImportedMemory:
-    tier = AGENTMEMORY_TIERS.get(as_string(entry.get("type")), "semantic")
-    until = iso_date(entry.get("forgetAfter"))
-    return _item(
-        entry, as_string(entry.get("content")), tier, as_string(entry.get("title")), valid_until=until
-    )
-
-
-def _summary(entry: AgentmemoryItem) -> ImportedMemory:
-    title, session = as_string(entry.get("title")), as_string(entry.get("sessionId")) or None
-    content = joined_text((title, as_string(entry.get("narrative")), _list(entry.get("keyDecisions"))))
-    return _item(entry, content, "crystal", title, session=session)
-
-
-def _semantic(entry: AgentmemoryItem) -> ImportedMemory:
-    return _item(entry, as_string(entry.get("fact")), "semantic", "")
-
-
-def _procedural(entry: AgentmemoryItem) -> ImportedMemory:
-    name, when = as_string(entry.get("name")), as_string(entry.get("triggerCondition"))
-    steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(entry.get("steps")), 1))
-    return _item(entry, joined_text((name, f"When: {when}" if when else "", steps)), "procedural", name)
-
-
-def _lesson(entry: AgentmemoryItem) -> ImportedMemory | None:
-    content = joined_text((as_string(entry.get("content")), as_string(entry.get("context"))))
-    return None if entry.get("deleted") is True else _item(entry, content, "lesson", "")
-
-
-def _insight(entry: AgentmemoryItem) -> ImportedMemory | None:
-    if entry.get("deleted") is True:
-        return None
-    return _item(entry, as_string(entry.get("content")), "insight", as_string(entry.get("title")))
-
-
-def _crystal(entry: AgentmemoryItem) -> ImportedMemory:
-    parts = (as_string(entry.get("narrative")), _list(entry.get("keyOutcomes")), _list(entry.get("lessons")))
-    return _item(entry, joined_text(parts), "crystal", "", session=as_string(entry.get("sessionId")) or None)
-
-
-def _list(value: object) -> str:
-    return "\n".join(f"- {one}" for one in as_texts(value))
+def _agentmemory_relations(entry: dict[str, Any]) -> Iterator[ImportedRelation]:
+    memory = as_string(entry.get("id"))
+    for field, kind, rule in (
+        ("supersedes", "supersedes", ""),
+        ("relatedIds", "links", ""),
+        ("sourceMemoryIds", "derived_from", "sourceMemoryIds"),
+        ("sourceObservationIds", "derived_from", "sourceObservationIds"),
+        ("sourceLessonIds", "derived_from", "sourceLessonIds"),
+        ("sourceCrystalIds", "derived_from", "sourceCrystalIds"),
+    ):
+        for other in as_texts(entry.get(field)):
+            yield ImportedRelation(memory, other, kind, rule)
 
 
 MAX_NOTE: Final = 10 * 1024 * 1024
@@ -375,18 +345,18 @@ def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
 
 def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     front = _FRONT.match(text)
-    entry, wrong = parse_front_matter(front[1]) if front else ({}, "")
-    if wrong:
-        yield RejectedItem(path, wrong)
+    entry, problem = parse_front_matter(front[1]) if front else ({}, "")
+    if problem:
+        yield RejectedItem(path, problem)
     tags = as_texts(entry.get("tags"))
     if isinstance(entry.get("tags"), str):
         tags = [tag.strip() for tag in tags[0].split(",")] if tags else []
     title = as_string(entry.get("title")).strip() or stem
-    when = as_string(entry.get("created")) or as_string(entry.get("date")) or None
-    note = _Note(path, title, tuple(tag for tag in tags if tag), when)
+    date = as_string(entry.get("created")) or as_string(entry.get("date")) or None
+    note = _Note(path, title, tuple(tag for tag in tags if tag), date)
     yield ImportedName(title, (), path)
     body, first = (text[front.end() :], front[0].count("\n") + 1) if front else (text, 1)
-    kept, found = _taken(note, body, first)
+    kept, found = _split_note(note, body, first)
     prose = "\n".join(kept).strip()
     if any(line.strip() and not line.lstrip().startswith("#") for line in kept):
         new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)
@@ -394,7 +364,7 @@ def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     yield from found
 
 
-def _taken(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
+def _split_note(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
     kept: list[str] = []
     found: list[ImportedItem] = []
     fenced = False
@@ -459,22 +429,22 @@ def read_jsonl(file: Path) -> Iterator[ImportedItem]:
 
 
 def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
-    wrong = _line_objection(entry)
-    if wrong:
-        yield RejectedItem(where, wrong)
+    problem = _line_problem(entry)
+    if problem:
+        yield RejectedItem(where, problem)
         return
     about = tuple(as_texts(entry.get("concepts")))
     name = as_string(entry.get("name"))
-    given = {field: entry[field] for field in FIELDS if entry.get(field) is not None}
+    fields = {field: entry[field] for field in FIELDS if entry.get(field) is not None}
     yield from (ImportedName(one, (), where) for one in about)
-    yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **given), where, about, name)
+    yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **fields), where, about, name)
     yield from (ImportedRelation(name, other) for other in as_texts(entry.get("links")) if name)
 
 
-def _line_objection(entry: dict[str, Any]) -> str:
-    strange = sorted(entry.keys() - OTHERS - set(FIELDS))
-    if strange:
-        return f"it has a field {strange[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
+def _line_problem(entry: dict[str, Any]) -> str:
+    unknown = sorted(entry.keys() - OTHERS - set(FIELDS))
+    if unknown:
+        return f"it has a field {unknown[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
     if not isinstance(entry.get("content") or entry.get("text"), str):
         return "it has no text under `content`"
     for field in FIELDS:
@@ -505,22 +475,17 @@ def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
     first = next(found, None)
     if first is None:
         return
-    graph = first[1] if not isinstance(first, RejectedItem) else _whole(file)
-    if "entities" in graph:
-        yield from _graph(graph)
+    if isinstance(first, RejectedItem):  # the first of several lines of one graph, or a broken line
+        try:
+            graph = as_object(read_json(file))
+        except InputError:
+            graph = {}
+    else:
+        graph = first[1]
+    if "entities" not in graph:
+        yield first
+        yield from found
         return
-    yield first
-    yield from found
-
-
-def _whole(file: Path) -> dict[str, Any]:
-    try:
-        return as_object(read_json(file))
-    except InputError:
-        return {}
-
-
-def _graph(graph: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
     for name, kind in (("entities", "entity"), ("relations", "relation")):
         for place, value in enumerate(as_array(graph.get(name)), 1):
             where = f"{kind} {place}"
