@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 
 MAX_MEMORY_CHARACTERS: Final = 10_000_000
-"""Characters of one memory: a book is several memories."""
 REDACTION_CHECK_MASK: Final = 0xFF
 """Bits of a keyed hash that distinguish two texts which redaction made equal. Eight distinguish 255 of 256 such pairs
 and let whoever has the store and its key rule out no more than 255 of 256 guesses of a secret."""
@@ -117,10 +116,12 @@ def validate_memory(
         confidence=float(new.confidence),
         event=parse_when(new.date),
         valid_from=start.start if start else None,
-        valid_until=end.end if end else None,  # true through the whole of a day that is named
+        valid_until=end.end if end else None,  # through the end of a day
     )
     if start is not None and end is not None and end.end < start.start:
-        raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
+        raise InputError(
+            f"valid_from {new.valid_from} is after valid_until {new.valid_until}. Nothing was written."
+        )
     check = ""
     if redacted.counts:
         check = f"{memory_key(secret, ('redacted', normalize_content(text))) & REDACTION_CHECK_MASK}"
@@ -362,7 +363,9 @@ def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: s
     new = replace(old, **fresh, content_hash=digest)
     if new.content != old.content and old.origin == "derived" and "origin" not in wanted:
         new = replace(new, origin="owner")
-    if old.owner != actor and new.origin == "owner" != old.origin:  # another does not speak for the owner
+    if (
+        old.owner != actor and new.origin == "owner" != old.origin
+    ):  # another user does not speak for the owner
         new = replace(new, origin="agent" if old.origin == "derived" else old.origin)
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))
 

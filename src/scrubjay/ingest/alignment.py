@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
@@ -63,19 +63,17 @@ def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]
                 and note_marker_id(texts[end]) is None
             ):
                 end += 1
-            whole = _unquoted("".join(texts[place:end])[marker.end() :].strip())
+            whole = "".join(texts[place:end])[marker.end() :].strip()
+            if all(line.startswith(">") for line in whole.splitlines()):
+                whole = _QUOTE.sub("", whole)
             texts[place:end] = [whole] * (end - place)
         place = end
     return texts
 
 
 def _find_marker(content: str) -> re.Match[str] | None:
-    # Asked of every passage several times; hardly any holds the word.
+    # Called several times for every passage; hardly any has a marker.
     return NOTE_MARKER.search(content) if "<!-- scrubjay:" in content else None
-
-
-def _unquoted(text: str) -> str:
-    return _QUOTE.sub("", text) if all(line.startswith(">") for line in text.splitlines()) else text
 
 
 SECTION_SIMILARITY: Final = 0.1
@@ -99,30 +97,30 @@ class NewPassage:
 
 def align_passages(old: Sequence[Record], new: Sequence[NewPassage]) -> list[Record | None]:
     """Return, for each new passage, the stored memory that it continues, or None; each memory at most once."""
-    found: list[Record | None] = [None] * len(new)
+    matches: list[Record | None] = [None] * len(new)
     by_hash: dict[str, deque[Record]] = defaultdict(deque)
     for record in old:
         by_hash[record.content_hash].append(record)
-    for place, text in enumerate(new):
-        if by_hash[text.content_hash]:
-            found[place] = by_hash[text.content_hash].popleft()
-    taken = {record.id for record in found if record is not None}
-    left = [record for record in old if record.id not in taken]
-    open_places = [place for place, record in enumerate(found) if record is None]
-    if not left or not open_places:
-        return found
-    _pair(found, left, open_places, new, same_headings=True)
-    taken = {record.id for record in found if record is not None}
-    left = [record for record in left if record.id not in taken]
-    open_places = [place for place in open_places if found[place] is None]
-    if left and len(left) * len(open_places) <= MAX_COMPARISONS**2:
-        _pair(found, left, open_places, new, same_headings=False)
-    return found
+    for place, passage in enumerate(new):
+        if by_hash[passage.content_hash]:
+            matches[place] = by_hash[passage.content_hash].popleft()
+    used = {record.id for record in matches if record is not None}
+    unmatched = [record for record in old if record.id not in used]
+    open_places = [place for place, record in enumerate(matches) if record is None]
+    if not unmatched or not open_places:
+        return matches
+    _pair(matches, unmatched, open_places, new, same_headings=True)
+    used = {record.id for record in matches if record is not None}
+    unmatched = [record for record in unmatched if record.id not in used]
+    open_places = [place for place in open_places if matches[place] is None]
+    if unmatched and len(unmatched) * len(open_places) <= MAX_COMPARISONS**2:
+        _pair(matches, unmatched, open_places, new, same_headings=False)
+    return matches
 
 
 def _pair(
-    found: list[Record | None],
-    left: Sequence[Record],
+    matches: list[Record | None],
+    unmatched: Sequence[Record],
     places: Sequence[int],
     new: Sequence[NewPassage],
     *,
@@ -131,43 +129,38 @@ def _pair(
     floor = SECTION_SIMILARITY if same_headings else MOVED_SIMILARITY
     words = lru_cache(maxsize=2 * MAX_COMPARISONS)(_words)
     by_path: dict[tuple[str, ...], list[Record]] = defaultdict(list)
-    for record in left:
+    for record in unmatched:
         by_path[record.heading_path].append(record)
-    asked = Counter(new[place].heading_path for place in places)
+    totals = Counter(new[place].heading_path for place in places)
     seen: Counter[tuple[str, ...]] = Counter()
     pairs: list[tuple[float, int, int, str, Record]] = []
     for place in places:
         path = new[place].heading_path
-        beside = by_path[path] if same_headings else left
-        first, last = 0, len(beside)
-        if same_headings and asked[path] * len(beside) > MAX_COMPARISONS**2:
-            here = seen[path] * len(beside) // asked[path]
+        pool = by_path[path] if same_headings else unmatched
+        first, last = 0, len(pool)
+        if same_headings and totals[path] * len(pool) > MAX_COMPARISONS**2:
+            here = seen[path] * len(pool) // totals[path]
             first, last = max(0, here - NEARBY_PLACES), here + NEARBY_PLACES
         seen[path] += 1
         own = _words(new[place].content)
-        found_here = []
-        for rank, record in enumerate(beside[first:last], first):
-            alike = _similarity(own, words(record.content))
-            if alike >= floor:
-                found_here.append((-alike, abs(place - rank), place, record.id, record))
-        if last - first < len(beside):
-            found_here = nsmallest(MAX_CANDIDATES, found_here, key=lambda pair: pair[:4])
-        pairs += found_here
+        candidates = []
+        for rank, record in enumerate(pool[first:last], first):
+            other = words(record.content)
+            similarity = len(own & other) / len(own | other) if own or other else 1.0
+            if similarity >= floor:
+                candidates.append((-similarity, abs(place - rank), place, record.id, record))
+        if last - first < len(pool):
+            candidates = nsmallest(MAX_CANDIDATES, candidates, key=lambda pair: pair[:4])
+        pairs += candidates
     used: set[str] = set()
     for _, _, place, memory, record in sorted(pairs, key=lambda pair: pair[:4]):
-        if found[place] is None and memory not in used:
-            found[place] = record
+        if matches[place] is None and memory not in used:
+            matches[place] = record
             used.add(memory)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
-
-
-def _similarity(a: frozenset[str], b: frozenset[str]) -> float:
-    if not a and not b:
-        return 1.0
-    return len(a & b) / len(a | b)
 
 
 LABELLER_VERSION = "2"
@@ -215,14 +208,16 @@ class IdFactory:
     taken: Callable[[str], bool]
     find: Callable[[str], Record | None]
 
-    def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
+    def addition(self, content: str, owner: str, own_ids: Set[str]) -> Record | None:
         """Return the addition whose marker a passage holds, if it is the owner's and not in another document.
 
         ``mine`` are the ids of the document's own passages: an addition in a copied note stays with the original.
         """
         memory = note_marker_id(content)
         found = self.find(memory) if memory is not None else None
-        foreign = found is None or found.owner != owner or (found.place is not None and found.id not in mine)
+        foreign = (
+            found is None or found.owner != owner or (found.place is not None and found.id not in own_ids)
+        )
         return None if foreign else found
 
 
@@ -300,7 +295,7 @@ def plan_document(
     additions: set[str] = set()
     for place, draft in enumerate(drafts):
         addition = ids.addition(draft.content, traits.owner, used)
-        if addition is not None and addition.id not in additions:  # the first that has its marker
+        if addition is not None and addition.id not in additions:  # only the first passage with its marker
             matches[place] = addition
             additions.add(addition.id)
     others = [place for place, match in enumerate(matches) if match is None]
@@ -367,7 +362,7 @@ def _record(
 
 
 def _new_id(ids: IdFactory, document: Document, draft: DraftPassage, key: str, used: set[str]) -> str:
-    # The key, for who left a group sees no longer which numbers its passages have.
+    # With the key: who left a group must not see the ids of its passages.
     parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal), key)
     candidates = (
         memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
@@ -385,38 +380,38 @@ def _same(old: Record, new: Record) -> bool:
     return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
 
 
-def restore_offsets(cut: Sequence[DraftPassage], left: Sequence[Record]) -> tuple[DraftPassage, ...]:
+def restore_offsets(cut: Sequence[DraftPassage], passages: Sequence[Record]) -> tuple[DraftPassage, ...]:
     """Return drafts cut from joined passages with their places in the document.
 
     Where passages were forgotten the join has gaps: its offsets are not the document's, and no draft may span a gap.
     """
-    places = [record.place for record in left if record.place is not None]
-    begins, at = [], 0
-    for record in left:
-        begins.append(at)
+    places = [record.place for record in passages if record.place is not None]
+    starts, at = [], 0
+    for record in passages:
+        starts.append(at)
         at += len(record.content)
     runs = [0] + [n for n, (one, other) in enumerate(pairwise(places), 1) if one.end != other.start]
-    if len(places) < len(left) or (len(runs) == 1 and not places[0].start):
+    if len(places) < len(passages) or (len(runs) == 1 and not places[0].start):
         return tuple(cut)
-    text = normalize_newlines("".join(record.content for record in left))
-    firsts = [begins[run] for run in runs]
-    made: list[DraftPassage] = []
+    text = normalize_newlines("".join(record.content for record in passages))
+    run_starts = [starts[run] for run in runs]
+    drafts: list[DraftPassage] = []
     for draft in cut:
-        for start, end in _parts(draft.place, firsts):
-            run = bisect_right(firsts, start) - 1
-            place = _place(text, start, end, firsts[run], places[runs[run]])
-            ordinal = max(place.ordinal, made[-1].place.ordinal + 1 if made else 0)
-            content = draft.content[start - draft.place.start : end - draft.place.start]
-            made.append(replace(draft, content=content, place=replace(place, ordinal=ordinal)))
-    return tuple(made)
-
-
-def _parts(place: SourcePlace, firsts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    edges = [place.start, *(first for first in firsts if place.start < first < place.end), place.end]
-    return pairwise(edges)
-
-
-def _place(text: str, start: int, end: int, first: int, run: SourcePlace) -> SourcePlace:
-    moved, line = run.start - first, run.line_start + text.count("\n", first, start)
-    last = line + text.count("\n", start, end - 1)
-    return replace(run, start=start + moved, end=end + moved, line_start=line, line_end=last)
+        stretch = draft.place
+        inner = [start for start in run_starts if stretch.start < start < stretch.end]
+        for start, end in pairwise([stretch.start, *inner, stretch.end]):
+            run = bisect_right(run_starts, start) - 1
+            first = places[runs[run]]
+            offset = first.start - run_starts[run]
+            line = first.line_start + text.count("\n", run_starts[run], start)
+            place = replace(
+                first,
+                ordinal=max(first.ordinal, drafts[-1].place.ordinal + 1 if drafts else 0),
+                start=start + offset,
+                end=end + offset,
+                line_start=line,
+                line_end=line + text.count("\n", start, end - 1),
+            )
+            content = draft.content[start - stretch.start : end - stretch.start]
+            drafts.append(replace(draft, content=content, place=place))
+    return tuple(drafts)

@@ -19,9 +19,9 @@ from scrubjay.text.display import quarter_tokens
 from scrubjay.text.markdown import Block, is_code_file, normalize_newlines, parse_blocks
 
 BLOCK = 100
-"""What a break before a block is worth; the other worths are relative to it."""
+"""Worth of a break before a block; the others are relative to it."""
 LEAD_IN = 50
-"""Before a block that a colon announced or that is indented: it belongs to what is above it."""
+"""Before a block that is indented or follows a colon."""
 ITEM, NESTED = 80, 4
 """Before a list item, and how much less per level of nesting."""
 GAP, LINE, WRAPPED = 49, 40, 30
@@ -36,7 +36,7 @@ DECAY = 0.7
 (80) beats both."""
 
 LEAST = 4
-"""No piece is smaller than a fourth of the target where the text can be taken apart to avoid it."""
+"""No piece is smaller than a fourth of the target where that can be avoided."""
 
 CLAUSE, SYLLABLES = 24, 8
 """Sentences and word parts of fewer characters stay together: finer cuts cost time and gain nothing."""
@@ -65,27 +65,27 @@ AtomSplitter = Callable[[str, _Atom], list[_Atom]]
 def split_section(text: str, blocks: Sequence[Block], *, target: int, most: int) -> Iterator[int]:
     """Yield where the pieces of a section end, ascending; ``target`` and ``most`` are in tokens."""
     least, aim, limit = target * 4 // LEAST, target * 4, most * 4
-    waiting = _atoms(text, blocks)
-    waiting.reverse()
+    stack = _atoms(text, blocks)
+    stack.reverse()
     window: list[_Atom] = []
     size = 0
-    while waiting:
-        atom = waiting.pop()
+    while stack:
+        atom = stack.pop()
         if size + atom.weight <= limit:
             window.append(atom)
             size += atom.weight
             continue
         parts = _parts(text, atom) if size < least else []
         if parts:
-            waiting.extend(reversed(parts))
+            stack.extend(reversed(parts))
             continue
         if window:
-            waiting.append(atom)
+            stack.append(atom)
         else:
             window = [atom]
-        keep = _best(window, waiting[-1].worth if waiting else BLOCK, least, aim)
+        keep = _best(window, stack[-1].worth if stack else BLOCK, least, aim)
         yield window[keep - 1].end
-        waiting.extend(reversed(window[keep:]))
+        stack.extend(reversed(window[keep:]))
         window, size = [], 0
     if window:
         yield window[-1].end
@@ -164,11 +164,11 @@ def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
     while pos < atom.end:
         entry = _ENTRY.match(text, pos)
         stop = text.find("\n", pos) + 1 or atom.end
-        mark = entry[2] if entry else None
+        opening = entry[2] if entry else None
         if fence:
-            fence = "" if mark and mark.startswith(fence) else fence
-        elif mark:
-            fence = mark
+            fence = "" if opening and opening.startswith(fence) else fence
+        elif opening:
+            fence = opening
         elif entry and entry.end() > entry.end(1):
             indent = len(entry[1].expandtabs(4))
             while depths and depths[-1] >= indent:
@@ -321,16 +321,16 @@ def _section(text: str, body: list[Block], path: tuple[str, ...]) -> _Section:
 
 
 def _joined(sections: Iterator[_Section], limit: int) -> Iterator[_Section]:
-    held = next(sections)
+    pending = next(sections)
     for section in sections:
-        weight = held.weight + section.weight
-        if held.bare and (held.weight <= LEAD_TOKENS * 4 or weight <= limit):
-            held.blocks.extend(section.blocks)
-            held = _Section(held.blocks, section.path, weight, section.bare)
+        weight = pending.weight + section.weight
+        if pending.bare and (pending.weight <= LEAD_TOKENS * 4 or weight <= limit):
+            pending.blocks.extend(section.blocks)
+            pending = _Section(pending.blocks, section.path, weight, section.bare)
         else:
-            yield held
-            held = section
-    yield held
+            yield pending
+            pending = section
+    yield pending
 
 
 def _ends(text: str, section: _Section, settings: ChunkSettings) -> Iterator[int]:

@@ -179,7 +179,7 @@ def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) ->
 
 
 MAX_CATEGORY_WORDS: Final = 400
-"""Words of one category that are looked up: its digest has 150."""
+"""Words of one category that are looked up."""
 REREAD_HASH: Final = "to be read again"
 """Content hash of a document whose file must be read again."""
 
@@ -206,32 +206,38 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
     Synced files are not edited: their lines are reported, and later syncs skip the passage while its text is the same.
     """
     with store.reader(scope) as reader:
-        named = reader.get(ids)
-        gone = tuple(memory for memory in dict.fromkeys(ids) if memory in named)
-        unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in named)
+        requested = reader.get(ids)
+        gone = tuple(memory for memory in dict.fromkeys(ids) if memory in requested)
+        unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in requested)
         if not gone:
             return DeletionResult(ForgetReport((), unknown, ()))
         sources = {source.id: source for source in reader.sources()}
         earlier = {
             event.other
-            for event in reader.events(list(named), limit=ALL_EVENTS)
+            for event in reader.events(list(requested), limit=ALL_EVENTS)
             if event.op == "changed" and event.other is not None
         }
-        named |= reader.get(sorted(earlier))  # what they said before they were amended
-        dependents = find_dependents(reader, named)
-        records = {**named, **dependents.gone}
+        requested |= reader.get(sorted(earlier))  # what they said before they were amended
+        dependents = find_dependents(reader, requested)
+        records = {**requested, **dependents.gone}
+        now = now_micros()
         restored = _restored_sources(reader, dependents.beside, records)
         categories, placed = _affected_categories(store, scope, reader, records)
         changes = [
             Forget(tuple(records)),
-            *_restore_changes(restored),
+            # In the name of the run that archived them, which distinguishes them from what a person restores.
+            *(
+                change
+                for record, run in restored
+                for change in status_changes([record], LifecycleChange(status="active"), "restored", now, run)
+            ),
             *_entity_changes(store, scope, reader, records),
-            *_reread_changes(reader, named.values(), records),
+            *_reread_changes(reader, requested.values(), records),
             *(DropCategory(category.id) for category in categories),
         ]
     store.write(scope, changes, durable=True)
     still = []
-    for record in named.values():
+    for record in requested.values():
         place = record.place
         if place is not None and place.source in sources:
             root = sources[place.source].root
@@ -263,12 +269,6 @@ def _restored_sources(
     return found
 
 
-def _restore_changes(restored: Iterable[tuple[Record, str]]) -> list[Change]:
-    """In the name of the run that archived them, which distinguishes them from what a person restores."""
-    at, active = now_micros(), LifecycleChange(status="active")
-    return [change for one, run in restored for change in status_changes([one], active, "restored", at, run)]
-
-
 def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Sequence[Sequence[str]]) -> str:
     """Return a document's title after passages are forgotten: its own, or its file name if the title was forgotten too.
 
@@ -280,10 +280,10 @@ def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Seq
 
 
 def _reread_changes(
-    reader: Reader, named: Iterable[Record], records: Collection[str]
+    reader: Reader, requested: Iterable[Record], records: Collection[str]
 ) -> Iterator[PutDocument]:
     """Make the next sync read the memories' files again; titles that were forgotten go at once."""
-    places = {(record.place.source, record.place.path) for record in named if record.place is not None}
+    places = {(record.place.source, record.place.path) for record in requested if record.place is not None}
     for source, path in sorted(places):
         document = reader.documents(source).get(path)
         if document is None:

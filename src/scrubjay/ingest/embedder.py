@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 HEAD_CHARACTERS: Final = 500
-"""Characters at the beginning of a passage in which its own headings stand."""
+"""Characters at the beginning of a passage that are searched for its headings."""
 
 
 def headings_above(record: Record) -> tuple[str, ...]:
@@ -37,22 +37,22 @@ def headings_above(record: Record) -> tuple[str, ...]:
     return (record.title,) if record.title and first != record.title else ()
 
 
-def prepare_memory(record: Record, tongue: str | None = None) -> PreparedMemory:
+def prepare_memory(record: Record, language: str | None = None) -> PreparedMemory:
     """Return a memory with its abstract, overview and terms.
 
     Its title counts twice: that finds a section by its heading first in .87 of cases instead of .79 (bench/LOG.md).
     """
-    tongue = tongue or detect_language(record.content)
-    named = "\n".join((record.title, *naming_context(record), record.content))
-    phrase, paragraph = summarise_text(record.title, record.content, record.heading_path)
-    if (phrase, paragraph) != (record.abstract, record.overview):
-        record = replace(record, abstract=phrase, overview=paragraph)
-    return PreparedMemory(record, index_terms(named, tongue), {}, tongue)
+    language = language or detect_language(record.content)
+    indexed = "\n".join((record.title, *naming_context(record), record.content))
+    abstract, overview = summarise_text(record.title, record.content, record.heading_path)
+    if (abstract, overview) != (record.abstract, record.overview):
+        record = replace(record, abstract=abstract, overview=overview)
+    return PreparedMemory(record, index_terms(indexed, language), {}, language)
 
 
 def naming_context(record: Record) -> tuple[str, ...]:
     """Return what names a memory but is not in its text: headings or title, and its file's name."""
-    if record.place is None or record.turn is not None:  # the file of a conversation is named by its tool
+    if record.place is None or record.turn is not None:  # a transcript's file name says nothing
         return headings_above(record)
     stem = _stem(record.place.path)
     return (
@@ -68,9 +68,8 @@ def _stem(path: str) -> str:
 
 
 OVERLAP_TOKENS: Final = 80
-"""Tokens of the piece before that are embedded with a piece of a section that was cut."""
+"""Tokens of the preceding piece that are embedded with a piece."""
 CHARACTERS_PER_TOKEN: Final = 4
-"""Characters of a token, about."""
 _WORD: Final = re.compile(r"\s")
 
 
@@ -135,7 +134,7 @@ def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVect
 
 
 BACKFILL_BATCH: Final = 64
-"""Memories embedded and stored at a time: about a second of MiniLM, all that a kill can lose."""
+"""Memories of one batch: about a second of MiniLM."""
 
 
 def backfill_vectors(
@@ -181,11 +180,11 @@ def _embed(
     with store.reader(scope) as reader:
         known = dict(reader.cached(fingerprint, hashes))
     missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in known}
-    made: dict[str, QuantizedVectors] = dict(
+    new: dict[str, QuantizedVectors] = dict(
         zip(missing, encode_texts(embedder, list(missing.values())), strict=True)
     )
-    known.update(made)
+    known.update(new)
     vectors = {
         item.record.id: (item.record.content_hash, known[h]) for item, h in zip(batch, hashes, strict=True)
     }
-    store.write(scope, [PutVectors(fingerprint, vectors, made)])
+    store.write(scope, [PutVectors(fingerprint, vectors, new)])

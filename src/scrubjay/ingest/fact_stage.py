@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 FACT_STAGES: Final = ("statements", "changes")
-"""What can be done: turns read for statements, and statements compared with known ones."""
 TIER_OF_KIND: Final = {
     "correction": "lesson",
     "decision": "semantic",
@@ -31,9 +30,7 @@ TIER_OF_KIND: Final = {
     "howto": "procedural",
     "preference": "lesson",
 }
-"""Kind of a statement to the tier of its memory."""
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
-"""Confidence of a statement with a single source."""
 
 
 @dataclass(slots=True)
@@ -117,15 +114,15 @@ class FactStage:
             for statement in extract_facts(one.record.content):
                 record = fact_record(self._secret, one.record, statement, at)
                 found[record.id] = (record, one)
-        marks = {
+        tombstones = {
             memory: tombstone_hashes(self._secret, record.content, [record.key])
             for memory, (record, _) in found.items()
         }
-        gone = reader.forgotten([mark for own_marks in marks.values() for mark in own_marks])
+        forgotten = reader.forgotten([one for some in tombstones.values() for one in some])
         return [
             (prepare_memory(record, turn.language), turn.record)
             for memory, (record, turn) in found.items()
-            if gone.isdisjoint(marks[memory])
+            if forgotten.isdisjoint(tombstones[memory])
         ]
 
 

@@ -26,7 +26,7 @@ READ_ATTEMPTS = 3
 MAX_NUL_SHARE = 0.01
 
 _CHUNK = 1 << 20
-# UTF-32's little-endian mark starts with UTF-16's, so it is asked first.
+# UTF-32's little-endian mark starts with UTF-16's, so it comes first.
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -34,7 +34,7 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# O_NONBLOCK: a pipe swapped in for the file must not be waited on. Windows lacks the first two.
+# O_NONBLOCK: do not block on a pipe swapped in for the file. Windows lacks the first two.
 _OPEN_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
     _OPEN_FLAGS |= getattr(os, _flag, 0)
@@ -254,34 +254,34 @@ def replace_file(root: Path, path: str, before: FileSnapshot, text: str) -> None
 
 
 def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, data: bytes) -> None:
-    at = folder if isinstance(folder, int) else None
-    # Where the system has no names relative to a folder, the name holds the folder.
-    named = name if isinstance(folder, int) else os.path.join(folder, name)
-    info = os.stat(named, dir_fd=at, follow_symlinks=False)
-    _check_writable(info, named, at, full)
-    new = os.path.join(os.path.dirname(named), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
+    dir_fd = folder if isinstance(folder, int) else None
+    # Without names relative to a descriptor, the name includes the folder.
+    target = name if isinstance(folder, int) else os.path.join(folder, name)
+    info = os.stat(target, dir_fd=dir_fd, follow_symlinks=False)
+    _check_writable(info, target, dir_fd, full)
+    new = os.path.join(os.path.dirname(target), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
     try:
-        descriptor = os.open(new, _NEW, 0o600, dir_fd=at)
+        descriptor = os.open(new, _NEW, 0o600, dir_fd=dir_fd)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
             out.flush()
             if SUPPORTS_DIR_FD:
                 _copy_mode_and_owner(descriptor, info, full)
             os.fsync(descriptor)
-        with os.fdopen(os.open(named, os.O_RDONLY, dir_fd=at), "rb") as now:
+        with os.fdopen(os.open(target, os.O_RDONLY, dir_fd=dir_fd), "rb") as now:
             if os.fstat(now.fileno()).st_ino != info.st_ino or now.read(MAX_FILE_BYTES + 1) != before.data:
                 raise InputError(
                     f"{full} was changed by another program meanwhile. Nothing was written.",
                     hint="look at what it says now, and try again",
                 )
-        if at is not None:
-            os.rename(new, named, src_dir_fd=at, dst_dir_fd=at)
-            os.fsync(at)
+        if dir_fd is not None:
+            os.rename(new, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+            os.fsync(dir_fd)
         else:
-            os.replace(new, named)
+            os.replace(new, target)
     finally:
         with suppress(FileNotFoundError):  # it was renamed
-            os.unlink(new, dir_fd=at)
+            os.unlink(new, dir_fd=dir_fd)
 
 
 def _check_writable(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
@@ -297,8 +297,8 @@ def _check_writable(info: os.stat_result, named: str, at: int | None, full: Path
 
 
 def _copy_mode_and_owner(descriptor: int, info: os.stat_result, full: Path) -> None:
-    mine = os.fstat(descriptor)
-    if (mine.st_uid, mine.st_gid) != (info.st_uid, info.st_gid):
+    new = os.fstat(descriptor)
+    if (new.st_uid, new.st_gid) != (info.st_uid, info.st_gid):
         try:
             os.fchown(descriptor, info.st_uid, info.st_gid)
         except PermissionError as error:

@@ -33,11 +33,11 @@ from scrubjay.text.markdown import LinkTarget, extract_links, heading_slug
 from scrubjay.text.tokenizer import query_groups
 
 MAX_CACHED_PASSAGES: Final = 50_000
-"""Passages whose place is remembered through one sync instead of being read again: 15 MB."""
+"""Passages cached through one sync: 15 MB."""
 MAX_MENTIONS: Final = 200
-"""Stored passages that are searched for links to a page that has just come."""
+"""Stored passages searched for links to a new page."""
 DOCUMENTS_PER_LOOKUP: Final = 50
-"""Documents that are read in the time in which the words of one new page's names are looked up."""
+"""Documents that can be read in the time of one word lookup."""
 
 
 class SourceFinalizer:
@@ -97,7 +97,7 @@ class SourceFinalizer:
 
     def _link_changes(self, reader: Reader, documents: Mapping[str, Document]) -> list[Change]:
         if self._known:
-            # What stays in a document may name a heading that came, or be read from another folder now.
+            # Unchanged passages may link to a new heading, or resolve from another folder now.
             for path in sorted(self._changed_paths & documents.keys()):
                 self._resolver.add(reader.passages(self._source.id, path))
             titles = {path: document.title for path, document in self._known.items()}
@@ -117,7 +117,7 @@ class SourceFinalizer:
             return folder_changes(reader, self._secret, self._source, now_micros(), passages=passages)
         if not touched:
             return []
-        # A change of documents of one key updates no other key's categories: its viewers would notice.
+        # Other keys' categories stay as they are: their viewers must not notice.
         return folder_changes(
             reader, self._secret, self._source, now_micros(), changed=sorted(touched), keys=self._keys
         )
@@ -245,23 +245,23 @@ class _VisiblePages:
         self._hidden: dict[tuple[str, ...], set[str]] = {}
         self._by_path: dict[str, list[tuple[str, str, str]]] = {}
 
-    def target_of(self, target: LinkTarget, start: str, keys: tuple[str, ...]) -> str | None:
+    def target_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
         """Return the passage that a link leads to: under the heading it names, else the first."""
         hidden = self._hidden.setdefault(keys, set())
         while True:
             if keys not in self._pages:
                 self._pages[keys] = PageIndex({p: d for p, d in self._documents.items() if p not in hidden})
-            path = self._pages[keys].find(target, start)
+            path = self._pages[keys].find(target, origin)
             if path is None:
                 return None
             visible = [(memory, heading) for memory, heading, key in self._passages(path) if key in keys]
-            if visible or path == start:
+            if visible or path == origin:
                 break
-            hidden.add(path)  # its name may be that of a page that they see
+            hidden.add(path)  # a visible page may have the same name
             del self._pages[keys]
         wanted = heading_slug(target.heading)
-        named = (memory for memory, heading in visible if wanted and heading == wanted)
-        return next(named, visible[0][0] if visible else None)
+        under_heading = (memory for memory, heading in visible if wanted and heading == wanted)
+        return next(under_heading, visible[0][0] if visible else None)
 
     def _passages(self, path: str) -> list[tuple[str, str, str]]:
         if path not in self._by_path:
@@ -278,7 +278,7 @@ class PageIndex:
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._paths = {path.casefold(): path for path in sorted(documents, reverse=True)}
         self._names: dict[str, str] = {}
-        # A shorter path wins a name that two pages bear, then the smaller one: `seeds.md` before `old/seeds.md`.
+        # Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`.
         for path in sorted(documents, key=lambda path: (path.count("/"), path)):
             pure = PurePosixPath(path)
             title = documents[path].title

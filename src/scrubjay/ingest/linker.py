@@ -79,7 +79,7 @@ class SimilarityLinker:
         at: int,
         *,
         beside: Sequence[PreparedMemory] = (),
-        again: bool = False,
+        rejoin: bool = False,
     ) -> list[Edge]:
         """Return similarity edges of memories that are about to be written.
 
@@ -88,23 +88,25 @@ class SimilarityLinker:
             fresh: The memories.
             at: UTC microseconds of the edges.
             beside: Other new memories, of wider keys.
-            again: The memories are stored already and all are joined anew: of two with one key, the one with the
+            rejoin: The memories are stored already and all are joined anew: of two with one key, the one with the
                 greater id makes their link.
         """
         import numpy as np
 
         if len(self._candidates) > MAX_KNOWN:
             self._candidates.clear()
-        self._remember([memory.record for memory in (*fresh, *beside)])
+        self._add_candidates([memory.record for memory in (*fresh, *beside)])
         comparable = self._comparable(fresh)
         if not comparable:
             return []
         codes = [memory.vectors[self._fingerprint] for memory in comparable]
         queries = mean_directions(codes, codes[0].data.shape[1])
         others = [*comparable, *self._comparable(beside)]
-        now = {memory.record.id for memory in (*fresh, *beside)}
-        found = self._stored(reader, [memory.record for memory in comparable], queries, now, again=again)
-        micro = _products(queries, [memory.vectors[self._fingerprint] for memory in others])
+        new_ids = {memory.record.id for memory in (*fresh, *beside)}
+        found = self._stored_neighbours(
+            reader, [memory.record for memory in comparable], queries, new_ids, rejoin=rejoin
+        )
+        micro = _cosines(queries, [memory.vectors[self._fingerprint] for memory in others])
         ids = np.array([memory.record.id for memory in others])
         documents = np.unique(
             ["\n".join(self._candidates[one].document) for one in ids], return_inverse=True
@@ -112,15 +114,15 @@ class SimilarityLinker:
         near = (micro / MICRO >= self._options.floor) & (documents != documents[: len(comparable), None])
         near[:, : len(comparable)] &= np.tri(
             len(comparable), k=-1, dtype=bool
-        )  # the later of two makes their link
-        joined = near.any(axis=1)
+        )  # the later memory makes the link
+        has_near = near.any(axis=1)
         edges = []
         for place, memory in enumerate(comparable):
-            if joined[place]:
+            if has_near[place]:
                 rows = np.flatnonzero(near[place])
                 order = np.lexsort((ids[rows], -micro[place, rows]))[: self._options.links]
                 found[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
-            edges += self._best(memory.record, found[place], at)
+            edges += self._best_edges(memory.record, found[place], at)
         return edges
 
     def _comparable(self, memories: Sequence[PreparedMemory]) -> list[PreparedMemory]:
@@ -128,43 +130,47 @@ class SimilarityLinker:
             m for m in memories if self._fingerprint in m.vectors and self._candidates[m.record.id].comparable
         ]
 
-    def _stored(
+    def _stored_neighbours(
         self,
         reader: Reader,
         records: Sequence[Record],
         queries: NDArray[np.float32],
-        now: set[str],
+        new_ids: set[str],
         *,
-        again: bool,
+        rejoin: bool,
     ) -> list[dict[str, float]]:
         found: list[dict[str, float]] = [{} for _ in records]
         if not reader.windows(self._fingerprint):
             return found
         links, texts = self._options.links, [query.tobytes() for query in queries]
-        wanted, rows = links * 2, list(range(len(records)))
-        for most in (wanted, wanted * WIDENING):
-            # Each text once: of a thousand that are the same, every one is as near to every other.
+        limit, rows = links * 2, list(range(len(records)))
+        for limit_now in (limit, limit * WIDENING):
+            # Each vector once: equal texts have the same neighbours.
             first: dict[bytes, int] = {}
             for row in rows:
                 first.setdefault(texts[row], row)
-            asked = queries[list(first.values())]
-            nearest = reader.alike(self._fingerprint, asked, most, self._options.floor)
+            unique = queries[list(first.values())]
+            nearest = reader.alike(self._fingerprint, unique, limit_now, self._options.floor)
             hits = dict(zip(first, nearest, strict=True))
-            unknown = {hit.id for some in nearest for hit in some} - self._candidates.keys()
-            self._remember(list(reader.get(list(unknown)).values()))
+            unknown = {hit.id for nearby in nearest for hit in nearby} - self._candidates.keys()
+            self._add_candidates(list(reader.get(list(unknown)).values()))
             short = []
             for row in rows:
-                some = hits[texts[row]]
-                fit = [hit for hit in some if hit.id not in now and self._fits(records[row], hit.id, again)]
+                nearby = hits[texts[row]]
+                fit = [
+                    hit
+                    for hit in nearby
+                    if hit.id not in new_ids and self._may_join(records[row], hit.id, rejoin)
+                ]
                 found[row] = {hit.id: hit.score for hit in fit}
-                if len(some) == most and len(fit) < links:
+                if len(nearby) == limit_now and len(fit) < links:
                     short.append(row)
             rows = short
             if not rows:
                 break
         return found
 
-    def _fits(self, record: Record, other: str, again: bool) -> bool:
+    def _may_join(self, record: Record, other: str, rejoin: bool) -> bool:
         candidate = self._candidates.get(other)
         if (
             candidate is None
@@ -172,15 +178,15 @@ class SimilarityLinker:
             or candidate.document == self._candidates[record.id].document
         ):
             return False
-        return not again or candidate.key != record.key or _digits(other) < _digits(record.id)
+        return not rejoin or candidate.key != record.key or _digits(other) < _digits(record.id)
 
-    def _remember(self, records: Sequence[Record]) -> None:
+    def _add_candidates(self, records: Sequence[Record]) -> None:
         for record in records:
             place = record.place
             document = (place.source, place.path) if place is not None else ("", record.id)
             self._candidates[record.id] = SimilarityCandidate(record.key, document, has_enough_words(record))
 
-    def _best(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
+    def _best_edges(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
         ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[: self._options.links]
         return [
             Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
@@ -192,25 +198,25 @@ def _digits(memory: str) -> str:
     return memory.partition("_")[2]
 
 
-def _products(queries: NDArray[np.float32], held: Sequence[QuantizedVectors]) -> NDArray[np.int64]:
+def _cosines(queries: NDArray[np.float32], vectors: Sequence[QuantizedVectors]) -> NDArray[np.int64]:
     import numpy as np
 
     packed = [quantize(query) for query in queries]
     kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
-    rows = np.concatenate([codes.data for codes in held]).astype(kind)
+    rows = np.concatenate([codes.data for codes in vectors]).astype(kind)
     scores = (np.stack([row for row, _ in packed]).astype(kind) @ rows.T).astype(np.float64)
-    scales = np.concatenate([codes.scales for codes in held]).astype(np.float64)
+    scales = np.concatenate([codes.scales for codes in vectors]).astype(np.float64)
     scores *= scales * np.array([scale for _, scale in packed])[:, None]
     scores *= MICRO
     micro = np.rint(scores, out=scores).astype(np.int64)
-    if len(rows) == len(held):
+    if len(rows) == len(vectors):
         return micro
-    first = np.cumsum([0, *(len(codes.scales) for codes in held[:-1])])
+    first = np.cumsum([0, *(len(codes.scales) for codes in vectors[:-1])])
     return np.maximum.reduceat(micro, first, axis=1)
 
 
 DERIVED_EDGE_KINDS: Final = ("belongs", "references", "similar")
-"""Kinds of edges that are made anew with every change of a memory."""
+"""Kinds of edges that are rebuilt when a memory changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +283,7 @@ class EdgeBuilder:
                 new = dictionary.discover(same, self._secret, key, at, NameStats(reader, before).count)
             self._entity_changes += [PutConcept(concept) for concept in new]
             if new:
-                # This call's own: if the write fails, other calls must not take them for known.
+                # Not in the shared cache: if the write fails, other calls must not know them.
                 self._by_key[key] = dictionary.extended(new)
                 self._new_entities.setdefault(key, []).extend(new)
                 mark, shared = self._shared[key]
@@ -287,11 +293,11 @@ class EdgeBuilder:
                 self._link_earlier(new, key, at)
 
     def changes(
-        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, again: bool = False
+        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, rejoin: bool = False
     ) -> tuple[list[Change], list[Change]]:
         """Return what to write before these memories and what after them, in the same transaction.
 
-        ``renewed`` are ids of those that replace an earlier text; ``again`` as for `SimilarityLinker.similar`.
+        ``renewed`` are ids of those that replace an earlier text; ``rejoin`` as for `SimilarityLinker.similar`.
         """
         at = now_micros()
         edges: list[Edge] = []
@@ -307,7 +313,7 @@ class EdgeBuilder:
                     edges += references
                 if "similar" in self._options.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
-                    edges += self._similarity.similar(reader, same, at, beside=beside, again=again)
+                    edges += self._similarity.similar(reader, same, at, beside=beside, rejoin=rejoin)
                 if "categories" in self._options.stages:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)

@@ -70,7 +70,7 @@ def sync_source(
             source = replace(registered, exclude=source.exclude)
             known |= {one.document.path: one.document for one in judged if isinstance(one, PutDocument)}
             changes += judged
-    changed, gone = compare_with_stored(found, known, again=most is None)
+    changed, gone = compare_with_stored(found, known, retry_failed=most is None)
     if most is not None:
         changed, _ = select_within_budget(changed, known, most)
     if only is not None:
@@ -79,13 +79,13 @@ def sync_source(
         run.write(changes)
         return
 
-    unfinished = registered.synced_at is None and bool(known)  # the last sync was cut short
+    unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     if changed or gone or unfinished:
         if registered.synced_at is not None:
             changes.append(PutSource(replace(registered, synced_at=None)))
         if known:
             run.write(changes)
-        else:  # nothing stored depends on them: they go with the first batch
+        else:  # nothing stored depends on them: write them with the first batch
             run.pending.extend(changes)
         finalizer = SourceFinalizer(run, source, known)
         _write_changed(run, source, known, changed, gone, finalizer)
@@ -179,26 +179,26 @@ def _write_batch(
 
     ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
     """
-    ready = []
+    fitting = []
     for document in batch:
         if document.document.path in rejected:
             _uncount(run, document)
         else:
-            ready.append(document)
-    if not ready:
+            fitting.append(document)
+    if not fitting:
         return
-    finalizer.note_batch(run.store, ready)
+    finalizer.note_batch(run.store, fitting)
     try:
-        run.write(_batch_changes(run, ready))
+        run.write(_batch_changes(run, fitting))
     except QuotaError as error:
         run.edges.requeue()
-        if len(ready) > 1:
-            for document in ready:
+        if len(fitting) > 1:
+            for document in fitting:
                 _write_batch(run, source, [document], finalizer, rejected)
             return
-        path = ready[0].document.path
+        path = fitting[0].document.path
         rejected.add(path)
-        _uncount(run, ready[0])
+        _uncount(run, fitting[0])
         run.report_problem(source, path, f"{error} What is stored of this file stays as it was.", error.hint)
 
 

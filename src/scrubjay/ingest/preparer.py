@@ -40,12 +40,12 @@ from scrubjay.storage.interface import Reader
 from scrubjay.storage.quota import check_planned_writes
 
 LARGE_DOCUMENT: Final = 1_000_000
-"""Bytes of a file from which the store notes that it is being read, before it is."""
+"""Bytes from which a file is marked in the store before it is read."""
 SECOND_NS: Final = 1_000_000_000
 TICK_NS: Final = 100_000_000
-"""Ten times the longest tick of a clock that tells parts of a second: Linux's is 10 ms at most, exFAT's 10 ms."""
+"""Ten times the longest tick of subsecond clocks (Linux, exFAT: 10 ms)."""
 COARSE_TICK_NS: Final = 2 * SECOND_NS
-"""The tick of FAT's clock, which like that of HFS+ tells whole seconds."""
+"""The tick of FAT, which like HFS+ stores whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,11 @@ def _draft(
     if stored is not None and stored.content_hash == file.content_hash:
         return PreparedDocument(replace(stored, mtime_ns=file.mtime_ns, size=file.size))
     moved_from = moved.pop(file.content_hash, None) if stored is None else None
-    if file.size > LARGE_DOCUMENT:  # leave a mark in case the process is killed over it
-        begun = replace(
+    if file.size > LARGE_DOCUMENT:  # leave a mark in case the process is killed
+        unfinished = replace(
             run.stored_or_new(source, state.path, stored), content_hash=UNFINISHED, mtime_ns=0, size=file.size
         )
-        run.write([PutDocument(begun)])
+        run.write([PutDocument(unfinished)])
     return _Draft(state, draft_document(source.id, state.path, file, run.chunks), stored, moved_from)
 
 

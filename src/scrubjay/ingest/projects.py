@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 
 FINGERPRINT_ENTRIES: Final = 8
-"""Entries of a plain folder by which it is known again after a rename: enough that a few may come and go."""
+"""Entries by which a plain folder is recognised after a rename, though a few may change."""
 MAX_CONFIG_BYTES: Final = 1_000_000
-"""Bytes of a git configuration that are read; real ones have a few hundred."""
 
 _URL = re.compile(
     r"^(?:[a-z][a-z0-9+.-]*://)(?:[^@/]*@)?(?P<host>\[[^\]]*\]|[^/:]+)(?::\d+)?/(?P<path>.+)$", re.I
@@ -58,7 +57,6 @@ class DirectoryProject:
 
 
 NO_PROJECT: Final = DirectoryProject("", "")
-"""The home directory and the root of the disk hold projects and are none."""
 
 
 def project_of_directory(directory: str, *, home: str | None = None) -> DirectoryProject:
@@ -109,23 +107,23 @@ def remote_name(url: str) -> str | None:
 
 def shared_git_directory(folder: str) -> str | None:
     """Return the directory that all worktrees of a folder's repository share."""
-    mark = os.path.join(folder, ".git")
+    entry = os.path.join(folder, ".git")
     try:
-        kind = os.lstat(mark).st_mode
+        kind = os.lstat(entry).st_mode
         if stat.S_ISDIR(kind):
-            return mark if os.path.exists(os.path.join(mark, "HEAD")) else None
+            return entry if os.path.exists(os.path.join(entry, "HEAD")) else None
         if not stat.S_ISREG(kind):
             return None
-        text = _text(mark)
+        text = _text(entry)
         if not text.startswith("gitdir:"):
             return None
-        own = os.path.join(folder, text.removeprefix("gitdir:").strip())
-        shared = os.path.join(own, "commondir")
-        if os.path.exists(shared):
-            own = os.path.join(own, _text(shared).strip())
-        return os.path.realpath(own) if os.path.isdir(own) else None
+        git_dir = os.path.join(folder, text.removeprefix("gitdir:").strip())
+        common = os.path.join(git_dir, "commondir")
+        if os.path.exists(common):
+            git_dir = os.path.join(git_dir, _text(common).strip())
+        return os.path.realpath(git_dir) if os.path.isdir(git_dir) else None
     except (OSError, ValueError):
-        return None  # what cannot be read cannot tell of a project; the folder above may
+        return None  # the folder above may be readable
 
 
 def _text(path: str) -> str:
@@ -162,7 +160,7 @@ def _identity(path: str, otherwise: str) -> tuple[str, ...]:
 def _remote(common: str) -> str | None:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",))
     try:
-        # git indents its keys, which configparser would take for the line before going on
+        # configparser takes git's indented keys for continuation lines
         lines = [line.strip() for line in _text(os.path.join(common, "config")).splitlines()]
         parser.read_string("\n".join(lines))
     except (OSError, configparser.Error):
@@ -172,8 +170,8 @@ def _remote(common: str) -> str | None:
         for name in parser.sections()
         if name.startswith("remote ")
     }
-    named = {name: url.strip('"') for name, url in remotes.items() if url}
-    return named.get('remote "origin"') or next(iter(named.values()), None)
+    urls = {name: url.strip('"') for name, url in remotes.items() if url}
+    return urls.get('remote "origin"') or next(iter(urls.values()), None)
 
 
 def _children(folder: str) -> Iterator[tuple[str, ...]]:
@@ -184,19 +182,18 @@ def _children(folder: str) -> Iterator[tuple[str, ...]]:
             found = entry.stat(follow_symlinks=False)
             yield "child", str(found.st_dev), str(found.st_ino), entry.name
     except OSError:
-        return  # it is gone, or not ours to read: its path alone tells it
+        return  # gone or unreadable: only its path identifies it
 
 
 AUTOMATIC_PROJECT: Final = ""
-"""What is remembered of a source whose files belong to their repositories, or to no project."""
+"""Stored for a source whose files belong to their repositories, or to no project."""
 EXPLICIT_NO_PROJECT: Final = "-"
-"""What is remembered of a source that belongs to no project because a person said so."""
+"""Stored for a source that a person assigned to no project."""
 NAME_DIGITS: Final = 6
 """Hex digits behind a folder's name: two folders of one name collide once in 16 million."""
 MAX_DIRECTORY: Final = 4_096
-"""Characters of a directory that is looked up: Linux's longest path. Logs that others wrote may name any."""
+"""Characters of a directory that is looked up: Linux's longest path. Logs may name any."""
 MAX_DEPTH: Final = 64
-"""Levels of a directory that is looked up: each one above it is."""
 
 
 class ProjectResolver:
@@ -220,10 +217,10 @@ class ProjectResolver:
 
         ``remote`` is a repository URL from a log, for a directory that is not on this disk.
         """
-        asked = (directory, remote)
-        if asked not in self._names:
-            self._names[asked] = self._find(directory, remote)
-        return self._names[asked]
+        key = (directory, remote)
+        if key not in self._names:
+            self._names[key] = self._find(directory, remote)
+        return self._names[key]
 
     def chosen(self, source: str) -> str | None:
         """Return a name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None before the source's first sync."""
@@ -291,34 +288,26 @@ class ProjectResolver:
         keys = [self._mark(mark) for mark in found.marks]
         by_remote = [self._mark(("remote", here))] if here else []
         by_path = self._mark(("path", found.path))
-        name = (
-            self._agreed(found, keys)
-            or self._first(by_remote)
-            or here
-            or self._first([by_path] if not found.repository else [])
-            or (self._above(found.path) if not found.repository else None)
-            or self._local(found)
-        )
+        name = self._agreed(found, keys) or self._first(by_remote) or here
+        if not name and not found.repository:  # a folder inside a project is part of it
+            parents = (self._mark(("path", str(above))) for above in Path(found.path).parents)
+            name = self._first([by_path]) or self._first(parents)
+        if not name:
+            digits = f"{memory_key(self._secret, ('project', found.path)):016x}"[:NAME_DIGITS]
+            name = f"{found.folder.casefold()}-{digits}"
         self._remember({*keys, *by_remote, by_path}, name)
         return name
 
     def _agreed(self, found: DirectoryProject, keys: Sequence[str]) -> str | None:
         """Return the name that the marks agree on; of a plain folder, half of its entries must."""
-        held = Counter(self._known[key] for key in keys if key in self._known)
-        if not held:
+        votes = Counter(self._known[key] for key in keys if key in self._known)
+        if not votes:
             return None
-        name, count = min(held.items(), key=lambda pair: (-pair[1], pair[0]))
+        name, count = min(votes.items(), key=lambda pair: (-pair[1], pair[0]))
         return name if found.repository or 2 * count >= len(keys) else None
 
-    def _first(self, keys: Sequence[str]) -> str | None:
+    def _first(self, keys: Iterable[str]) -> str | None:
         return next((self._known[key] for key in keys if key in self._known), None)
-
-    def _above(self, path: str) -> str | None:
-        return self._first([self._mark(("path", str(above))) for above in Path(path).parents])
-
-    def _local(self, found: DirectoryProject) -> str:
-        number = memory_key(self._secret, ("project", found.path))
-        return f"{found.folder.casefold()}-{number:016x}"[: len(found.folder.casefold()) + 1 + NAME_DIGITS]
 
     def _mark(self, parts: tuple[str, ...]) -> str:
         return f"{memory_key(self._secret, ('place', *parts)):016x}"

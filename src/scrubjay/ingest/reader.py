@@ -26,10 +26,8 @@ from scrubjay.text.markdown import Block, front_matter_end, is_code_file, normal
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Characters of front matter that are read; what people write by hand is a hundredth of it."""
 
 MAX_YAML_DEPTH = 16
-"""Levels of nesting that are read: deeper YAML is built to exhaust its reader."""
 
 
 def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
@@ -43,22 +41,22 @@ def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
         return {}, f"The front matter has {len(raw):,} characters; at most {MAX_FRONT_MATTER:,} are read."
     loader: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        wrong = _unsafe_yaml_reason(yaml.parse(raw, Loader=loader))
-        found = None if wrong else yaml.load(raw, Loader=loader)
+        problem = _unsafe_yaml_reason(yaml.parse(raw, Loader=loader))
+        fields = None if problem else yaml.load(raw, Loader=loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "it cannot be parsed"
-        where = f" (line {mark.line + 2})" if mark else ""  # the dashes are line 1
-        return {}, f"The front matter is not YAML: {what}{where}."
+        position = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "it cannot be parsed"
+        where = f" (line {position.line + 2})" if position else ""  # the dashes are line 1
+        return {}, f"The front matter is not YAML: {reason}{where}."
     except (ValueError, OverflowError):  # an escape beyond Unicode, half of a surrogate pair
         return {}, "The front matter is not YAML: it holds a character that does not exist."
-    if wrong:
-        return {}, wrong
-    if found is None or found == "":
+    if problem:
+        return {}, problem
+    if fields is None or fields == "":
         return {}, ""
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         return {}, "The front matter names no fields: write `key: value` lines."
-    return {str(key).strip().lower(): value for key, value in found.items()}, ""
+    return {str(key).strip().lower(): value for key, value in fields.items()}, ""
 
 
 def _unsafe_yaml_reason(events: Iterable[object]) -> str:
@@ -82,10 +80,9 @@ EXTRACTOR_VERSION = "1"
 """Stamped on every document; raise it with any change of what is read."""
 
 METADATA_HEAD = 64 * 1024
-"""Characters behind the front matter in which properties, lines of tags and the title are looked for."""
+"""Characters behind the front matter that are searched for properties, tag lines and the title."""
 
 MAX_TAGS = 100
-"""More are a word list, not tags; the rest is left out and named as a problem."""
 
 Precision = Literal["day", "second"]
 
@@ -136,25 +133,25 @@ def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> Do
     flat = normalize_newlines(text)
     start = front_matter_end(flat)
     raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, start - 1) + 1] if start else ""
-    given, wrong = parse_front_matter(raw) if start else ({}, "")
+    fields, problem = parse_front_matter(raw) if start else ({}, "")
     head = flat[start : start + METADATA_HEAD]
     if found and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
         head, found = flat, found[1:] if start else found
     else:
         found = parse_blocks(head)
-    own = _properties(head, found)
-    problems = [wrong] if wrong else []
-    date, precision = _date(given, own, path, problems)
-    visibility, group = _scope(given, problems)
-    if wrong and _SCOPE_KEY.search(raw):
+    properties = _properties(head, found)
+    problems = [problem] if problem else []
+    date, precision = _date(fields, properties, path, problems)
+    visibility, group = _scope(fields, problems)
+    if problem and _SCOPE_KEY.search(raw):
         visibility = "user"
-        problems.append("It speaks of a scope that cannot be read, so the document is kept private.")
+        problems.append("It mentions a scope that cannot be read, so the document is kept private.")
     return DocumentMetadata(
-        title=_plain(given.get("title")) or own.get("title") or _heading(head, found),
-        tags=_unique(_tags(given, own, head, found), problems),
+        title=_plain(fields.get("title")) or properties.get("title") or _heading(head, found),
+        tags=_unique(_tags(fields, properties, head, found), problems),
         date=date,
         precision=precision,
-        pinned=_pinned(given, problems),
+        pinned=_pinned(fields, problems),
         visibility=visibility,
         group=group,
         body_start=start,
@@ -167,34 +164,34 @@ def _plain(value: object) -> str:
     return "" if text.lower() in _EMPTY else text
 
 
-def _properties(head: str, found: Sequence[Block]) -> Mapping[str, str]:
-    first = next((block for block in found if block.kind != "blank"), None)
+def _properties(head: str, blocks: Sequence[Block]) -> Mapping[str, str]:
+    first = next((block for block in blocks if block.kind != "blank"), None)
     if first is None or first.kind != "paragraph":
         return {}
     lines = _PROPERTY.finditer(head, first.start, first.end)
     return {line[1].lower(): line[2].strip() for line in lines if line[2].strip()}
 
 
-def _heading(head: str, found: Sequence[Block]) -> str | None:
-    for block in found:
+def _heading(head: str, blocks: Sequence[Block]) -> str | None:
+    for block in blocks:
         if block.kind == "heading" and block.level == 1 and block.text:
             return block.text
-    first = next((block for block in found if block.kind not in ("blank", "html", "rule")), None)
+    first = next((block for block in blocks if block.kind not in ("blank", "html", "rule")), None)
     return (first.text or None) if first and first.kind == "heading" else None
 
 
 def _tags(
-    given: Mapping[str, object], own: Mapping[str, str], head: str, found: Sequence[Block]
+    fields: Mapping[str, object], properties: Mapping[str, str], head: str, blocks: Sequence[Block]
 ) -> Iterator[str]:
     for key in ("tags", "tag"):
-        value = given.get(key)
+        value = fields.get(key)
         if isinstance(value, list):
             yield from (item for item in value if isinstance(item, str))
         elif isinstance(value, str):
             yield from _listed(value)
-        if key in own:
-            yield from _listed(own[key], spaced=False)
-    for block in found:
+        if key in properties:
+            yield from _listed(properties[key], spaced=False)
+    for block in blocks:
         if block.kind == "paragraph" and head.find("#", block.start, block.end) >= 0:
             for line in _TAG_LINE.finditer(head, block.start, block.end):
                 yield from _listed(line[1])
@@ -210,20 +207,25 @@ def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
 
 
 def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
-    found: dict[str, str] = {}
+    unique: dict[str, str] = {}
     for tag in tags:
         name = _LINKED.sub(r"\1", _plain(tag)).strip("\"'").lstrip("#").strip()
         if name:
-            found.setdefault(name.casefold(), name)
-    if len(found) > MAX_TAGS:
-        problems.append(f"It has {len(found)} tags; the first {MAX_TAGS} are kept.")
-    return tuple(found.values())[:MAX_TAGS]
+            unique.setdefault(name.casefold(), name)
+    if len(unique) > MAX_TAGS:
+        problems.append(f"It has {len(unique)} tags; the first {MAX_TAGS} are kept.")
+    return tuple(unique.values())[:MAX_TAGS]
 
 
 def _date(
-    given: Mapping[str, object], own: Mapping[str, str], path: str, problems: list[str]
+    fields: Mapping[str, object], properties: Mapping[str, str], path: str, problems: list[str]
 ) -> tuple[datetime | None, Precision]:
-    for value in (given.get("date"), given.get("created"), own.get("date"), own.get("created")):
+    for value in (
+        fields.get("date"),
+        fields.get("created"),
+        properties.get("date"),
+        properties.get("created"),
+    ):
         text = _plain(value)
         if not text:
             continue
@@ -264,26 +266,26 @@ def _path_date(path: str) -> tuple[datetime | None, Precision]:
     return None, "day"
 
 
-def _pinned(given: Mapping[str, object], problems: list[str]) -> bool:
+def _pinned(fields: Mapping[str, object], problems: list[str]) -> bool:
     for key in ("pinned", "pin"):
-        text = _plain(given.get(key)).lower()
+        text = _plain(fields.get(key)).lower()
         if text in _YES or text in _NO:
             return text in _YES
-        if text or isinstance(given.get(key), (list, dict)):
+        if text or isinstance(fields.get(key), (list, dict)):
             problems.append(f"The field `{key}` is neither true nor false, so the document is not pinned.")
     return False
 
 
-def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
-    named = _plain(given.get("group")) or None
-    key = "visibility" if "visibility" in given else "scope"
-    value = given.get(key, "")
+def _scope(fields: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
+    group_field = _plain(fields.get("group")) or None
+    key = "visibility" if "visibility" in fields else "scope"
+    value = fields.get(key, "")
     text = _plain(value)
     if not text and isinstance(value, str):
-        return ("group" if named else None), named
+        return ("group" if group_field else None), group_field
     word, _, inline = text.partition(":")
     visibility = _SCOPES.get(word.strip().lower())
-    group = inline.strip() or named
+    group = inline.strip() or group_field
     if visibility == "group" and not group:
         problems.append(
             f"The field `{key}` says group, but no `group` is named; the document is kept private."
@@ -297,7 +299,7 @@ def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None
 
 
 PIECE_CHARACTERS: Final = 1_000_000
-"""Characters that are scrubbed at once."""
+"""Characters that are redacted at once."""
 
 
 @dataclass(frozen=True, slots=True)

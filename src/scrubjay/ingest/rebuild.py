@@ -82,7 +82,7 @@ def rebuild_edges(
         edge_builder.add_entities(page, ids)
         # Only who syncs a shared note can tell its folder.
         foreign = {one.id for one in page if one.place is not None and one.place.source not in own}
-        first, last = edge_builder.changes(memories, [one for one in ids if one not in foreign], again=True)
+        first, last = edge_builder.changes(memories, [one for one in ids if one not in foreign], rejoin=True)
         cleared = [PutEdges((), tuple(sorted(foreign)), ("references", "similar"))] if foreign else []
         store.write(scope, [*first, *cleared, *last])
         done += len(page)

@@ -23,10 +23,9 @@ from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.models.records import Document, Source
 from scrubjay.storage.interface import Reader
 
-# What the Markdown chunker reads as it is meant. reStructuredText and Org have other headings, so their
-# sections would come out untitled: they are taken when `include` asks for them.
+# reStructuredText and Org have other headings, so they are only taken when `include` names them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
-# What a folder with transcripts in it holds besides; which of these files are some is told by their content.
+# Candidates for transcripts, which are recognised by content.
 TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
 
 
@@ -48,9 +47,8 @@ def mtime_and_size(place: str, info: os.stat_result) -> tuple[int, int]:
     return info.st_mtime_ns, info.st_size
 
 
-# In one folder the later file has the last word.
+# In one folder the later file overrules.
 IGNORE_FILES = (".gitignore", ".scrubjayignore")
-# Built by tools from other things; a person's notes are never in them.
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 _SUFFIX_PATTERN = re.compile(r"\*(\.[\w.+-]+)\Z")
@@ -82,7 +80,7 @@ class IgnoreRules:
         self._rules: list[tuple[re.Pattern[str], bool, bool]] = []  # expression, folders only, ignores
         for line in lines:
             self._add(line)
-        # Nearly every path meets no rule, and one expression says so in C.
+        # Nearly every path matches no rule, and one expression decides that in C.
         self._any = _one_of(rule[0] for rule in self._rules if not rule[1])
         self._any_folder = _one_of(rule[0] for rule in self._rules)
 
@@ -170,7 +168,7 @@ def _translate(pattern: str) -> str | None:
 def _stars(pattern: str, start: int) -> tuple[str, int]:
     """What a run of stars matches, and where it ends (behind the slash that belongs to it)."""
     end = start + len(_STARS.match(pattern, start)[0])  # type: ignore[index]
-    # git matches the part before the first wildcard apart, so stars right behind it open a pattern too.
+    # git matches the part before the first wildcard separately, so stars right behind it open a pattern too.
     opens = pattern[start - 1 : start] in {"", "/"} or not _WILD.search(pattern, 0, start)
     if end - start > 1 and opens and "/" in pattern:
         if end == len(pattern):
@@ -209,7 +207,7 @@ def _letter(pattern: str, at: int) -> tuple[str, int]:
     return pattern[at], at + 1
 
 
-ENTRIES_PER_CLOCK_CHECK = 64  # entries between two looks at the clock: about half a millisecond
+ENTRIES_PER_CLOCK_CHECK = 64  # about half a millisecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +267,9 @@ def scan_files(
     try:
         info = os.stat(root)
         if stat.S_ISREG(info.st_mode):
-            return _single(root, info)
+            if info.st_size > MAX_FILE_BYTES and not may_be_transcript(root.name):
+                return ScanResult((), (_too_large(root.name, info.st_size),), False)
+            return ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
         if not stat.S_ISDIR(info.st_mode):
             message = f"{root} is neither a folder nor a regular file; nothing was read."
             return ScanResult((), (ScanProblem(".", message, "name a folder"),), True)
@@ -284,18 +284,12 @@ def scan_files(
     return _Walk(top, taking, leaving, until).run()
 
 
-def _single(root: Path, info: os.stat_result) -> ScanResult:
-    if info.st_size > MAX_FILE_BYTES and not may_be_transcript(root.name):
-        return ScanResult((), (_too_large(root.name, info.st_size),), False)
-    return ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
-
-
 def _too_large(path: str, size: int) -> ScanProblem:
     message = f"{path} has {size:,} bytes, more than the {MAX_FILE_BYTES:,} that are read; it was left out."
     return ScanProblem(path, message, "split it, or leave it out by a line in .scrubjayignore")
 
 
-# Of each ignore file at or above a place, the deepest first: the length of the path above it, and its rules.
+# Length of the path above each ignore file, and its rules; the deepest first.
 FolderRules = tuple[tuple[int, IgnoreRules], ...]
 
 
@@ -315,7 +309,7 @@ class _Walk:
         self.problems: list[ScanProblem] = []
         self.links: list[tuple[str, str, FolderRules]] = []
         self.seen: set[tuple[int, int]] = set()
-        self.listed: set[str] | None = None  # made when the first link asks
+        self.listed: set[str] | None = None  # built at the first link
 
     def run(self) -> ScanResult:
         stack = [_Folder(self.top, "", ())]
@@ -325,8 +319,7 @@ class _Walk:
                     return ScanResult((), (), False, complete=False)
             if not self.links:
                 break
-            # Links come after everything that is there under its own name, in the order of their paths, so
-            # which of two names is listed never depends on the order the disk gives.
+            # Links come last, in the order of their paths, so that the result does not depend on the disk's order.
             self.links.sort(reverse=True)
             if self.listed is None:
                 self.listed = {state.path for state in self.files}
@@ -378,7 +371,7 @@ class _Walk:
         if not is_link and entry.is_dir(follow_symlinks=False):
             if is_skipped_name(name) and not self.include.names(name):
                 return
-            if not self._ignored(above + name, rules, folder=True) and self._spelt(above + name):
+            if not self._ignored(above + name, rules, folder=True) and self._check_name(above + name):
                 stack.append(_Folder(entry.path, f"{above}{name}/", rules))
         elif is_link:
             if not is_skipped_name(name) or self.include.names(name):
@@ -401,7 +394,7 @@ class _Walk:
         return False
 
     def _file(self, path: str, info: os.stat_result) -> None:
-        if not self._spelt(path):
+        if not self._check_name(path):
             return
         if info.st_size > MAX_FILE_BYTES and not may_be_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
@@ -413,14 +406,14 @@ class _Walk:
         try:
             info = os.stat(real)
         except OSError:
-            return  # leads nowhere (an editor's lock, a moved target) or in a circle: there is no file
+            return  # a dangling or circular link
         folder = stat.S_ISDIR(info.st_mode)
         name = path.rpartition("/")[2]
         if folder:
             wanted = not self._ignored(path, rules, folder=True)
         else:
             wanted = stat.S_ISREG(info.st_mode) and self._wanted(name, path, rules)
-        if not wanted or not self._spelt(path):
+        if not wanted or not self._check_name(path):
             return
         if not is_within(real, self.top):
             message = f"{path} links to {_printable_path(real)}, outside the source; it was not followed."
@@ -429,11 +422,13 @@ class _Walk:
             )
         elif folder:
             stack.append(_Folder(place, path + "/", rules))
-        elif self.listed is not None and (own := _relative(real, self.top)) not in self.listed:
-            self.listed.add(own)
-            self._file(path, info)
+        else:
+            own = real[len(self.top) :].lstrip(os.sep).replace(os.sep, "/")
+            if self.listed is not None and own not in self.listed:
+                self.listed.add(own)
+                self._file(path, info)
 
-    def _spelt(self, path: str) -> bool:
+    def _check_name(self, path: str) -> bool:
         if path.isascii() or _printable_path(path) == path:
             return True
         message = f"{_printable_path(path)}: the name is not UTF-8; it was left out."
@@ -442,7 +437,7 @@ class _Walk:
 
     def _unreadable(self, path: str, error: OSError) -> None:
         if isinstance(error, FileNotFoundError):
-            return  # it went away since its folder was listed: simply not there
+            return  # deleted since its folder was listed
         shown = _printable_path(path.rstrip("/"))
         message = f"{shown} cannot be read: {error.strerror or error}. What was stored from it is kept."
         hint = "allow reading it, or leave it out by a line in .scrubjayignore"
@@ -453,12 +448,8 @@ def _printable_path(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _relative(real: str, top: str) -> str:
-    return real[len(top) :].lstrip(os.sep).replace(os.sep, "/")
-
-
 OPENCODE_SIDE_FOLDERS: Final = ("storage/message/", "storage/part/", "storage/session_diff/")
-"""Folders of OpenCode whose many files are read with the session they belong to, and are no transcripts alone."""
+"""Folders of OpenCode whose files are read with their session."""
 
 
 def list_files(source: Source, until: float = math.inf) -> ScanResult:
@@ -481,18 +472,18 @@ def list_file(source: Source, path: Path) -> ScanResult:
 
 
 def compare_with_stored(
-    found: ScanResult, known: Mapping[str, Document], *, again: bool = False
+    found: ScanResult, known: Mapping[str, Document], *, retry_failed: bool = False
 ) -> tuple[list[FileState], list[str]]:
     """Return files whose time or size differs from what is stored, and paths that are gone.
 
-    ``again`` includes files that could not be read the last time.
+    ``retry_failed`` includes files that could not be read the last time.
     """
     changed = [
         file
         for file in found.files
         if file.path not in known
         or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
-        or (again and known[file.path].trouble)
+        or (retry_failed and known[file.path].trouble)
     ]
     present = {file.path for file in found.files}
     unread = {problem.path for problem in found.problems if problem.hides}
@@ -527,9 +518,9 @@ def _within(path: str, folders: set[str]) -> bool:
 
 
 MAX_INLINE_FILES: Final = 16
-"""Changed files that a search takes in itself; more are named, and `sync` is the place for them."""
+"""Changed files that a search ingests itself; more are left to `sync`."""
 MAX_INLINE_BYTES: Final = 1_000_000
-"""Bytes of changed files that a search reads itself: seconds of work. Larger files are named and left to `sync`."""
+"""Bytes of changed files that a search ingests itself: seconds of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,7 +540,7 @@ def _is_due(source: Source, document: Document | None) -> bool:
         with (Path(source.root) / document.path).open("rb") as file:
             return is_log_due(file, document.cursor)
     except OSError:
-        return True  # the sync says why it cannot be read
+        return True  # the sync reports why it cannot be read
 
 
 def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshness:
@@ -565,12 +556,12 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
         found = list_files(source, started + seconds)
         if not found.complete:
             partial.append(
-                f"{source.root} was not compared with the store: the look takes longer than {seconds * 1000:g} ms."
+                f"{source.root} was not compared with the store: that takes longer than {seconds * 1000:g} ms."
             )
             continue
         known = reader.documents(source.id)
         stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
-        gone = [path for path in gone if not known[path].cursor]  # what was said stays when its log is gone
+        gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
         stale = [file for file in stale if _is_due(source, known.get(file.path))]
         if not (stale or gone):
             continue
@@ -580,15 +571,15 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
             largest = max(left, key=lambda state: unread_bytes(state, known))
             more = f" and {len(left) - 1} more" if len(left) > 1 else ""
             partial.append(
-                f"{Path(source.root) / largest.path}{more} changed and holds more than a search reads: "
-                "`scrubjay sync` takes it in."
+                f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
+                "run `scrubjay sync`."
             )
             if not (fit or gone):
                 continue
         if len(stale) + len(gone) > MAX_INLINE_FILES:
             partial.append(
                 f"{source.root} has {len(stale) + len(gone)} files that changed or were being written when they were "
-                "read: `scrubjay sync` takes them in."
+                "read: run `scrubjay sync`."
             )
         else:
             changed.append(source.id)

@@ -27,7 +27,7 @@ from scrubjay.storage.changes import PutSource
 from scrubjay.storage.interface import Store
 
 MAX_PROBED_FILES: Final = 100
-"""JSON files whose beginning is read to see whether a folder holds transcripts: a tenth of a second."""
+"""JSON files that are probed to see whether a folder holds transcripts: a tenth of a second."""
 
 
 def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tuple[Source, ScanResult | None]:
@@ -51,7 +51,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
         single = full.is_file()
         if single and may_be_transcript(full.name) and format_of_file(str(full.parent), full.name) is None:
             raise InputError(
-                f"{full} is no transcript that is known. Nothing was synced.",
+                f"{full} is not a transcript of a known format. Nothing was synced.",
                 hint="docs/transcripts.md describes the formats, with one for your own tools",
             )
         source = Source(

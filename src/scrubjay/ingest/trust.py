@@ -29,7 +29,7 @@ from scrubjay.storage.interface import Reader
 MAX_COMMITS: Final = 300
 GIT_TIMEOUT_SECONDS: Final = 3.0
 MAX_ADDRESS: Final = 120
-"""Characters of an author's address that are read: a stranger may have written one of any length."""
+"""Characters read of an author's address."""
 _OFFLINE: Final = tuple(
     word
     for name in ("file", "ext", "ssh", "git", "http", "https")
@@ -128,7 +128,6 @@ class TrustChoice:
 
 
 NO_CHOICE: Final = TrustChoice()
-"""Leave what was chosen before."""
 
 
 def judge_source(

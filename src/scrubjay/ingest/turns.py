@@ -62,8 +62,8 @@ def content_without_injected(new: NewMemory) -> object:
 
 def is_only_injected(new: NewMemory) -> bool:
     """Return whether a new memory is a turn of nothing but injected memories."""
-    said = content_without_injected(new)
-    return said != new.content and isinstance(said, str) and not said.strip()
+    content = content_without_injected(new)
+    return content != new.content and isinstance(content, str) and not content.strip()
 
 
 PASSWORD_MARK: Final = "[secret:password]"
@@ -192,12 +192,12 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
         )
         for one in records
     ]
-    marks = embed_memories(
+    replacements = embed_memories(
         [prepare_memory(record) for record in new], [""] * len(new), base
     )  # before: it may fail
     forget_memories(store, scope, [one.id for one in records])
     changes: list[Change] = []
-    for one in marks:
+    for one in replacements:
         document = documents.get(one.record.id)
         changes.append(
             PutMemory(one) if document is None else PutDocument(document, fresh=(one,), grows=True)
@@ -219,5 +219,5 @@ def stated_text(new: NewMemory) -> str:
 def checked_text(value: object, field: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{field} is a {type(value).__name__}, not a text. Nothing was written.")
-    # What cannot be UTF-8 (half of a surrogate pair) cannot be stored or printed.
+    # Lone surrogates can be neither stored nor printed.
     return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")

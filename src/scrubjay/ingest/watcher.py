@@ -19,16 +19,14 @@ from scrubjay.ingest.scanner import DEFAULT_INCLUDE, IGNORE_FILES, IncludePatter
 from scrubjay.models.records import Source
 from scrubjay.models.reports import FileError, SyncReport
 
-# An editor writes, renames and touches within this time; a person hardly notices it.
+# Editors write, rename and touch within this time.
 DEBOUNCE = 1.5
-# A tree that is never quiet is reported all the same after this many debounces (15 s by default).
+# A tree that is never quiet is reported after this many debounces.
 LONGEST_WAIT = 10
-# Linux queues 16,384 notices and drops the rest without a word to us; one new file makes four or five. A
-# batch past this number of names may have lost some, and a folder whose notice was lost is not watched.
+# Linux queues 16,384 events, four or five a new file, and drops the rest silently: a larger batch may have lost some.
 MAX_NAMES = 2_000
-# How long, at most, a root that came back, or the end of a quiet time, goes unnoticed: milliseconds.
+# Milliseconds.
 _TICK_MS, _STEP_MS = 200, 50
-# A watcher that fails this often in a row without telling anything in between is given up.
 _MOST_FAILURES = 3
 _ADDED, _DELETED = 1, 3
 
@@ -73,11 +71,11 @@ class _PendingChanges:
         return now - self.last >= debounce or now - self.first >= LONGEST_WAIT * debounce
 
     def take(self, missing: tuple[Path, ...]) -> FileChanges:
-        told = FileChanges(
+        changes = FileChanges(
             tuple(Path(name) for name in sorted(self.names)), not self.reason, missing, self.reason
         )
         self.names, self.reason, self.first = set(), "", None
-        return told
+        return changes
 
 
 def watch_roots(
@@ -109,8 +107,10 @@ def watch_roots(
         except OSError as error:
             raise _refused(places, error) from error
         except RuntimeError as error:
+            from watchfiles._rust_notify import WatchfilesRustInternalError
+
             pending.failures += 1
-            if not _is_watcher_error(error):
+            if not isinstance(error, WatchfilesRustInternalError):
                 raise
             if pending.failures > _MOST_FAILURES:
                 raise _refused(places, error) from error
@@ -126,8 +126,8 @@ def _listen(
             now = time.monotonic()
             pending.failures = 0
             sieve.pour(batch, pending, now)
-            moved = [place for place in places if place.moved(batch, pending, now)]
-            if moved:
+            moved = [place.moved(batch, pending, now) for place in places]  # each notes its change
+            if any(moved):
                 return
             if pending.due(now, debounce):
                 if pending.rearm:
@@ -154,12 +154,6 @@ def _batches(
         ignore_permission_denied=True,
     ):
         yield {(int(change), name) for change, name in batch}
-
-
-def _is_watcher_error(error: RuntimeError) -> bool:
-    from watchfiles._rust_notify import WatchfilesRustInternalError
-
-    return isinstance(error, WatchfilesRustInternalError)
 
 
 def _refused(places: list[_Root], error: Exception) -> SourceError:
@@ -196,7 +190,7 @@ class _Root:
             real = os.path.realpath(self.path, strict=True)
             info = os.stat(real)
         except OSError:
-            return None  # missing, which is a state that is told, not a failure
+            return None  # missing
         return real, info.st_dev, info.st_ino
 
 
@@ -228,7 +222,7 @@ class _Sieve:
         ):
             return
         elif change == _ADDED and os.path.isdir(path):
-            # What was put into it before it was watched has sent no notice.
+            # Files put into it before it was watched sent no event.
             pending.lose(f"the folder {path} appeared", now)
         elif not below or self.include.takes(last, below.replace(os.sep, "/")):
             if below or not os.path.isdir(path):

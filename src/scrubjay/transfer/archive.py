@@ -40,7 +40,7 @@ from scrubjay.redaction.redactor import redact_text
 from scrubjay.transfer.export import EXPORT_FORMAT, EXPORT_VERSION, LINE_KINDS, MAX_LINE
 
 MAX_INTEGER: Final = 2**63 - 1
-"""Greatest whole number that every store keeps."""
+"""Greatest integer that every store holds."""
 
 
 class LineFields:
@@ -410,7 +410,7 @@ def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"Line {number:,} of {file} is not JSON: {error}.", hint=REEXPORT_HINT) from error
     if not isinstance(given, dict):
-        raise InputError(f"Line {number:,} of {file} is no JSON object.", hint=REEXPORT_HINT)
+        raise InputError(f"Line {number:,} of {file} is not a JSON object.", hint=REEXPORT_HINT)
     return given
 
 

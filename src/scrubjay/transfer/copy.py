@@ -135,19 +135,20 @@ def copy_rows(here: TenantReader, target: Store, seen: CountCallback) -> None:
     documents = {
         (source.id, path): one for source in sources for path, one in here.documents(source.id).items()
     }
-    for piece in _batches(PutModel(one.model, one.state) for one in here.models()):
-        target.write(among(()), piece)
-    for new in _batches(sources):
-        target.write(among(one.key for one in new), list(map(PutSource, new)))
-    for stood in _batches(documents.values()):
-        target.write(among(keys[one.source] for one in stood), list(map(PutDocument, stood)))
+    for batch in _batches(PutModel(one.model, one.state) for one in here.models()):
+        target.write(among(()), batch)
+    for some_sources in _batches(sources):
+        target.write(among(one.key for one in some_sources), list(map(PutSource, some_sources)))
+    for some_documents in _batches(documents.values()):
+        document_keys = {keys[one.source] for one in some_documents}
+        target.write(among(document_keys), list(map(PutDocument, some_documents)))
     _copy_memories(here, target, documents, keys, seen)
     _copy_graph(here, target)
     _copy_history(here, target)
     for fingerprint, texts in here.texts():
         target.write(among(()), [PutVectors(fingerprint, {}, texts)])
-    for marks in here.tombstones():
-        target.write(among(()), [PutTombstones(tuple(marks))])
+    for tombstones in here.tombstones():
+        target.write(among(()), [PutTombstones(tuple(tombstones))])
     versions = here.versions()
     if versions is not None:
         target.write(among(()), [PutVersions(versions)])
@@ -172,69 +173,75 @@ def _copy_memories(
 ) -> None:
     tenant = here.scope.tenant
     with target.whole(tenant) as there:
-        begun = there.counts().memories > 0
+        resumed = there.counts().memories > 0
     done = 0
     # What an interrupted copy left; without any, no view is held open, since the log would grow with every write.
-    with target.whole(tenant) if begun else nullcontext() as left:
-        for piece in _batches(chain.from_iterable(here.memories())):
-            ids = [one.record.id for one in piece]
-            own = {one.record.key for one in piece}
-            own |= {keys[one.record.place.source] for one in piece if one.record.place is not None}
+    with target.whole(tenant) if resumed else nullcontext() as left:
+        for batch in _batches(chain.from_iterable(here.memories())):
+            ids = [one.record.id for one in batch]
+            batch_keys = {one.record.key for one in batch}
+            batch_keys |= {keys[one.record.place.source] for one in batch if one.record.place is not None}
             before = {} if left is None else left.keys_of(ids)
-            scope = _copy_scope(tenant, own.union(before.values()))
-            changes = _missing_memories(piece, documents, target, scope if before else None)
+            scope = _copy_scope(tenant, batch_keys.union(before.values()))
+            changes = _missing_memories(batch, documents, target, scope if before else None)
             if read := here.readings(ids):
                 changes.append(PutReadings(tuple(read.values())))
             if changes:
                 target.write(scope, changes)
-            done += len(piece)
+            done += len(batch)
             seen(done)
 
 
 def _missing_memories(
-    piece: Sequence[PreparedMemory],
+    batch: Sequence[PreparedMemory],
     documents: dict[tuple[str, str], Document],
     target: Store,
     scope: UnrestrictedScope | None,
 ) -> list[Change]:
-    held: dict[str, Record] = {}
+    stored: dict[str, Record] = {}
     if scope is not None:
         with target.reader(scope) as there:
-            held = there.get([one.record.id for one in piece])
+            stored = there.get([one.record.id for one in batch])
     changes: list[Change] = []
-    standing: dict[tuple[str, str], list[PreparedMemory]] = {}
+    by_document: dict[tuple[str, str], list[PreparedMemory]] = {}
     late: dict[str, dict[str, tuple[str, object]]] = {}
-    for one in piece:
+    for one in batch:
         record = one.record
-        if held.get(record.id) == record:  # its vectors may have come since
+        if stored.get(record.id) == record:  # its vectors may have come since
             for fingerprint, codes in one.vectors.items():
                 late.setdefault(fingerprint, {})[record.id] = (record.content_hash, codes)
         elif record.place is None:
             changes.append(PutMemory(one))
         else:
-            standing.setdefault((record.place.source, record.place.path), []).append(one)
-    changes += [PutDocument(documents[where], tuple(fresh), grows=True) for where, fresh in standing.items()]
+            by_document.setdefault((record.place.source, record.place.path), []).append(one)
+    changes += [
+        PutDocument(documents[where], tuple(fresh), grows=True) for where, fresh in by_document.items()
+    ]
     return changes + [PutVectors(fingerprint, vectors) for fingerprint, vectors in late.items()]  # type: ignore[arg-type]
 
 
 def _copy_graph(here: TenantReader, target: Store) -> None:
     tenant = here.scope.tenant
     concepts, categories = here.concepts(), here.categories()
-    for named in _batches(concepts):
-        target.write(_copy_scope(tenant, (one.key for one in named)), list(map(PutConcept, named)))
-    for filed in _batches(categories):
-        target.write(_copy_scope(tenant, (one.key for one in filed)), list(map(PutCategory, filed)))
+    for some_concepts in _batches(concepts):
+        target.write(
+            _copy_scope(tenant, (one.key for one in some_concepts)), list(map(PutConcept, some_concepts))
+        )
+    for some_categories in _batches(categories):
+        target.write(
+            _copy_scope(tenant, (one.key for one in some_categories)), list(map(PutCategory, some_categories))
+        )
     nodes = {one.id: one.key for one in concepts} | {one.id: one.key for one in categories}
     known = {concept.id for concept in concepts}
-    for piece in _batches(chain.from_iterable(here.connections())):
-        ends = {end for edge in piece for end in (edge.src, edge.dst)}
-        own = {edge.key for edge in piece}.union(here.keys_of(ends).values())
-        own |= {nodes[end] for end in ends if end in nodes}
+    for edges in _batches(chain.from_iterable(here.connections())):
+        ends = {end for edge in edges for end in (edge.src, edge.dst)}
+        keys = {edge.key for edge in edges}.union(here.keys_of(ends).values())
+        keys |= {nodes[end] for end in ends if end in nodes}
         # An edge may refer to an entity that nobody knows any more: it exists while the edge is written.
-        lost = sorted({edge.dst for edge in piece if edge.kind == "references" and edge.dst not in known})
+        lost = sorted({edge.dst for edge in edges if edge.kind == "references" and edge.dst not in known})
         changes: list[Change] = [PutConcept(Entity(one, COPY_RUN_PREFIX, UNKNOWN_CONCEPT)) for one in lost]
-        changes += [PutEdges(tuple(piece)), *(DropConcept(one, COPY_RUN_PREFIX) for one in lost)]
-        target.write(_copy_scope(tenant, own), changes)
+        changes += [PutEdges(tuple(edges)), *(DropConcept(one, COPY_RUN_PREFIX) for one in lost)]
+        target.write(_copy_scope(tenant, keys), changes)
     for places in _batches(here.places()):
         target.write(_copy_scope(tenant, (one.key for one in places)), places)
 
@@ -246,11 +253,11 @@ def _copy_history(here: TenantReader, target: Store) -> None:
     with target.whole(tenant) as left:  # what an interrupted copy wrote
         there = [event for batch in left.past() for event in batch]
     for events in _batches(_missing_events(here, there)):
-        named = here.keys_of(
+        memory_keys = here.keys_of(
             one for event in events for one in (event.memory, event.other) if one is not None
         )
-        own = {event.key for event in events}.union(named.values())
-        target.write(_copy_scope(tenant, own), [PutEvents(tuple(events), past=True)])
+        keys = {event.key for event in events}.union(memory_keys.values())
+        target.write(_copy_scope(tenant, keys), [PutEvents(tuple(events), past=True)])
 
 
 def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Event]:
@@ -271,7 +278,6 @@ def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Even
 
 
 PROBE_SAMPLES: Final = 20
-"""Memories whose words and vectors are searched for."""
 PROBE_WORDS: Final = 4
 PROBE_HITS: Final = 10
 EXACT_UP_TO: Final = 100_000
@@ -301,9 +307,9 @@ def _sample_searches(
         groups = [TermGroup(word, (word,)) for word in words]
         yield f"the words of {record.id}", reader.words(groups, NO_FILTER).top(PROBE_HITS)
     for fingerprint in models:
-        held = here.vectors(fingerprint, [record.id]).get(record.id)
-        if held is not None and held.scales[0] > 0:
-            row = held.data[0].astype(np.float64)
+        vectors = here.vectors(fingerprint, [record.id]).get(record.id)
+        if vectors is not None and vectors.scales[0] > 0:
+            row = vectors.data[0].astype(np.float64)
             query = (row / np.sqrt((row**2).sum())).astype(np.float32)
             yield (
                 f"the vector of {record.id} by {fingerprint}",
@@ -400,15 +406,15 @@ def _copy_once(
                 f"{error} The copy of tenant {scope.tenant} to {target.url} is not finished; what is there stays.",
                 hint=error.hint or "put that right, and run the same copy again: it goes on where it was",
             ) from error
-        held = _verify(here, target, report("verify", total))
+        digest = _verify(here, target, report("verify", total))
         done = ConsolidationRun(
             COPY_RUN, COPY_RUN_PREFIX, "done", "1", began, now_micros(), {"memories": total}
         )
         target.write(scope, [PutRun(done)], durable=True)
     else:
-        held = _verify(here, target, report("verify", total))
+        digest = _verify(here, target, report("verify", total))
     seconds = time.monotonic() - started
-    return CopyReport(scope.tenant, target.url, held.counts, held.digests, state != "new", seconds)
+    return CopyReport(scope.tenant, target.url, digest.counts, digest.digests, state != "new", seconds)
 
 
 def _copy_state(whole: TenantReader) -> str:

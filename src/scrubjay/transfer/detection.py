@@ -50,9 +50,7 @@ def _any(folder: Path, patterns: tuple[str, ...]) -> bool:
 
 
 HEAD_BYTES: Final = 64 * 1024
-"""Bytes of a file that are looked at."""
 MAX_NOTES: Final = 50
-"""Notes of a folder that are looked at."""
 IMPORT_FORMATS: Final = (
     "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
 )  # fmt: skip
@@ -78,8 +76,8 @@ def detect_format(path: Path) -> str:
         raise SourceError(f"{path} cannot be read: {error.strerror}. Nothing was imported.") from error
     if found is None:
         raise InputError(
-            f"{path} is of no format that is known. Looked for: {_LOOKED_FOR}. Nothing was imported.",
-            hint="name it with --format; plain notes and conversations are taken in by `scrubjay sync`",
+            f"{path} has an unknown format. Looked for: {_LOOKED_FOR}. Nothing was imported.",
+            hint="name it with --format; `scrubjay sync` ingests plain notes and conversations",
         )
     return found
 
@@ -94,7 +92,7 @@ def synced_folder(path: Path, format: str) -> SyncedFolder:
     if found is None:
         raise InputError(
             f"{path} holds no memory of {format}. Nothing was imported.",
-            hint="docs/import.md says what it looks for",
+            hint="docs/import.md lists what it looks for",
         )
     return found
 
@@ -129,11 +127,10 @@ def _file(path: Path) -> str | None:
             return "basic-memory"
         return "openclaw" if openclaw_folder(path) is not None else None
     for line in head.split(b"\n"):
-        value = _value(line)
-        if value is not None:
-            found = _record(value)
-            if found is not None:
-                return found
+        value = _json_object(line)
+        found = _record(value) if value is not None else None
+        if found is not None:
+            return found
     return _record(dict.fromkeys(re.findall(r'"(\w+)"\s*:', head.decode("utf-8", "replace"))))
 
 
@@ -146,18 +143,16 @@ def _record(value: dict[str, Any]) -> str | None:
         return "mcp-memory"
     if {"version", "exportedAt"} <= value.keys():
         return "agentmemory"
+    results = value.get("results")
     if "memory" in value or (
-        "results" in value and value["results"] is not None and _memories(value["results"])
+        isinstance(results, list)
+        and (not results or (isinstance(results[0], dict) and "memory" in results[0]))
     ):
         return "mem0"
     return "jsonl" if isinstance(value.get("content", value.get("text")), str) else None
 
 
-def _memories(value: object) -> bool:
-    return isinstance(value, list) and (not value or (isinstance(value[0], dict) and "memory" in value[0]))
-
-
-def _value(line: bytes) -> dict[str, Any] | None:
+def _json_object(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

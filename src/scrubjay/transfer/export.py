@@ -22,13 +22,12 @@ from scrubjay.storage.interface import Reader
 
 EXPORT_FORMAT: Final = "scrubjay-export"
 EXPORT_VERSION: Final = 1
-"""Version of the lines; whoever finds a greater one stops."""
+"""Version of the lines."""
 LINE_KINDS: Final = ("header", "source", "concept", "run", "document", "memory", "edge", "event", "footer")
-"""What a line can be, in the order in which they stand."""
+"""Kinds of lines, in order."""
 MAX_LINE: Final = 64 * 1024 * 1024
 """Bytes of a line: the longest memory (10,000,000 characters) with every character escaped."""
 EDGE_FIELDS: Final = ("src", "kind", "dst", "weight", "at", "origin")
-"""Fields of an edge's line that are told as they are."""
 EVENT_FIELDS: Final = ("memory", "op", "at", "run", "other", "count", "before", "actor")
 """Fields of an event's line; its key is that of its memory."""
 
@@ -128,9 +127,9 @@ def _line(what: str, /, **values: Any) -> dict[str, Any]:
 
 
 EXPORT_PAGE: Final = 500
-"""Memories that are held at once, and documents' passages as many as one document has."""
+"""Memories read at once."""
 EXPORTED_EDGES: Final = tuple(kind for kind in STORED_EDGE_KINDS if kind != "belongs")
-"""Edges that are carried; where a memory is filed is found anew."""
+"""Exported edges; categories are derived again."""
 ALL_ROWS: Final = 10_000_000
 """More events and runs than a page of memories has."""
 

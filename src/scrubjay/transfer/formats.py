@@ -71,15 +71,13 @@ class SyncedFolder:
 
 
 ImportedItem: TypeAlias = ImportedMemory | ImportedName | ImportedRelation | RejectedItem
-"""What a reader finds."""
 FormatReader: TypeAlias = Callable[[Path], Iterator[ImportedItem]]
-"""A file or folder -> what it holds."""
 
 
 MAX_LINE: Final = 64 * 1024 * 1024
-"""Bytes of a line, as of an export of ours."""
+"""Bytes of a line."""
 MAX_FILE: Final = 256 * 1024 * 1024
-"""Bytes of a file that is one JSON value: it is parsed whole, and takes some times that."""
+"""Bytes of a file that is one JSON value: parsed it takes several times that."""
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 NOTHING_IMPORTED: Final = "Nothing was imported."
 
@@ -115,7 +113,7 @@ def _json_object(where: str, raw: bytes) -> tuple[str, dict[str, Any]] | Rejecte
         return RejectedItem(where, f"it is not UTF-8 at byte {error.start}")
     except (ValueError, RecursionError) as error:
         return RejectedItem(where, f"it is not JSON: {str(error)[:100]}")
-    return (where, value) if isinstance(value, dict) else RejectedItem(where, "it is no JSON object")
+    return (where, value) if isinstance(value, dict) else RejectedItem(where, "it is not a JSON object")
 
 
 def read_json(file: Path) -> Any:
@@ -296,7 +294,6 @@ def _agentmemory_relations(entry: dict[str, Any]) -> Iterator[ImportedRelation]:
 
 
 MAX_NOTE: Final = 10 * 1024 * 1024
-"""Bytes of a note; what is longer is no note."""
 BASIC_MEMORY_TIERS: Final = {
     "lesson": "lesson",
     "preference": "lesson",
@@ -492,7 +489,7 @@ def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
             if isinstance(value, dict):
                 yield where, {**value, "type": kind}
             else:
-                yield RejectedItem(where, "it is no JSON object")
+                yield RejectedItem(where, "it is not a JSON object")
 
 
 def _entity(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:

@@ -52,7 +52,7 @@ class IdMap:
     """Ids of the export to ids here, in a temporary database: an export may hold more memories than fit in RAM."""
 
     def __init__(self) -> None:
-        # A database without a name lies in a temporary file that nobody else sees, and goes with the connection.
+        # A database without a name is a temporary file that is deleted with the connection.
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute("CREATE TABLE name (old TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID")
@@ -81,9 +81,7 @@ class IdMap:
 
 
 MAX_SAMPLES: Final = 5
-"""Memories that are shown of an import."""
 SAMPLE_CHARACTERS: Final = 100
-"""Characters of the text of each."""
 
 
 @dataclass(slots=True)
@@ -145,7 +143,7 @@ def sample_memory(record: Record) -> ImportSample:
 MEMORY_BATCH: Final = 500
 """Memories of one transaction."""
 BATCH_CHARACTERS: Final = 4_000_000
-"""Characters after which a transaction is full, however few memories they are."""
+"""Characters after which a transaction is full."""
 
 
 @dataclass(slots=True)
@@ -206,7 +204,7 @@ class MemoryImporter:
         """Import a memory with its old id, which it may ``keep``; a passage belongs to the last document."""
         if record.place is not None:
             if self._open is None:
-                raise InputError("it stands in a document that does not stand above it")
+                raise InputError("its document is not above it")
             document = self._open.document
             record = replace(record, place=replace(record.place, source=document.source, path=document.path))
         elif self._open is not None:
@@ -246,12 +244,12 @@ class MemoryImporter:
             ]
         prepared = iter(self._embedded(fresh))
         changes: list[Change] = []
-        for part, mine in zip(parts, fresh, strict=True):
-            own = tuple(next(prepared) for _ in mine)
+        for part, new_records in zip(parts, fresh, strict=True):
+            memories = tuple(next(prepared) for _ in new_records)
             if part.opened is None:
-                changes += [PutMemory(memory) for memory in own]
+                changes += [PutMemory(memory) for memory in memories]
             else:
-                changes += self._put(part.opened, own, last=part.last)
+                changes += self._put(part.opened, memories, last=part.last)
         self._into.write(changes)
 
     def _put(self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool) -> list[Change]:
@@ -320,9 +318,9 @@ class _ExistingRows:
             into.counts["forgotten"] += 1
             return None
         into.names.put(record.id, new_id)
-        named = replace(record, id=new_id)
-        into.added(named)
-        return named
+        imported = replace(record, id=new_id)
+        into.added(imported)
+        return imported
 
 
 ROW_BATCH: Final = 2_000
@@ -447,7 +445,7 @@ class _LineImporter:
     def _source(self, source: Source) -> None:
         into = self._into
         if not into.own and source.trust == "trusted":
-            source = replace(source, trust="")  # by somebody else, of a folder of theirs
+            source = replace(source, trust="")  # chosen by another user
         place = (source_location(source), source.key)
         here = next((one for one in self._known_sources if (source_location(one), one.key) == place), None)
         known_ids = {one.id for one in self._known_sources}

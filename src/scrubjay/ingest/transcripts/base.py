@@ -26,12 +26,12 @@ from scrubjay.models.dates import DAY, SECOND, micros
 from scrubjay.models.records import Turn
 
 HEAD_BYTES = 64 * 1024
-"""What `TranscriptFormat.recognise` is shown of a file."""
+"""Bytes of a file that `TranscriptFormat.recognise` gets."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_BRANCH_NAME = 8  # characters of a random uuid: four billion, of which a session has a dozen
+_BRANCH_NAME = 8  # characters of a uuid
 _MAX_RECORD_ID = 64  # characters; ten thousand are remembered
-_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
+_EARLIEST_MILLIS = 1e11  # 1973: smaller numbers are not milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class SkippedItem:
 
 
 ReaderItem: TypeAlias = Turn | SkippedItem
-"""What may stand on a row; a row may hold several of them, or nothing."""
+"""A row holds any number of them."""
 
 TranscriptReader: TypeAlias = Callable[[LogRow], Iterable[ReaderItem]]
 """One reading of one file: called with its rows in order. ``Turn.line``, ``start`` and ``end`` are the row's."""
@@ -112,11 +112,11 @@ def branch_session(session: str, first: str) -> str:
     return f"{session}~{first[:_BRANCH_NAME]}"
 
 
-# No tool whose logs are read is older. What lies before is a clock that was never set: year 1, 1970.
+# No such tool is older: earlier times come from clocks that were never set.
 _EARLIEST = micros(datetime(2000, 1, 1, tzinfo=UTC))
-# Clocks of two machines differ by less; what lies further ahead was not said then.
+# Clocks of two machines differ by less.
 _AHEAD = DAY
-# Seconds of the year 5138, so that a larger number counts in thousandths; the same again for millionths.
+# Seconds of the year 5138: a larger number is in milliseconds, microseconds or nanoseconds.
 _MOST_SECONDS = 1e11
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -190,7 +190,7 @@ def _iso(text: str) -> int | None:
 
 
 def _number(value: float) -> int | None:
-    # Above the last power no time is left; NaN is in no range.
+    # NaN is in no range.
     if isinstance(value, bool) or not 0 < value < _MOST_SECONDS * 1_000_000_000:
         return None
     while value >= _MOST_SECONDS:
@@ -207,7 +207,7 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
     if "<" not in text:
         return text
     kept, position = [], 0
-    open_only: set[str] = set()  # never closed after this place: looking again would take quadratic time
+    open_only: set[str] = set()  # without a closing tag: searching again would be quadratic
     for match in _opening(names).finditer(text):
         name = match[1]
         if match.start() < position or name in open_only:
@@ -250,7 +250,7 @@ def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[t
             continue
         keys = list(reversed(chain))
         place = placed.get(at, len(found))
-        # A path goes on where it stopped, unless another went on there already, or it is the main one.
+        # A path continues an earlier one at its end, unless that is the main one.
         if not 0 < place < len(found) or found[place][1][-1] != at:
             place = len(found)
             found.append((branch_session(session, keys[0]) if found else session, []))
@@ -260,7 +260,7 @@ def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[t
 
 
 MAX_TRACKED_RECORDS = 10_000
-"""How far back somebody goes to say it differently: a day of talk. About 3 MB."""
+"""How far back a branch may begin: a day of conversation, about 3 MB."""
 
 
 @dataclass(slots=True)
@@ -325,10 +325,10 @@ def sibling_names(root: Path, folder: str) -> tuple[str, ...]:
 
 
 DUE_BYTES = 100 * 1024
-"""What OpenClaw reads a session's log on at, as does its neighbourhood: minutes of talk with tools."""
+"""Growth at which a log is read on, as in OpenClaw."""
 
 DUE_LINES = 50
-"""The same in messages, for a talk in short ones."""
+"""The same in messages."""
 
 
 def is_log_due(
@@ -351,7 +351,7 @@ def is_cursor_valid(file: BinaryIO, cursor: int) -> bool:
         return False
     file.seek(cursor - 1)
     around = file.read(2)
-    # A last line without its line end was read, since it was whole: what follows it now must be the end.
+    # The last line may have been read without its line end, which must follow now.
     return around[:1] == b"\n" or around[1:] in {b"", b"\n", b"\r"}
 
 

@@ -42,9 +42,9 @@ _NOISE = frozenset(
         "thoughts", "user_editable_context",
     }
 )  # fmt: skip
-# Private characters around the name of a source ("cite", "turn0search1"), and the older 【12†source】.
+# Citation marks in private-use characters, and the older 【12†source】.
 _CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
-_LATEST_SECONDS = 1e11  # the year 5138: a larger number is no time in seconds
+_LATEST_SECONDS = 1e11  # the year 5138: larger numbers are not seconds
 
 
 def _recognise(path: str, head: bytes) -> bool:
@@ -62,16 +62,16 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     if not mapping:
         yield SkippedItem("conversation without messages")
         return
-    named = as_string(conversation.get("conversation_id")) or as_string(conversation.get("id"))
+    conversation_id = as_string(conversation.get("conversation_id")) or as_string(conversation.get("id"))
     title = as_string(conversation.get("title"))
     lines = dict(zip(mapping, places, strict=False))
     seen: set[str] = set()
     leaf = as_string(conversation.get("current_node"))
-    for session, keys in message_paths(_parents(mapping), leaf, named or next(iter(mapping))):
+    for session, keys in message_paths(_parents(mapping), leaf, conversation_id or next(iter(mapping))):
         for key in keys:
             message = as_object(mapping[key].get("message"))
             found = _text(message) if message else None
-            own = as_string(message.get("id")) or f"{named}:{key}"
+            own = as_string(message.get("id")) or f"{conversation_id}:{key}"
             if isinstance(found, str) and own in seen:
                 found = SkippedItem("message that is there twice")
             if isinstance(found, SkippedItem):
@@ -79,8 +79,10 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
             elif found:
                 seen.add(own)
                 role = as_string(as_object(message.get("author")).get("role"))
+                seconds = message.get("create_time")
+                timed = isinstance(seconds, int | float) and seconds < _LATEST_SECONDS
                 yield Turn(
-                    own, role, found, session, lines[key], row.start, row.end, _seconds(message.get("create_time")),
+                    own, role, found, session, lines[key], row.start, row.end, as_micros(seconds) if timed else None,
                     agent=NAME, origin=_ORIGINS[role], title=title,
                 )  # fmt: skip
 
@@ -111,15 +113,9 @@ def _text(message: dict[str, Any]) -> str | SkippedItem:
         return skip_kind(kind, (), "content")
     if message.get("channel") == "analysis":
         return SkippedItem("thoughts")
-    return _CITED.sub("", joined_text(map(_part, as_array(content.get("parts")))))
-
-
-def _part(part: object) -> str:
-    return part if isinstance(part, str) else as_string(as_object(part).get("text"))
-
-
-def _seconds(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value < _LATEST_SECONDS else None
+    parts = as_array(content.get("parts"))
+    texts = [part if isinstance(part, str) else as_string(as_object(part).get("text")) for part in parts]
+    return _CITED.sub("", joined_text(texts))
 
 
 CHATGPT = TranscriptFormat(NAME, f"{NAME} 1", False, _recognise, read_elements, _reader)

@@ -92,7 +92,7 @@ class _ClaudeCodeLog:
         self._agent = stem.removeprefix("agent-") if stem.startswith("agent-") else ""
         self._lineage = BranchTracker()
         self._title = ""
-        self._named = False  # by a person, whose title stands against the program's
+        self._named = False  # by a person, which overrules generated titles
 
     def read(self, row: LogRow) -> Iterable[ReaderItem]:
         record = row.value
@@ -103,16 +103,16 @@ class _ClaudeCodeLog:
             return (self._call(kind, record),)
         parent = record_id(record.get("parentUuid")) or record_id(record.get("logicalParentUuid"))
         side = record.get("isSidechain") is True
-        text, left = _record_words(kind, record)
+        text, skipped = _record_words(kind, record)
         prompt = kind == "user" and not side
-        way = self._lineage.add(uuid, parent, turn=bool(text), side=side, prompt=prompt and bool(text))
+        branch = self._lineage.add(uuid, parent, turn=bool(text), side=side, prompt=prompt and bool(text))
         if not text:
-            return left
+            return skipped
         session = as_string(record.get("sessionId")) or self._stem
         if side:
-            session = f"{session}/{as_string(record.get('agentId')) or self._agent or (way or uuid)[:8]}"
-        elif way:
-            session = branch_session(session, way)
+            session = f"{session}/{as_string(record.get('agentId')) or self._agent or (branch or uuid)[:8]}"
+        elif branch:
+            session = branch_session(session, branch)
         role = "assistant" if kind == "assistant" else "user"
         turn = Turn(
             key=uuid or f"{session}:{row.line}",
@@ -128,7 +128,7 @@ class _ClaudeCodeLog:
             origin="owner" if role == "user" and not side else "agent",
             title=self._title,
         )
-        return (turn, *left)
+        return (turn, *skipped)
 
     def _call(self, kind: str, record: dict[str, Any]) -> SkippedItem:
         if kind == "custom-title":
@@ -173,17 +173,17 @@ def _content(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
         [{"type": "text", "text": content}] if isinstance(content, str) else map(as_object, as_array(content))
     )
     parts: list[str] = []
-    left: list[SkippedItem] = []
+    skipped: list[SkippedItem] = []
     for block in blocks:
         kind = as_string(block.get("type"))
         if kind == "text":
             parts.append(strip_tags(as_string(block.get("text")), WRAPPERS))
         else:
-            left.append(SkippedItem(kind or "block without a type", unknown=kind not in _BLOCKS))
-    if any(one.kind == "tool_result" for one in left):
-        return "", tuple(left)  # what stands beside a result was put there with it
+            skipped.append(SkippedItem(kind or "block without a type", unknown=kind not in _BLOCKS))
+    if any(one.kind == "tool_result" for one in skipped):
+        return "", tuple(skipped)  # text beside a tool result belongs to it
     text = joined_text(part for part in parts if not _UNSAID.match(part))
-    return text, tuple(left) if text or left else (SkippedItem("command or reminder"),)
+    return text, tuple(skipped) if text or skipped else (SkippedItem("command or reminder"),)
 
 
 CLAUDE_CODE = TranscriptFormat(
@@ -202,7 +202,7 @@ _SPEAKERS = {"human": ("user", "owner"), "assistant": ("assistant", "agent")}
 _NOISE = frozenset(
     {"flag", "image", "redacted_thinking", "thinking", "token_budget", "tool_result", "tool_use"}
 )
-# Older exports wrap in tags what newer ones give as blocks of their own.
+# Older exports use tags where newer ones have blocks.
 _WRAPPED = frozenset({"antArtifact", "antThinking"})
 
 
@@ -217,11 +217,11 @@ def _claude_export_reader(root: Path, path: str) -> TranscriptReader:
 
 def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     conversation = row.value
-    named = as_string(conversation.get("uuid")) or f"conversation {row.line}"
+    conversation_id = as_string(conversation.get("uuid")) or f"conversation {row.line}"
     title = as_string(conversation.get("name"))
     messages: dict[str, tuple[int, dict[str, Any]]] = {}
     for place, message in enumerate(map(as_object, as_array(conversation.get("chat_messages"))), 1):
-        key, line = as_string(message.get("uuid")) or f"{named}:{place}", next(places)
+        key, line = as_string(message.get("uuid")) or f"{conversation_id}:{place}", next(places)
         if key in messages:
             yield SkippedItem("message that is there twice")
         else:
@@ -229,7 +229,7 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     if not messages:
         yield SkippedItem("conversation without messages")
     leaf = as_string(conversation.get("current_leaf_message_uuid"))
-    for session, keys in message_paths(_parents(messages), leaf, named):
+    for session, keys in message_paths(_parents(messages), leaf, conversation_id):
         for key in keys:
             line, message = messages[key]
             sender = as_string(message.get("sender"))

@@ -74,7 +74,7 @@ def _recognise(path: str, head: bytes) -> bool:
 class _Log:
     def __init__(self, stem: str) -> None:
         self._session = ""  # as the first line names it
-        self._first = stem  # the session that all this was first said in
+        self._first = stem  # the session in which this was first said
         self._agent = False
         self._branch = ""
         self._rolled_back = False
@@ -117,7 +117,7 @@ class _Log:
 
     def _meta(self, payload: dict[str, Any]) -> None:
         name = as_string(payload.get("id"))
-        # A fork's own line comes first, then those of the session that it copies.
+        # A fork's own line comes first, then those of the copied session.
         self._first = name or self._first
         if self._session:
             return

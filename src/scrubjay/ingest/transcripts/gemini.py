@@ -40,42 +40,42 @@ from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_
 from scrubjay.models.records import Turn
 
 SPEAKERS = {"user": ("user", "owner"), "gemini": ("assistant", "agent"), "model": ("assistant", "agent")}
-"""Type of a message, or role of a content -> role and origin of its turn."""
+"""Type of a message, or role of a content, to role and origin of its turn."""
 
 _NOISE = (
     "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "fileData",
     "inlineData", "videoMetadata", "toolCall", "toolResponse",
 )  # fmt: skip
 _GIVEN = frozenset({"hook_context", "session_context", "state_snapshot"})
-# The program's own commands. "/etc/hosts is empty" has a second slash in its first word, and is a person's.
+# Commands of the program; a second slash in the first word makes it a path.
 _COMMAND = re.compile(r"\s*[/?][\w:.-]*(?:\s.*)?\Z", re.DOTALL)
-# What versions before session_context opened every conversation with.
+# The opening of conversations before session_context.
 _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
-def message_words(content: object, user: bool, left: list[SkippedItem]) -> str:
+def message_words(content: object, user: bool, skipped: list[SkippedItem]) -> str:
     """Return a message's text; ``left`` collects what was left out of it.
 
     >>> left = []
     >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, left), left
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
     """
-    text = joined_text(_parts(content, left))
+    text = joined_text(_parts(content, skipped))
     if not user or not text:
         return text
     if text.startswith(_OPENING):
-        left.append(SkippedItem("session_context"))
+        skipped.append(SkippedItem("session_context"))
         return ""
     kept = strip_tags(text, _GIVEN)
     if kept != text:
-        left.append(SkippedItem("context"))
+        skipped.append(SkippedItem("context"))
     if _COMMAND.match(kept):
-        left.append(SkippedItem("command"))
+        skipped.append(SkippedItem("command"))
         return ""
     return kept.strip("\n")
 
 
-def _parts(content: object, left: list[SkippedItem]) -> list[str]:
+def _parts(content: object, skipped: list[SkippedItem]) -> list[str]:
     texts = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
@@ -84,11 +84,11 @@ def _parts(content: object, left: list[SkippedItem]) -> list[str]:
         fields = as_object(part)
         noise = next((name for name in _NOISE if fields.get(name)), None)
         if noise:
-            left.append(SkippedItem(noise))
+            skipped.append(SkippedItem(noise))
         elif "text" in fields:
             texts.append(as_string(fields["text"]))
         elif fields:
-            left.append(skip_kind(next(iter(fields)), (), "part"))
+            skipped.append(skip_kind(next(iter(fields)), (), "part"))
     return texts
 
 
@@ -110,7 +110,7 @@ def project_root(root: Path, path: str) -> str | None:
     try:
         return read_file(root, "/".join([*folders, ".project_root"])).text.strip() or None
     except SourceError:
-        return None  # versions before 2026 named the folder by a hash and wrote no such file
+        return None  # versions before 2026
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class ConversationReading:
     spawned: bool = False
     cwd: str | None = None
     title: str = ""
-    fork: str | None = None  # the key that the branch begins with; "" until something is said on it
+    fork: str | None = None  # first key of the branch; "" until its first turn
     read: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -167,12 +167,12 @@ class ConversationReading:
         if kind not in SPEAKERS:
             yield skip_kind(kind, _NOTICES, "message")
             return
-        left: list[SkippedItem] = []
+        skipped: list[SkippedItem] = []
         shown = message.get("displayContent")
         text = message_words(
-            shown if kind == "user" and shown else message.get("content"), kind == "user", left
+            shown if kind == "user" and shown else message.get("content"), kind == "user", skipped
         )
-        yield from left
+        yield from skipped
         if text.isspace() or not text:
             return
         self.read.add(key)
@@ -238,9 +238,9 @@ class _Logs:
         elif not session or not isinstance(number, int) or key in self.read:
             yield SkippedItem("prompt without a place of its own")
         else:
-            left: list[SkippedItem] = []
-            text = message_words(as_string(entry.get("message")), True, left)
-            yield from left
+            skipped: list[SkippedItem] = []
+            text = message_words(as_string(entry.get("message")), True, skipped)
+            yield from skipped
             if text:
                 self.read.add(key)
                 yield Turn(
@@ -274,9 +274,9 @@ class _Checkpoint:
         if speaker not in SPEAKERS:
             yield skip_kind(speaker, (), "role")
             return
-        left: list[SkippedItem] = []
-        text = message_words(content.get("parts"), speaker == "user", left)
-        yield from left
+        skipped: list[SkippedItem] = []
+        text = message_words(content.get("parts"), speaker == "user", skipped)
+        yield from skipped
         if text:
             role, origin = SPEAKERS[speaker]
             yield Turn(

@@ -29,7 +29,7 @@ _SPEAKERS = {
     **dict.fromkeys(("assistant", "ai", "model", "bot"), ("assistant", "agent")),
 }
 _LEFT = frozenset({"system", "developer", "tool", "function"})
-_MOST_ROLE = 64  # a word or a name; a text is another kind of data
+_MOST_ROLE = 64  # a longer role is other data
 _TEXT = frozenset({"text", "input_text", "output_text"})
 
 
@@ -60,15 +60,15 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     folded = role.casefold()
     if folded in _LEFT:
         return (SkippedItem(f"{folded} message"),)
-    text, left = _content(record["content"])
+    text, skipped = _content(record["content"])
     if not text:
-        return left or (SkippedItem("blank"),)
+        return skipped or (SkippedItem("blank"),)
     role, origin = _SPEAKERS.get(folded, (role, "untrusted"))
     session, name = _name(record.get("session")) or stem, _name(record.get("id"))
     project = as_string(record.get("project"))
     url = "://" in project or project.startswith("git@")
     turn = Turn(
-        # Sessions and ids of this format may be called "1" in every file, so what was said is part of the key.
+        # Sessions and ids may be "1" in every file, so the text is part of the key.
         key=f"{session}:{name or f'#{row.line}'}:{text_digest(role, text)}",
         role=role,
         text=text,
@@ -83,19 +83,19 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
         origin=origin,
         title=as_string(record.get("title")),
     )
-    return (turn, *left)
+    return (turn, *skipped)
 
 
 def _content(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
     parts: list[str] = []
-    left: list[SkippedItem] = []
+    skipped: list[SkippedItem] = []
     for part in [content] if isinstance(content, str) else as_array(content):
         kind = as_string(as_object(part).get("type")) or "text"
         if kind in _TEXT:
             parts.append(part if isinstance(part, str) else as_string(as_object(part).get("text")))
         else:
-            left.append(SkippedItem(kind))
-    return joined_text(parts), tuple(left)
+            skipped.append(SkippedItem(kind))
+    return joined_text(parts), tuple(skipped)
 
 
 def _name(value: object) -> str:

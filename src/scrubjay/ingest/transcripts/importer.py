@@ -77,10 +77,8 @@ def recognise_format(path: str, head: bytes) -> TranscriptFormat | None:
 
 
 MAX_KIND_CHARACTERS = 60
-"""Of a skipped item's kind: it is shown on a terminal, and a log may call a record anything."""
 
 MAX_TITLE_CHARACTERS = 200
-"""As long as a first line that somebody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +123,11 @@ def _storable_turn(one: Turn | SkippedItem | BrokenRow) -> Turn | SkippedItem | 
 
 
 TURN_BATCH: Final = 500
-"""Turns of one part of a transcript: what is lost when the process is killed, and what is held in memory."""
+"""Turns of one part of a transcript, which is held in memory and lost if the process is killed."""
 FINGERPRINT_BYTES: Final = 4_096
 """Bytes at the beginning of a log and before its cursor by which it is recognised."""
 ORDINALS_PER_LINE: Final = 1_000
-"""Ordinals of one line of a transcript: more pieces than that of one turn share the last."""
+"""Ordinals of one line of a transcript; further pieces of a turn share the last."""
 TURN_TIER: Final = "observation"
 SKIPPED_IN_PAUSE: Final = SkippedItem("said during a pause")
 SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
@@ -166,7 +164,7 @@ def import_transcript(
         reason = _report_unreadable(run, source, state, error)
         return iter(() if stored else (run.unreadable(source, state, None, reason),))
     if form is None and stored is not None and stored.cursor:
-        # Emptied, or another file by now: what was said in it stays, also when it goes altogether.
+        # Emptied or replaced: its turns stay.
         return iter([PreparedDocument(replace(stored, mtime_ns=state.mtime_ns, size=state.size))])
     if form is None:
         if source.include != AUTOMATIC_INCLUDE:
@@ -378,7 +376,7 @@ class _TranscriptImport:
             )
             records.append(record)
         tombstones = tombstone_hashes(run.secret, clean.text, run.scope.keys)
-        if clean.counts:  # or it was forgotten as it read before the turns around it were known
+        if clean.counts:  # it may have been forgotten as redacted without context
             alone = redact_text(turn.text, run.chunks.allow).text
             tombstones |= tombstone_hashes(run.secret, alone, run.scope.keys)
         return _TurnDraft(turn.session, clean.text, tombstones, records)

@@ -18,14 +18,13 @@ from typing import Any, BinaryIO
 from scrubjay.ingest.transcripts.base import BYTE_ORDER_MARK, HEAD_BYTES, BrokenRow, LogRow
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""A pasted screenshot has 5 MB in base64, and no message that was typed comes near."""
+"""A pasted screenshot has 5 MB in base64."""
 
 REPLAY_BYTES = 32 * 1024 * 1024
 """What is read again before the cursor: a quarter of a second of a log with its tools' output (one of words
 alone takes ten times that), and more than all but a few logs have."""
 
 HEAD_REPLAY_BYTES = 1024 * 1024
-"""Where a log says what it is about: its first lines."""
 
 _BLOCK = 1 << 20
 _EDGES = b"\0 \t\r\n"  # JSON's white space, and NUL
@@ -43,7 +42,7 @@ def read_rows(file: BinaryIO, cursor: int) -> Iterator[LogRow | BrokenRow]:
     yield from _rows_from(file, start, line)
 
 
-@lru_cache(maxsize=2)  # every format asks of the same head
+@lru_cache(maxsize=2)  # each format reads the same head
 def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
     r"""Return the objects on the whole lines of a file's first bytes, None for a line that is not one.
 
@@ -119,17 +118,17 @@ def _line_start(file: BinaryIO, place: int) -> tuple[int, int]:
             break
         line += block.count(b"\n")
         position += len(block)
-    # From the byte before the place: if that is a line end, the line starts at the place itself.
+    # Start at the byte before: if that is a line end, a line starts at the place itself.
     position, _ = _line_end(file, position)
     return position, line + 1
 
 
-# A conversation of a whole book with its tool results has a few megabytes; parsed it takes some times that.
+# A long conversation with its tool results has a few megabytes; parsed it takes several times that.
 MAX_ELEMENT_BYTES = 64 * 1024 * 1024
 
 _STREAM_BLOCK = 1 << 18
 _GAP = re.compile(rb"[\s,]*")
-# What moves no bracket: whole strings and everything between them. Possessive, so a long run costs its length.
+# Whole strings and everything else but brackets; possessive, so that time is linear.
 _RUN = re.compile(rb'(?>(?:[^"{}\[\]]++|"(?>(?:[^"\\]++|\\.)*)")*)', re.DOTALL)
 _IN_STRING = re.compile(rb"(?>(?:[^\"\\]++|\\.)*)", re.DOTALL)
 _SCALAR = re.compile(rb'(?>(?:[^",{}\[\]\s]++|"(?>(?:[^"\\]++|\\.)*)")+)', re.DOTALL)
@@ -209,7 +208,7 @@ class _ElementSplitter:
         start = self._here()
         while True:
             found = _SCALAR.match(self.held, self.at)
-            # A quote that does not end, or a bracket that closes nothing, is passed byte by byte.
+            # An open quote or a stray bracket is skipped byte by byte.
             self.at = found.end() if found else self.at + 1
             if self.at < len(self.held):
                 return start, self._here(), b"", "is not a JSON object"
@@ -237,21 +236,21 @@ class _ElementSplitter:
 
     def _scan(self, depth: int, quoted: bool) -> tuple[int, bool]:
         """Go on to the end of the element or of the buffer; return the depth there and whether inside a string."""
-        held, at, size = self.held, self.at, len(self.held)
+        buffer, at, size = self.held, self.at, len(self.held)
         while at < size:
             if quoted:
-                found = _IN_STRING.match(held, at)
+                found = _IN_STRING.match(buffer, at)
                 at = found.end() if found else at
-                if at >= size or held[at] == 0x5C:  # an escape whose second byte is not here yet
+                if at >= size or buffer[at] == 0x5C:  # an escape at the end of the buffer
                     break
                 at, quoted = at + 1, False
-            found = _RUN.match(held, at)
+            found = _RUN.match(buffer, at)
             at = found.end() if found else at
             if at >= size:
                 break
-            sign = held[at]
+            sign = buffer[at]
             at += 1
-            if sign == 0x22:  # a string that does not end in what is held
+            if sign == 0x22:  # a string that goes on after the buffer
                 quoted = True
             elif sign in b"{[":
                 depth += 1

@@ -48,7 +48,7 @@ def session_keys(root: Path, path: str) -> Mapping[str, str]:
     try:
         return _listed(read_file(root, path).text)
     except SourceError:
-        return {}  # a log that was put away alone, or copied without it, says enough
+        return {}  # an archived log may stand alone
 
 
 def is_spawned_session(key: str) -> bool:
@@ -63,7 +63,7 @@ def is_spawned_session(key: str) -> bool:
     return ":subagent:" in key or ":cron:" in key or key.startswith("cron:")
 
 
-@lru_cache(maxsize=1)  # one list, hundreds of logs beside it
+@lru_cache(maxsize=1)  # one list for hundreds of logs
 def _listed(text: str) -> Mapping[str, str]:
     try:
         entries = as_object(json.loads(text))
@@ -182,7 +182,7 @@ class _Reading:
     agent: str
     keys: Mapping[str, str] = field(default_factory=dict)
     lineage: BranchTracker = field(default_factory=BranchTracker)
-    turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # nearest turn of an entry or it
+    turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # entry to its nearest turn
     cwd: str | None = None
     title: str = ""
     last: str = ""  # what the assistant said last
@@ -190,7 +190,7 @@ class _Reading:
     spawned: bool = False
 
     def __post_init__(self) -> None:
-        self.lineage.add(_ROOT, "", turn=True)  # a first message that is said anew is a branch too
+        self.lineage.add(_ROOT, "", turn=True)  # so that a rewritten first message is a branch too
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
         entry = row.value
@@ -203,11 +203,11 @@ class _Reading:
             return
         message = as_object(entry.get("message"))
         role = as_string(message.get("role"))
-        left: list[SkippedItem] = []
-        words = self._words(role, message, left) if kind == "message" else self._other(kind, entry)
+        skipped: list[SkippedItem] = []
+        words = self._words(role, message, skipped) if kind == "message" else self._other(kind, entry)
         spoken = words if isinstance(words, tuple) and words[0].strip() else None
         fork = self._fork(entry, key, prompt=role == "user", turn=spoken is not None)
-        yield from left
+        yield from skipped
         if isinstance(words, SkippedItem):
             yield words
         elif spoken:
@@ -242,14 +242,14 @@ class _Reading:
         return skip_kind(kind, _NOISE_ENTRIES, "entry")
 
     def _words(
-        self, role: str, message: dict[str, Any], left: list[SkippedItem]
+        self, role: str, message: dict[str, Any], skipped: list[SkippedItem]
     ) -> tuple[str, str] | SkippedItem:
         if role not in _ORIGINS:
             return skip_kind(role, _NOISE_ROLES, "role")
         provenance = as_string(as_object(message.get("provenance")).get("kind"))
         if provenance == "internal_system":
             return SkippedItem("internal request")
-        text = joined_text(_blocks(message.get("content"), left))
+        text = joined_text(_blocks(message.get("content"), skipped))
         if role == "assistant":
             words = assistant_words(text)
             if isinstance(words, SkippedItem):
@@ -264,7 +264,7 @@ class _Reading:
         return words_of
 
 
-def _blocks(content: object, left: list[SkippedItem]) -> Iterator[str]:
+def _blocks(content: object, skipped: list[SkippedItem]) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     for block in as_array(content):
@@ -272,7 +272,7 @@ def _blocks(content: object, left: list[SkippedItem]) -> Iterator[str]:
         if kind == "text":
             yield as_string(block.get("text"))
         else:
-            left.append(skip_kind(kind, _NOISE_BLOCKS, "content"))
+            skipped.append(skip_kind(kind, _NOISE_BLOCKS, "content"))
 
 
 OPENCLAW = TranscriptFormat(NAME, f"{NAME} 1", True, _recognise, read_rows, _reader)

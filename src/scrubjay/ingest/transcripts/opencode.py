@@ -94,10 +94,10 @@ class OpenCodeSession:
     reverted: str = ""
 
     @classmethod
-    def of(cls, info: dict[str, Any], named: str) -> OpenCodeSession:
+    def of(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
         """Read a session's info, named by its file where it does not name itself."""
         name, parent, revert = (
-            as_string(info.get("id")) or named,
+            as_string(info.get("id")) or fallback,
             as_string(info.get("parentID")),
             as_object(info.get("revert")),
         )
@@ -107,7 +107,7 @@ class OpenCodeSession:
             as_string(info.get("title")),
             as_string(info.get("directory")) or None,
             bool(parent),
-            # Where only parts of a message were taken back, the message itself stays.
+            # If only parts of a message were reverted, the message stays.
             f"{reverted}\uffff" if reverted and revert.get("partID") else reverted,
         )
 
@@ -149,18 +149,18 @@ def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
         )
         raise SourceError(message, hint="make OpenCode's folder `storage` the source")
     base = "/".join(filter(None, above))
-    # By its file's name, as OpenCode does: sessions were moved without a change of what stands in them.
-    named = name.removesuffix(".json")
-    session = OpenCodeSession.of({**row.value, "id": named}, named)
-    for line, (key, info) in enumerate(_objects(root, f"{base}/message/{named}".lstrip("/")), 1):
+    # Named by its file, as in OpenCode: moved sessions keep their old contents.
+    session_id = name.removesuffix(".json")
+    session = OpenCodeSession.of({**row.value, "id": session_id}, session_id)
+    for line, (key, info) in enumerate(_objects(root, f"{base}/message/{session_id}".lstrip("/")), 1):
         if info is None:
             yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
             continue
         parts = list(_objects(root, f"{base}/part/{key}".lstrip("/")))
         yield from (
             SkippedItem(f"part {part}, which cannot be read", unknown=True)
-            for part, said in parts
-            if said is None
+            for part, part_data in parts
+            if part_data is None
         )
         whole = [part for _, part in parts if part is not None]
         yield from session.message(row, line, {**info, "id": key}, whole)
@@ -216,7 +216,7 @@ def _opened(root: Path, path: str) -> sqlite3.Connection:
     real = os.path.realpath(os.path.join(top, path)) if os.path.isdir(top) else top
     if not is_within(real, top):
         raise SourceError(f"{path} leads out of its source; it was not read.", hint="scrubjay sources")
-    # Without a log beside it nobody writes, and then nothing at all need be written to read it.
+    # Without a write-ahead log nobody writes, and reading needs no lock files.
     how = "mode=ro" if os.path.exists(f"{real}-wal") else "mode=ro&immutable=1"
     database = sqlite3.connect(f"file:{quote(real)}?{how}", uri=True, isolation_level=None)
     database.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -226,7 +226,7 @@ def _opened(root: Path, path: str) -> sqlite3.Connection:
 def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[ReaderItem]:
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("BEGIN")
-    # A view of that name could be a computation without end.
+    # Tables only: a view could be an endless computation.
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN (?, ?, ?) ORDER BY name"
     if tuple(name for (name,) in database.execute(listed, _TABLES)) != _TABLES:
         message = (
