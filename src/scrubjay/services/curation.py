@@ -169,8 +169,8 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     if "categories" in workspace.settings.linking.stages:
         for source, keys in gone.sources.items():
             _refile(workspace, source, keys)
-        for key in gone.fewer:
-            _recluster_after_removal(workspace, key, told=key in gone.keys)
+        for key in gone.keys:
+            _recluster_after_removal(workspace, key, told=key in gone.topic_keys)
     return gone.report
 
 

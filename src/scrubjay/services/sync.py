@@ -22,8 +22,8 @@ from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
 from scrubjay.ingest.scanner import ScanResult
 from scrubjay.ingest.sources import containing_source, register_source
+from scrubjay.ingest.sync_run import SyncRun, SyncTally
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
-from scrubjay.ingest.writer import SyncRun, SyncTally
 from scrubjay.models.records import Source, StageVersions
 from scrubjay.models.reports import FileError, ProgressCallback, RemovedSource, SourceStatus, SyncReport
 from scrubjay.models.sources import exclude_nested_sources, source_location
@@ -154,6 +154,7 @@ def sync_each(
     run = SyncRun(
         workspace.store,
         workspace.scope,
+        workspace.store.secret(workspace.scope),
         base,
         chunk_settings(workspace),
         tally,
