@@ -371,7 +371,7 @@ def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: s
 
 
 def _check_new_text(reader: Reader, secret: bytes, new: Record, validated: ValidatedMemory) -> None:
-    if reader.forgotten(sorted(tombstone_hashes(secret, new.content, [new.key]))):
+    if reader.forgotten_hashes(sorted(tombstone_hashes(secret, new.content, [new.key]))):
         raise InputError(
             f"The new text of {new.id} was forgotten once. Nothing was written.",
             hint=f"scrubjay forget {new.id}, or say it in other words",

@@ -118,7 +118,7 @@ class FactStage:
             memory: tombstone_hashes(self._secret, record.content, [record.key])
             for memory, (record, _) in found.items()
         }
-        forgotten = reader.forgotten([one for some in tombstones.values() for one in some])
+        forgotten = reader.forgotten_hashes([one for some in tombstones.values() for one in some])
         return [
             (prepare_memory(record, turn.language), turn.record)
             for memory, (record, turn) in found.items()

@@ -150,7 +150,7 @@ class SimilarityLinker:
             for row in rows:
                 first.setdefault(texts[row], row)
             unique = queries[list(first.values())]
-            nearest = reader.alike(self._fingerprint, unique, limit_now, self._options.floor)
+            nearest = reader.nearest_batch(self._fingerprint, unique, limit_now, self._options.floor)
             hits = dict(zip(first, nearest, strict=True))
             unknown = {hit.id for nearby in nearest for hit in nearby} - self._candidates.keys()
             self._add_candidates(list(reader.get(list(unknown)).values()))

@@ -237,7 +237,7 @@ def _without_forgotten(
     added = addition_texts([(one.heading_path, one.content) for one in drafts])
     texts = [{one.content, text} for one, text in zip(drafts, added, strict=True)]
     # Tombstone hashes cost as much as the rest of a passage's plan: none are made where nothing was forgotten.
-    forgotten = reader.forgotten(chain.from_iterable(map(tombstones, texts)))
+    forgotten = reader.forgotten_hashes(chain.from_iterable(map(tombstones, texts)))
     if not forgotten:
         return list(drafts)
     stored = Counter(record.content_hash for record in old)

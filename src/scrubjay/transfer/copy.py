@@ -87,7 +87,7 @@ def _row_bytes(whole: TenantReader, seen: CountCallback | None) -> Iterator[tupl
     done = 0
     for batch in whole.memories():
         yield from (("memories", _memory_bytes(one)) for one in batch)
-        readings = whole.readings([one.record.id for one in batch])
+        readings = whole.extractions([one.record.id for one in batch])
         yield from (("readings", repr(one).encode()) for one in readings.values())
         done += len(batch)
         if seen is not None:
@@ -172,11 +172,11 @@ def _copy_memories(
     seen: CountCallback,
 ) -> None:
     tenant = here.scope.tenant
-    with target.whole(tenant) as there:
+    with target.tenant_reader(tenant) as there:
         resumed = there.counts().memories > 0
     done = 0
     # What an interrupted copy left; without any, no view is held open, since the log would grow with every write.
-    with target.whole(tenant) if resumed else nullcontext() as left:
+    with target.tenant_reader(tenant) if resumed else nullcontext() as left:
         for batch in _batches(chain.from_iterable(here.memories())):
             ids = [one.record.id for one in batch]
             batch_keys = {one.record.key for one in batch}
@@ -184,8 +184,8 @@ def _copy_memories(
             before = {} if left is None else left.keys_of(ids)
             scope = _copy_scope(tenant, batch_keys.union(before.values()))
             changes = _missing_memories(batch, documents, target, scope if before else None)
-            if read := here.readings(ids):
-                changes.append(PutReadings(tuple(read.values())))
+            if read := here.extractions(ids):
+                changes.append(PutExtractions(tuple(read.values())))
             if changes:
                 target.write(scope, changes)
             done += len(batch)
@@ -233,7 +233,7 @@ def _copy_graph(here: TenantReader, target: Store) -> None:
         )
     nodes = {one.id: one.key for one in concepts} | {one.id: one.key for one in categories}
     known = {concept.id for concept in concepts}
-    for edges in _batches(chain.from_iterable(here.connections())):
+    for edges in _batches(chain.from_iterable(here.all_edges())):
         ends = {end for edge in edges for end in (edge.src, edge.dst)}
         keys = {edge.key for edge in edges}.union(here.keys_of(ends).values())
         keys |= {nodes[end] for end in ends if end in nodes}
@@ -242,7 +242,7 @@ def _copy_graph(here: TenantReader, target: Store) -> None:
         changes: list[Change] = [PutConcept(Entity(one, COPY_RUN_PREFIX, UNKNOWN_CONCEPT)) for one in lost]
         changes += [PutEdges(tuple(edges)), *(DropConcept(one, COPY_RUN_PREFIX) for one in lost)]
         target.write(_copy_scope(tenant, keys), changes)
-    for places in _batches(here.places()):
+    for places in _batches(here.all_projects()):
         target.write(_copy_scope(tenant, (one.key for one in places)), places)
 
 
@@ -250,14 +250,14 @@ def _copy_history(here: TenantReader, target: Store) -> None:
     tenant = here.scope.tenant
     for runs in _batches(run for run in here.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX):
         target.write(_copy_scope(tenant, (run.key for run in runs)), list(map(PutRun, runs)))
-    with target.whole(tenant) as left:  # what an interrupted copy wrote
-        there = [event for batch in left.past() for event in batch]
+    with target.tenant_reader(tenant) as left:  # what an interrupted copy wrote
+        there = [event for batch in left.all_events() for event in batch]
     for events in _batches(_missing_events(here, there)):
         memory_keys = here.keys_of(
             one for event in events for one in (event.memory, event.other) if one is not None
         )
         keys = {event.key for event in events}.union(memory_keys.values())
-        target.write(_copy_scope(tenant, keys), [PutEvents(tuple(events), past=True)])
+        target.write(_copy_scope(tenant, keys), [PutEvents(tuple(events), imported=True)])
 
 
 def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Event]:
@@ -394,7 +394,7 @@ def _copy_once(
     if state != "done":
         began = now_micros()
         if target.quota:
-            amounts = source.held(scope.tenant)
+            amounts = source.memory_counts(scope.tenant)
             target.quota.admit(scope.tenant, amounts, amounts)
         try:
             target.write(

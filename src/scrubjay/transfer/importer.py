@@ -283,7 +283,7 @@ class _ExistingRows:
         self._tombstones = {
             record.id: tombstone_hashes(into.secret, record.content, into.scope.keys) for record, _ in records
         }
-        self._forgotten = reader.forgotten([one for some in self._tombstones.values() for one in some])
+        self._forgotten = reader.forgotten_hashes([one for some in self._tombstones.values() for one in some])
 
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""

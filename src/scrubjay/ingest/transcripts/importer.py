@@ -384,7 +384,7 @@ class _TranscriptImport:
     def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[PreparedMemory]:
         """Return the turns that are not stored yet, numbered after those of their session."""
         present = reader.get([record.id for draft in drafts for record in draft.records])
-        forgotten = reader.forgotten(one for draft in drafts for one in draft.tombstones)
+        forgotten = reader.forgotten_hashes(one for draft in drafts for one in draft.tombstones)
         fresh: dict[str, PreparedMemory] = {}
         for draft in drafts:
             session = draft.session
