@@ -120,7 +120,6 @@ def token_form(token: str) -> list[float]:
 
 
 def _of_letters(token: str, size: int) -> list[float]:
-    """The form of a word in small letters, as most are; the same as is worked out for any other."""
     vowels = size - len(token.translate(_NO_VOWELS))
     run = max((len(run) for run in _CONSONANTS.findall(token)), default=0)
     hexed = float(size >= 6 and _HEX.fullmatch(token) is not None)
@@ -360,7 +359,6 @@ class Tagger:
         return odds
 
     def _promise(self, tokens: Sequence[str]) -> Floats:
-        """What each promises of every token near it, of itself, of the next and of the last one."""
         import numpy as np
 
         seen, worth = TokenFeatures.of(tokens), self._held["worth"]
@@ -372,7 +370,6 @@ class Tagger:
         return np.asarray(promised, np.float32)
 
     def _spelt(self, tokens: Sequence[str]) -> Floats:
-        """The part of each in each network's first layer."""
         import numpy as np
 
         seen, held = TokenFeatures.of(tokens), self._held
@@ -567,7 +564,6 @@ class RuleFindings(NamedTuple):
 def _tagged(
     text: str, tagger: Tagger, said: RuleFindings, placed: TokenSpans, core: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int, float]]:
-    """The secrets among the tokens of a piece that are to be tagged, each with its log odds."""
     import numpy as np
 
     for first, last in _runs(_widened(core, CONVOLUTION_REACH // 2)):
@@ -581,7 +577,6 @@ def _tagged(
 
 
 def _runs(those: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Where those in a row begin and end."""
     import numpy as np
 
     edges = np.flatnonzero(np.diff(np.concatenate([[False], those, [False]]))).tolist()
@@ -609,7 +604,6 @@ def join_tokens(
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A secret without the punctuation of the sentence around it."""
     while start < end and text[start] in _AROUND:
         start += 1
     while start < end and text[end - 1] in _AROUND:
@@ -647,7 +641,6 @@ def kind_of_value(value: str) -> str:
 
 
 def _widened(those: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
-    """Those and as many to either side."""
     import numpy as np
 
     summed = np.concatenate([np.zeros(far + 1, np.int64), np.cumsum(those), np.full(far, those.sum())])
@@ -655,7 +648,6 @@ def _widened(those: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
 
 
 def _between(spans: Sequence[_T], first: int, last: int) -> Sequence[_T]:
-    """Those of some stretches in order that can reach into a part of the text."""
     return spans[bisect_left(spans, first - MAX_FINDING, key=_begins) : bisect_left(spans, last, key=_begins)]
 
 

@@ -276,7 +276,6 @@ def find_by_context(data: bytes, low: bytes) -> Iterator[SecretSpan]:
 
 
 def _numbers(low: bytes) -> Iterator[SecretSpan]:
-    """The numbers of PINs and locks that a sentence tells, unless they count something."""
     labelled = chain(
         (_PIN.match(low, at) for at in find_positions(low, b"pin")),
         (
@@ -334,7 +333,6 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
 
 
 def _shouted_key(left: bytes) -> bool:
-    """Whether NAME_KEY in settings is none of the keys that are no secrets."""
     return left.endswith(b"_key") and _OPEN_KEYS.search(left[left.rfind(b"\n") + 1 :]) is None
 
 
@@ -358,16 +356,6 @@ def _authorized(data: bytes, at: int, name: bytes) -> Iterator[SecretSpan]:
 def _value(
     data: bytes, at: int, kind: str, *, words: bool = False, named: bool = False, pair: bool = False
 ) -> Iterator[SecretSpan]:
-    """What is assigned, if it is a secret.
-
-    Args:
-        data: The text.
-        at: Where the value begins.
-        kind: What its name says that it is.
-        words: Whether joined words may be one.
-        named: Whether the name is in capitals, as in settings.
-        pair: Whether a user is named just before, so that a word may be a password.
-    """
     if kind.endswith("password") and (match := _SPACED.match(data, at)) and not is_stand_in(match[2]):
         yield SecretSpan(match.start(2), match.end(2), kind, False)
         return

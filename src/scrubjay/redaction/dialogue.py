@@ -183,7 +183,6 @@ def _asked_in(turn: str) -> AskedSecret | None:
 
 
 def _asks_for_secret(turn: str, sentence: str, at: int, end: int) -> bool:
-    """Whether a sentence asks for the secret that it names."""
     name = sentence[at:end]
     lead = re.sub(r"(?:mots? de |palavra-)\Z", "", sentence[:at], flags=re.IGNORECASE)
     if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _ABOUT_IT.search(lead):
@@ -236,14 +235,12 @@ def find_answers(
 
 
 def _leading(lead: str) -> bool:
-    """Whether nothing stands before an answer but marks and words of answering."""
     return (
         len(lead.strip(EDGE_CHARACTERS)) == 0 or _LEADING.fullmatch(lead.lstrip(EDGE_CHARACTERS)) is not None
     )
 
 
 def _values(wanted: AskedSecret, text: str) -> Iterator[tuple[int, int]]:
-    """Yield what has the form of what was asked for, in order."""
     spans = []
     if wanted.numbers:
         spans += [match.span() for match in _NUMBER.finditer(text)]

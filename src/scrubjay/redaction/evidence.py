@@ -113,7 +113,6 @@ def find_cues(text: str, low: bytes, places: PositionIndex) -> Iterator[tuple[in
 
 
 def _in_mark(text: str, at: int) -> bool:
-    """Whether a word stands in the mark of a secret that is gone."""
     mark = text.rfind("[secret:", max(0, at - MAX_MARK), at + len("secret:"))
     return mark >= 0 and text.find("]", mark, at) < 0
 
@@ -355,7 +354,6 @@ class SecretWords(NamedTuple):
         return beside or self._paired(text, start)
 
     def _said(self, text: str, start: int, end: int, odds: float) -> bool:
-        """Whether a word for a secret, or the flag of a command, says of what follows that it is the secret."""
         if _FLAG.search(text, max(0, start - 80), start) or text.startswith(" -p", start - 2):
             return True
         for at, stop in reversed(_before(self.words, start, SENTENCE_REACH + 24)):
@@ -378,13 +376,11 @@ class SecretWords(NamedTuple):
         )
 
     def _told(self, text: str, start: int, end: int) -> bool:
-        """Whether the words behind it say so: "… is the password", "… (PIN)"."""
         after = bisect_left(self.words, (end,))
         return after < len(self.words) and _AFTER.fullmatch(text, end, self.words[after][0]) is not None
 
 
 def _on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:
-    """Whether one of some words is on its line, be it in another cell, and its secret is not gone already."""
     before = _before(words, start, LINE_REACH)
     if before and not _GONE.search(text, before[-1][0], start):
         return cells or "|" not in text[before[-1][0] : start]
@@ -408,7 +404,6 @@ def _listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -
 
 
 def _before(words: Sequence[tuple[int, int]], start: int, far: int) -> Sequence[tuple[int, int]]:
-    """Those of some words that begin not far before a place."""
     return words[bisect_left(words, (start - far,)) : bisect_left(words, (start,))]
 
 

@@ -409,7 +409,6 @@ def _rules(data: bytes, low: bytes) -> Iterator[SecretSpan]:
 
 
 def _shapes(data: bytes) -> Iterator[SecretSpan]:
-    """Secrets told by form, in the runs of characters that are long enough to hold one."""
     classes = data.translate(_RUN_CLASS)
     start = classes.find(_RUN)
     last = 0
@@ -435,7 +434,6 @@ def _other_half(data: bytes, at: int, kind: str) -> Iterator[SecretSpan]:
 
 
 def _token_start(data: bytes, at: int, kind: str) -> int:
-    """Where the token begins whose telling part stands at ``at``."""
     led = _LED_BY.get(kind)
     match = led.search(data, max(0, at - MAX_LED), at) if led else None
     return match.start() if match else at
@@ -461,7 +459,6 @@ def _kind(data: bytes, at: int, found: bytes) -> str | None:
 
 
 def _private_keys(data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """PEM and PGP private keys, and the beginning of one that was cut off."""
     closers: dict[bytes, int] = {}
     done = 0
     for at in find_positions(low, b"-----begin "):

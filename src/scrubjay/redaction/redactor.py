@@ -168,7 +168,6 @@ def private_spans(text: str) -> Iterator[SecretSpan]:
 
 
 def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """What is found in a text as it stands, and in its tables told row by row."""
     yield from _find_in_text(text, data, low)
     for table in find_tables(text):
         data = table.text.encode("latin-1", "replace")
@@ -199,7 +198,6 @@ def _find_answered(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
 
 
 def _find_in_text(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """What rules find; and what the tagger does, where no rule has found something."""
     places = PositionIndex(low)
     ruled = find_by_rules(text, data, low)
     yield from ruled

@@ -59,8 +59,6 @@ class RowText(NamedTuple):
 
 
 class _Headings(NamedTuple):
-    """The first line of a table: what parts its cells (blanks: None), where they stand, and what they say."""
-
     sign: str | None
     places: Sequence[tuple[int, int]]
     names: Sequence[str]
@@ -88,7 +86,6 @@ class _Headings(NamedTuple):
         return [(self.names[column], *cell) for column, cell in zip(columns, cells, strict=True)]
 
     def _column(self, start: int, end: int) -> int:
-        """The heading that begins or ends where a cell does; else the last that begins before."""
         apart = [min(abs(start - first), abs(end - last)) for first, last in self.places]
         nearest = min(range(len(apart)), key=apart.__getitem__)
         if apart[nearest] <= MAX_SHIFT:
@@ -108,7 +105,6 @@ def find_tables(text: str) -> Iterator[RowText]:
 
 
 def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
-    """The rows from a place on, told; and where they end."""
     lines: list[str] = []
     told: list[int] = []
     starts: list[int] = []
@@ -140,7 +136,6 @@ def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int
 
 
 def _cells(row: str, sign: str | None) -> Iterator[tuple[int, int]]:
-    """Where the cells of a row begin and end, without blanks and quotes around them."""
     if sign is None:
         yield from (cell.span() for cell in _PARTED.finditer(row))
         return

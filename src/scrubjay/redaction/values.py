@@ -155,7 +155,6 @@ class PositionIndex:
         return self._text.endswith(marks, 0, at)
 
     def _may_stand(self, mark: bytes) -> bool:
-        """Whether each part of a mark is a part of some word."""
         words = self._words
         if words is None:
             words = self._words = b" ".join(set(self._text.translate(_LETTERS).split()))
