@@ -170,7 +170,7 @@ MIN_PLURAL: Final = 5
 """Letters from which on a final s is taken off: shorter words (AWS, news, bus) are too often names with one."""
 
 _SINGULAR: Final = frozenset(
-    (
+    [
         "alias",
         "always",
         "atlas",
@@ -182,7 +182,7 @@ _SINGULAR: Final = frozenset(
         "series",
         "species",
         "windows",
-    )
+    ]
 )
 """Words that would mean something else without their s."""
 
