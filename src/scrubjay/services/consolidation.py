@@ -15,9 +15,9 @@ from scrubjay.consolidation.context import (
     RULES_VERSION,
     TRANSCRIPTS,
     DryRunState,
-    ModelBudget,
     RunContext,
 )
+from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
@@ -75,7 +75,7 @@ def run_consolidation(
         context, model, problems = with_language_model(workspace, context)
         unchanged = _unchanged_keys(workspace, rows) if due is not None else set()
         tallies = [
-            consolidate_key(replace(context, key=key, idle=key in unchanged, foreseen=DryRunState()))
+            consolidate_key(replace(context, key=key, idle=key in unchanged, preview=DryRunState()))
             for key in keys
         ]
         if due is not None and not dry_run:
@@ -214,4 +214,4 @@ def with_language_model(
     budget = ModelBudget(model, settings.deadline, settings.requests, workspace.announce)
     facts = budget if "facts" in settings.refine else None
     digests = budget if "digests" in settings.refine else None
-    return replace(context, facts=facts, digests=digests), budget, ()
+    return replace(context, fact_model=facts, digest_model=digests), budget, ()
