@@ -284,7 +284,7 @@ def are_topics_due(
         patient: Without topics, whether any write makes them due: an earlier call may have been interrupted.
     """
     with store.reader(scope.seen_with(key)) as reader:
-        now = reader.amount(key)
+        now = reader.count_memories(key)
         topics = _topics_of(reader, key)
     if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
         return True

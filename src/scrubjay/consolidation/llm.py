@@ -301,7 +301,7 @@ def _without_known(
     """Drop facts that are stored already, whatever their status, or were forgotten."""
     present = reader.get(list(found))
     hashes = {memory: tombstone_hashes(secret, fact.content, (key,)) for memory, (fact, _) in found.items()}
-    forgotten = reader.forgotten([one for own in hashes.values() for one in own])
+    forgotten = reader.forgotten_hashes([one for own in hashes.values() for one in own])
     return {
         memory: pair
         for memory, pair in found.items()

@@ -50,7 +50,7 @@ from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
 from scrubjay.models.records import STATUSES, Record, RecordFilter
-from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle, PutReadings
+from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
 from scrubjay.storage.scoring import mean_directions
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _observations(ctx: RunContext) -> Iterator[tuple[Record, Gist]]:
     while batch := list(islice(pages, MEMORY_PAGE)):
         fingerprints = {record.id: gist_fingerprint(record) for record in batch}
         with ctx.reader() as reader:
-            stored = reader.readings([memory for memory, own in fingerprints.items() if own])
+            stored = reader.extractions([memory for memory, own in fingerprints.items() if own])
         gists = {
             memory: parse_gist(one.data) for memory, one in stored.items() if one.mark == fingerprints[memory]
         }
@@ -119,7 +119,7 @@ def _observations(ctx: RunContext) -> Iterator[tuple[Record, Gist]]:
                 CachedExtraction(memory, fingerprints[memory], serialize_gist(gist))
                 for memory, gist in computed.items()
             )
-            ctx.store.write(ctx.scope, [PutReadings(tuple(readings))])
+            ctx.store.write(ctx.scope, [PutExtractions(tuple(readings))])
         gists |= computed
         yield from ((record, gists.get(record.id, EMPTY_GIST)) for record in batch)
 
@@ -197,7 +197,7 @@ def promotion_writes(
         present = reader.get([memory for memory in by_id if memory not in ctx.preview.withdrawn])
         for edge in reader.edges(list(present), ["derived_from"]):
             evidence[edge.src].add(edge.dst)
-        forgotten = reader.forgotten([one for own in hashes.values() for one in own])
+        forgotten = reader.forgotten_hashes([one for own in hashes.values() for one in own])
     records = []
     for memory, one in by_id.items():
         old = present.get(memory)

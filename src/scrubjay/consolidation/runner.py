@@ -269,7 +269,7 @@ class _KeyRun:
         """Store the run's counts, if it wrote anything."""
         if self.tally.wrote:
             with self._ctx.reader() as reader:
-                memories = reader.amount(self._ctx.key)
+                memories = reader.count_memories(self._ctx.key)
             run = self._run_row("done", now_micros(), {**self.tally.counts(), MEMORY_COUNT: memories})
             self._ctx.store.write(self._ctx.scope, [PutRun(run)], durable=True)
 
@@ -293,7 +293,7 @@ class _KeyRun:
 
     def _without_forgotten(self, reader: Reader, found: Sequence[WrittenDigest]) -> list[WrittenDigest]:
         hashes = [tombstone_hashes(self._secret, one.digest.text, (self._ctx.key,)) for one in found]
-        forgotten = reader.forgotten([one for own in hashes for one in own])
+        forgotten = reader.forgotten_hashes([one for own in hashes for one in own])
         return [one for one, own in zip(found, hashes, strict=True) if forgotten.isdisjoint(own)]
 
     def _count_digests(self, found: Sequence[WrittenDigest]) -> None:
