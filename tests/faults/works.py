@@ -416,19 +416,19 @@ def queue(round: Round, tell: Tell) -> None:
         spool.put(who, MemoryOptions(True, True, "", None, "proxy"), f"s{round.seed}", turns)
         tell(step)
         if step % 5 == 0:
-            spool.done(spool.first(2))
+            spool.remove(spool.oldest(2))
 
 
 def queued(round: Round, told: int) -> None:
     spool = _spool(round)
-    found = [str(one.said["content"]) for one in spool.first(100_000)] if spool.path.exists() else []
+    found = [str(one.fields["content"]) for one in spool.oldest(100_000)] if spool.path.exists() else []
     wanted = [f"{role} {round.seed} {step}" for step in range(1, told + 2) for role in ("user", "assistant")]
     gone = wanted[: 2 * ((told + 1) // 5)]  # taken out two at a time
     assert len(found) == len(set(found)), "a turn waits twice"
     assert set(found) <= set(wanted)
     lost = [text for text in wanted[: 2 * told] if text not in found and text not in gone]
     assert lost == []
-    spool.done(spool.first(100_000))
+    spool.remove(spool.oldest(100_000))
     spool.close()
 
 
