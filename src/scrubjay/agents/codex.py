@@ -43,11 +43,9 @@ class Codex:
     title = "Codex"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return _folder(home).is_dir() or bool(shutil.which("codex", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them."""
         config, hooks, instructions = _places(home, options)
         entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
         # Codex runs the hooks of a person and of a project both: ours would run twice.
@@ -65,7 +63,6 @@ class Codex:
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay."""
         config, hooks, instructions = _places(home, options)
         return [
             edit_file(config, lambda data: toml_edit.remove_table(data, SERVER_PATH, config)),
@@ -74,7 +71,6 @@ class Codex:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
@@ -90,7 +86,6 @@ class Codex:
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place for the person."""
         config, hooks, instructions = _places(home, Options())
         return {
             "mcp": toml_edit.get_value(read_file(config), SERVER_PATH, config) is not None,

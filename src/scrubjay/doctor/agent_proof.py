@@ -1,7 +1,7 @@
-"""Agent proof: a marker memory is captured, recalled and forgotten through an agent's own commands.
+"""Prove an agent end to end: a marker memory is captured, recalled and forgotten through the agent's own commands.
 
-It goes into the person's own store, since what holds for another one proves nothing, in a session and project that
-nothing else is in. Whatever fails, the marker is taken away.
+The marker goes into the person's own store, since another store would prove nothing, in a session and project of its
+own. It is removed whatever fails.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ STATUSES: Final = ("active", "superseded", "archived")
 
 
 def marker_folder(installation: Installation) -> Path:
-    """Return the folder in which markers lie, each in one of its own; also the project that they are said in."""
+    """Return the folder of all markers, which is also their project."""
     return installation.home.data / RESERVED_NAME
 
 
 @contextmanager
 def exclusive_markers(installation: Installation) -> Iterator[bool]:
-    """Tell whether no other doctor puts markers until the block ends.
+    """Yield whether no other doctor is using markers; holds the lock.
 
     Raises:
         StoreError: The lock cannot be opened.
@@ -61,10 +61,10 @@ def exclusive_markers(installation: Installation) -> Iterator[bool]:
 
 
 def create_marker(installation: Installation) -> Marker:
-    """Make a marker's folder and return the marker.
+    """Create a marker and its folder.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be created.
     """
     found = _marker(installation, secrets.token_hex(6))
     while redact_text(found.text).text != found.text:  # what is taken for a secret would not be found again
@@ -82,7 +82,6 @@ def _marker(installation: Installation, digits: str) -> Marker:
 
 
 def leftover_markers(installation: Installation) -> list[Marker]:
-    """Return the markers that are still there."""
     if not marker_folder(installation).is_dir():
         return []
     names = [SESSION_PATTERN.fullmatch(path.name) for path in sorted(marker_folder(installation).iterdir())]
@@ -90,7 +89,7 @@ def leftover_markers(installation: Installation) -> list[Marker]:
 
 
 def remove_marker(memory: Memory, marker: Marker) -> None:
-    """Remove a marker and everything that came of it.
+    """Remove a marker and everything derived from it.
 
     Raises:
         ScrubjayError: The store cannot be written.
@@ -106,18 +105,16 @@ def remove_marker(memory: Memory, marker: Marker) -> None:
 
 
 def marker_sources(memory: Memory, marker: Marker) -> list[SourceStatus]:
-    """Return the sources that lie in a marker's folder."""
     return [source for source in memory.sources() if Path(source.root).is_relative_to(marker.folder)]
 
 
 def marker_memories(memory: Memory, marker: Marker) -> list[str]:
-    """Return the memories in which a marker is found."""
     answer = memory.search(marker.word, sessions=[marker.session], statuses=STATUSES, limit=20)
     return [result.id for result in answer.results if marker.word in result.snippet]
 
 
 def check_leftover_markers(installation: Installation) -> Iterator[Check]:
-    """Yield what an earlier doctor left, and take it away when that is asked for."""
+    """Report markers of an earlier, interrupted doctor, and remove them if asked to."""
     if not leftover_markers(installation):
         return
     with exclusive_markers(installation) as mine:
@@ -143,16 +140,11 @@ MCP_PROTOCOL = "2025-06-18"
 
 
 class CommandError(Exception):
-    """A command said nothing that could be understood; the message says what happened instead."""
+    """A command's output could not be understood; the message says what happened."""
 
 
 class HookOutput(NamedTuple):
-    """What a hook came to.
-
-    Attributes:
-        text: Its standard output.
-        ms: How long it took.
-    """
+    """Standard output of a hook, and its duration in milliseconds."""
 
     text: str
     ms: float
@@ -161,10 +153,10 @@ class HookOutput(NamedTuple):
 def run_hook(
     command: str, said: Mapping[str, Any], env: Mapping[str, str], seconds: float, cwd: str
 ) -> HookOutput:
-    """Run a hook's command line as an agent does: by the shell, with JSON on standard input.
+    """Run a hook's command line as an agent does: in a shell, with JSON on standard input.
 
     Raises:
-        Unheard: It did not end in time, could not be started, or ended with an error.
+        CommandError: It did not end in time, could not be started, or failed.
     """
     started = time.monotonic()
     try:
@@ -190,7 +182,7 @@ def run_hook(
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a shell and what it started: either may hold the output."""
+    """Kill a shell and its children: either may hold the output open."""
     if sys.platform == "win32":
         process.kill()
         return
@@ -201,10 +193,10 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 def call_mcp_tool(
     words: Sequence[str], name: str, arguments: Mapping[str, Any], env: Mapping[str, str], seconds: float
 ) -> dict[str, Any]:
-    """Start an MCP server as an agent does, call one tool, and return its structured answer.
+    """Start an MCP server as an agent does, call one tool, and return its structured result.
 
     Raises:
-        Unheard: The server did not answer in time, ended, or answered with an error.
+        CommandError: The server did not answer in time, ended, or returned an error.
     """
     try:
         server = subprocess.Popen(
@@ -274,7 +266,7 @@ PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
 
 
 def prove_agent(agent: Agent, commands: AgentCommands, installation: Installation) -> list[Check]:
-    """Return what became of a marker, step by step; steps after one that failed are left out."""
+    """Return one check for each step of the proof; steps after a failed one are left out."""
     try:
         with exclusive_markers(installation) as mine:
             if not mine:
@@ -300,8 +292,6 @@ def prove_agent(agent: Agent, commands: AgentCommands, installation: Installatio
 
 
 class _Proof:
-    """One agent's proof, as far as it has come."""
-
     def __init__(
         self,
         agent: Agent,
@@ -369,12 +359,12 @@ class _Proof:
         )
 
     def _taken(self, file: Path) -> bool:
-        """Whether the marker is stored. Files are not looked at: that would take it in without the agent."""
+        """Whether the marker is stored. Files are not refreshed: that would ingest it without the agent."""
         fetched = self._memory.get(path=file, limit=2_000)
         return any(self._marker.word in record.content for record in fetched.records)
 
     def _put(self) -> Check:
-        """Take the marker in without the agent, so that what its tools find can be proven all the same."""
+        """Ingest the marker without the agent, so that its tools can be proven all the same."""
         file = self._marker.folder / "talk.jsonl"
         file.write_text(
             "".join(f"{json.dumps(line)}\n" for line in generic_transcript(self._marker)), encoding="utf-8"

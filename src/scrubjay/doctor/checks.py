@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An installation.
+    """An installation to check.
 
     Attributes:
         settings: Its settings.
-        home: Where things are on this machine.
-        mend: Whether what is safe to put right is put right.
-        seconds: For each look that could take long: a store's file, the models, an agent's command.
+        home: Paths of this machine.
+        mend: Whether safe repairs are made.
+        seconds: Time limit of each slow check: a store's file, the models, an agent's command.
     """
 
     settings: Settings
@@ -59,12 +59,12 @@ class Installation:
 
     @property
     def file(self) -> Path | None:
-        """The store's file, None for a store that is kept in none."""
+        """The store's file, None for a store without one."""
         return store_file(self.settings.store)
 
     @property
     def key(self) -> EncryptionKey | None:
-        """What the file is encrypted with.
+        """The store's encryption key.
 
         Raises:
             ScrubjayError: It cannot be read.
@@ -72,7 +72,7 @@ class Installation:
         return store_key(self.settings.store)
 
     def memory(self) -> Memory:
-        """Open the store as a command that answers once does.
+        """Open the store as a one-shot command does.
 
         Raises:
             ScrubjayError: It cannot be opened.
@@ -90,14 +90,14 @@ LOW_FREE_BYTES: Final = 1_000_000_000
 
 
 def check_files(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of rights and room."""
+    """Check permissions and free space."""
     if sys.platform != "win32":
         yield _check_permissions(installation)
     yield _check_disk_space(installation)
 
 
 def own_files(installation: Installation) -> list[Path]:
-    """Return the store's files and scrubjay's own in the data folder, as far as they are there."""
+    """Return the existing files of the store and of the data folder."""
     found = []
     if installation.file is not None and installation.file.parent.is_dir():
         name = installation.file.name
@@ -173,7 +173,7 @@ CLOCK_TOLERANCE: Final = 120.0
 
 
 def check_store(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of the store; what needs it open is left out where it does not open."""
+    """Check the store; checks that need it open are left out where it does not open."""
     whole = _check_integrity(installation)
     yield whole
     if whole.state == PROBLEM or (installation.file is not None and not installation.file.exists()):
@@ -226,7 +226,7 @@ def _check_integrity(installation: Installation) -> Check:
 
 
 def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Check]:
-    """What only a server's store can lack: its second fence, and what a large tenant is searched by."""
+    """Row-level security and the large-tenant index, which only a PostgreSQL store has."""
     from scrubjay.storage.urls import open_store
 
     if not found.warnings:
@@ -245,7 +245,7 @@ def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Ch
 
 
 def _check_texts(installation: Installation) -> Check:
-    """Compare each text with the hash that was kept when it was written, a few hundred at a time."""
+    """Compare each text with its stored hash, a few hundred at a time."""
     from scrubjay.storage.urls import open_store
 
     end = time.monotonic() + installation.seconds
@@ -275,7 +275,7 @@ def _check_texts(installation: Installation) -> Check:
 
 
 def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
-    """Yield how many memories were looked at, with those that were altered and where their sources lie."""
+    """Yield the number of memories compared, the altered ones, and the roots of their sources."""
     for tenant in _visible_tenants(store, own):
         with store.whole(tenant) as whole:
             places = {source.id: source_location(source) for source in whole.sources()}
@@ -284,7 +284,7 @@ def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[Alt
 
 
 def _visible_tenants(store: Store, own: str) -> list[str]:
-    """Return the tenants that may be looked at: all of a file, one's own where a server hides the others."""
+    """Return the tenants to check: all of a file, one's own where a server hides the others."""
     try:
         return store.tenants()
     except StoreError:
@@ -292,7 +292,7 @@ def _visible_tenants(store: Store, own: str) -> list[str]:
 
 
 def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
-    """Return what brings texts back: the backup, else the files that are there."""
+    """Return how to restore texts: from the backup, else from existing files."""
     found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
     again = [
         f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
@@ -304,7 +304,7 @@ def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
 
 
 def _check_archived(found: StoreStatus) -> Iterator[Check]:
-    """Warn of what an earlier version archived: searches pass over it, and nobody asked for that."""
+    """Warn of memories that an earlier version archived without being asked: searches skip them."""
     unasked = sum(run.memories for run in found.archived if run.unasked)
     if unasked:
         yield check_warning(
@@ -346,7 +346,7 @@ def _source_problem(source: SourceStatus) -> str:
 
 
 def _check_clock(installation: Installation, found: StoreStatus) -> Check:
-    """A clock that was set back gives new memories older times than old ones have."""
+    """Warn of a clock that was set back: new memories would be older than existing ones."""
     from scrubjay.models.dates import now_micros, to_datetime
 
     now = now_micros()
@@ -368,7 +368,7 @@ SAMPLE_SENTENCE: Final = "Where is the key?"
 
 
 def check_models(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of the models; nothing is sent anywhere."""
+    """Check the models; nothing is sent anywhere."""
     yield _check_runs("model static", lambda: _open_static(installation))
     yield _check_runs("model minilm", lambda: _open_minilm(installation))
     for name, model in installation.settings.models.extra.items():
@@ -378,7 +378,7 @@ def check_models(installation: Installation) -> Iterator[Check]:
 
 
 def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
-    """Hash its files, whatever is remembered of them, and embed a sentence."""
+    """Hash a model's files, ignoring the cache, and embed a sentence."""
     try:
         embedder = make()
         (rows,) = embedder.embed([SAMPLE_SENTENCE])
@@ -431,7 +431,7 @@ DAEMON_TIMEOUT: Final = 20.0
 
 
 def check_background(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of pauses, of the resident, of dead ones' sockets and of what hooks left to be done."""
+    """Check pauses, the daemon, stale sockets and queued jobs."""
     yield _check_pauses(installation)
     yield _check_daemon(installation)
     yield from _check_stale_sockets(installation)
@@ -439,7 +439,7 @@ def check_background(installation: Installation) -> Iterator[Check]:
 
 
 def hooks_off_reason(installation: Installation, agent: str) -> str:
-    """Return why the hooks of an agent do nothing now, an empty string where they work."""
+    """Return why an agent's hooks do nothing now, or an empty string."""
     if hooks_disabled(installation.home.env):
         return "SCRUBJAY_OFF is set here"
     until = Pauses(str(installation.home.data)).until(agent)
@@ -448,7 +448,7 @@ def hooks_off_reason(installation: Installation, agent: str) -> str:
 
 @contextmanager
 def daemon_running(installation: Installation) -> Iterator[None]:
-    """Have a resident, as a session of an agent has one, which starts it; one that was started here is stopped."""
+    """Ensure a daemon, as an agent's session does; one started here is stopped."""
     mark = settings_fingerprint(installation.home.env)
     path = socket_path(runtime_folder(installation.home.env), mark)
     if (
@@ -470,7 +470,7 @@ def daemon_running(installation: Installation) -> Iterator[None]:
 
 
 def _start_daemon(path: str, mark: str, installation: Installation) -> None:
-    """Start one and wait until it answers; where it does not, what is looked at next says how it goes without."""
+    """Start a daemon and wait until it answers; failing is reported by the checks that follow."""
     with contextlib.suppress(OSError):
         client.spawn_detached(["resident", "serve"], installation.home.env)
         _wait_for_daemon(path, mark, there=True)
@@ -520,7 +520,6 @@ def _check_daemon(installation: Installation) -> Check:
 
 
 def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
-    """Sockets whose owner died: the lock beside each is free."""
     folder = Path(runtime_folder(installation.home.env))
     if not is_private_folder(str(folder / "any")):
         return
@@ -532,7 +531,7 @@ def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
 
 
 def _is_unowned(path: Path, *, remove: bool) -> bool:
-    """Whether nobody owns a socket. It is removed with the lock held, so that no new owner loses its own."""
+    """Whether no process owns a socket. It is removed with the lock held, so that no new owner loses its own."""
     try:
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
@@ -570,14 +569,7 @@ MAX_READ_BYTES: Final = 1_000_000
 def last_log_entries(
     folder: Path, level: str = "error", limit: int = 5, since: str = ""
 ) -> list[dict[str, Any]]:
-    """Return the last entries of a log, the newest first.
-
-    Args:
-        folder: The data folder.
-        level: The least level of them.
-        limit: Most entries.
-        since: ISO time in UTC; what is older is left out.
-    """
+    """Return the last ``limit`` log entries of at least ``level``, newest first; ``since`` is ISO time in UTC."""
     least = LEVELS.index(level)
     found: list[dict[str, Any]] = []
     for name in (FILE_NAME, OLD_FILE_NAME):
@@ -592,7 +584,7 @@ def last_log_entries(
 
 
 def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
-    """Entries of one file from its end; a line that is none is passed over."""
+    """Entries of one file from its end; malformed lines are skipped."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
@@ -616,7 +608,7 @@ MAX_COUNTED_ERRORS: Final = 100
 
 
 def check_log(installation: Installation) -> Iterator[Check]:
-    """Yield how many errors the log tells of, by what they were."""
+    """Report the number of recent errors in the log by type."""
     since = to_datetime(now_micros() - DAY).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     found = last_log_entries(installation.home.data, "error", MAX_COUNTED_ERRORS, since)
     if not found:

@@ -1,4 +1,4 @@
-"""Doctor run: every check of the installation, then of each agent."""
+"""Run every check of the installation, then of each agent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ INSTALLATION_CHECKS: Final[tuple[Callable[[Installation], Iterator[Check]], ...]
 def run_checks(
     installation: Installation, names: Sequence[str] = (), *, agents: bool = True
 ) -> Iterator[Check]:
-    """Yield every check: of the installation, then of each agent that it is installed for.
+    """Yield every check: of the installation, then of each agent it is installed for.
 
     Args:
         installation: The installation.
-        names: Agents to look at; none takes every agent that it is installed for.
-        agents: Whether agents are looked at; they use the settings' own store.
+        names: Agents to check; empty for every installed one.
+        agents: Whether agents are checked; they use the settings' own store.
 
     Raises:
         InputError: No agent has such a name.
