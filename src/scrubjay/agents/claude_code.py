@@ -88,9 +88,9 @@ class ClaudeCode:
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is taken in from its transcripts "
+            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
             f"({_folder(home) / 'projects'}) after each answer, before it compacts and at the end. Sessions from "
-            "before that are still there are taken in when the next one begins.",
+            "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             *hook_config.plain_json_warning(_places(home, options)["hooks"], self.title),

@@ -94,9 +94,9 @@ class Gemini:
                 f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run.",
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is taken in from its transcripts "
+            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
             f"({_folder(home) / 'tmp'}) after each answer, before it compresses and at the end. Sessions from "
-            "before that are still there are taken in when the next one begins.",
+            "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             *said,

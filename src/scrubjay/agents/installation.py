@@ -46,7 +46,7 @@ def installation_lock(path: Path) -> Iterator[None]:
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be made ({error.strerror}). Nothing was changed.",
+            f"{path} cannot be created ({error.strerror}). Nothing was changed.",
             hint="check that the folder is yours and writable",
         ) from error
     try:
@@ -67,15 +67,15 @@ def check_writable(changes: Sequence[Change]) -> None:
         target = _link_target(change.path)
         if read_file(target) != change.old:
             raise InputError(
-                f"{change.path} was changed by somebody else in the meantime. Nothing was changed.",
-                hint="run the command again: it plans from what is there now",
+                f"{change.path} was changed meanwhile. Nothing was written.",
+                hint="run the command again",
             )
         try:
             mode = target.stat().st_mode
         except FileNotFoundError:
             continue
         if not stat.S_ISREG(mode):
-            raise InputError(f"{change.path} is no file. Nothing was changed.")
+            raise InputError(f"{change.path} is not a file. Nothing was changed.")
         if not mode & 0o222 or not os.access(target, os.W_OK):
             raise InputError(
                 f"{change.path} is read-only{_link_note(change.path, target)}. Nothing was changed.",
@@ -110,7 +110,7 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
             raise
         raise InputError(
             f"{error.filename or 'A file'} cannot be written ({error.strerror}). Nothing was changed.",
-            hint="check that the folder is there, yours and writable, and that the disk is not full",
+            hint="check that the folder exists and is writable, and that the disk is not full",
         ) from error
     return made
 
@@ -243,8 +243,8 @@ def load_record(path: Path) -> InstallRecord:
         return InstallRecord(files, tuple(map(Path, found["folders"])))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}, which says how files were before, cannot be understood ({error}). Nothing was changed.",
-            hint="move it away and try again: then what is scrubjay's is cut out of the files as they are now",
+            f"{path} (the record of the files before installation) is damaged ({error}). Nothing was changed.",
+            hint="move it away and try again: scrubjay's parts are then cut out of the current files",
         ) from error
 
 

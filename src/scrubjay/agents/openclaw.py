@@ -77,7 +77,7 @@ class OpenClaw:
             )
         return (
             f"Your own talks with {self.title}, not those of groups, timers and sub-agents: what you and it say is "
-            f"written to {_log(home)} after each answer and taken in from there.",
+            f"written to {_log(home)} after each answer and captured from there.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line in the Gateway's log.",
             replaced,

@@ -133,13 +133,11 @@ def check_programs(installation: Installation) -> Iterator[Check]:
         told = ", ".join(f"{path} ({program_version([str(path)], installation)})" for path in found.values())
         yield check_warning(
             "program",
-            f"several are installed: {told}",
+            f"several installed: {told}",
             "keep one, then scrubjay install AGENT for each agent",
         )
     elif not found:
-        yield check_ok(
-            "program", f"{__version__}; it is not on the PATH, and agents start it by its full path"
-        )
+        yield check_ok("program", f"{__version__}; not on the PATH; agents start it by its full path")
     else:
         yield check_ok("program", f"{__version__}, {next(iter(found.values()))}")
 
@@ -158,13 +156,13 @@ def check_agent_programs(agent: Agent, commands: AgentCommands, installation: In
     for words in sorted(set(_program_words(commands))):
         path = Path(words[0])
         if not (os.access(path, os.X_OK) if path.is_absolute() else shutil.which(words[0])):
-            return check_problem(about, f"{words[0]}, which it starts, is not there", again)
+            return check_problem(about, f"it starts {words[0]}, which does not exist", again)
         other = program_version(words, installation)
         if other != __version__:
             return check_problem(
-                about, f"it starts {words[0]}, which is {other}; this is {__version__}", again
+                about, f"it starts {words[0]}, version {other}; this is {__version__}", again
             )
-    return check_ok(about, f"it starts {next(_program_words(commands))[0]}, which is this version")
+    return check_ok(about, f"it starts {next(_program_words(commands))[0]}, this version")
 
 
 def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:
@@ -195,4 +193,4 @@ def program_version(words: Iterable[str], installation: Installation) -> str:
     except OSError as error:
         return f"unable to start ({error.strerror})"
     name, _, said = done.stdout.strip().partition(" ")
-    return said if done.returncode == 0 and name == SERVER_NAME and said else "no scrubjay that runs"
+    return said if done.returncode == 0 and name == SERVER_NAME and said else "not a working scrubjay"

@@ -122,7 +122,7 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
             return
         found = leftover_markers(installation)
         if not installation.mend:
-            told = f"{len(found)} of an earlier doctor, which was ended before its time"
+            told = f"{len(found)} left by an interrupted doctor"
             yield check_warning("markers", told, "scrubjay doctor --fix")
             return
         try:
@@ -130,9 +130,9 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
                 for marker in found:
                     remove_marker(memory, marker)
         except (ScrubjayError, OSError) as error:
-            yield check_problem("markers", f"what an earlier doctor left cannot be taken away: {error}")
+            yield check_problem("markers", f"leftovers of an interrupted doctor cannot be removed: {error}")
             return
-        yield check_ok("markers", f"{len(found)} of an earlier doctor taken away", mended=True)
+        yield check_ok("markers", f"{len(found)} of an interrupted doctor removed", mended=True)
 
 
 MCP_PROTOCOL = "2025-06-18"
@@ -226,7 +226,7 @@ def call_mcp_tool(
     found = answer.get("structuredContent")
     if answer.get("isError") or not isinstance(found, dict):
         told = found.get("error", {}) if isinstance(found, dict) else {}
-        raise CommandError(f"{name} failed: {told.get('message', 'no answer that can be read')}")
+        raise CommandError(f"{name} failed: {told.get('message', 'unreadable answer')}")
     return found
 
 
@@ -246,7 +246,7 @@ def _request(
         try:
             message = json.loads(line)
         except ValueError as error:
-            raise CommandError("the server wrote something else than the protocol to its output") from error
+            raise CommandError("the server wrote something other than the protocol to its output") from error
         if message.get("id") == number:
             if "result" not in message:
                 raise CommandError(f"{method} failed: {message.get('error', {}).get('message', '')}")
@@ -272,7 +272,7 @@ def prove_agent(agent: Agent, commands: AgentCommands, installation: Installatio
             if not mine:
                 return [
                     check_warning(
-                        f"{agent.name} proof", "another doctor is at it now", f"scrubjay doctor {agent.name}"
+                        f"{agent.name} proof", "another doctor is running", f"scrubjay doctor {agent.name}"
                     )
                 ]
             with installation.memory() as memory:
@@ -286,7 +286,7 @@ def prove_agent(agent: Agent, commands: AgentCommands, installation: Installatio
     except OSError as error:
         return [
             check_problem(
-                f"{agent.name} proof", f"{marker_folder(installation)} cannot be used ({error.strerror})"
+                f"{agent.name} proof", f"{marker_folder(installation)} is unusable ({error.strerror})"
             )
         ]
 
@@ -352,10 +352,10 @@ class _Proof:
         if not found:
             return self._failed(
                 "capture",
-                f"nothing was taken in within {BACKGROUND_TIMEOUT:.0f} seconds of its {self._event} hook",
+                f"nothing was captured within {BACKGROUND_TIMEOUT:.0f} seconds of its {self._event} hook",
             )
         return check_ok(
-            self._about("capture"), f"its {self._event} hook took a marker in, within {took:.1f} s"
+            self._about("capture"), f"its {self._event} hook captured a marker within {took:.1f} s"
         )
 
     def _taken(self, file: Path) -> bool:
@@ -371,12 +371,12 @@ class _Proof:
         )
         self._memory.sync(self._marker.folder)
         if not self._taken(file):
-            return self._failed("capture", "a conversation put there by hand was not taken in")
-        why = "its hooks cannot be shown a conversation from outside"
+            return self._failed("capture", "a conversation ingested by the doctor itself was not stored")
+        why = "its hooks cannot be given a conversation from outside"
         if not self._event:
             there = any(name in self._commands.hooks for name in CAPTURE_EVENTS)
-            why = "[hooks] events leaves it out" if there else "it has no hook that takes anything in"
-        return check_ok(self._about("capture"), f"not proven: {why}; the marker was put there by hand")
+            why = "[hooks] events excludes it" if there else "it has no capturing hook"
+        return check_ok(self._about("capture"), f"not proven: {why}; the doctor stored the marker itself")
 
     def _recall(self) -> Check | None:
         command = self._commands.hooks.get("prompt")
@@ -390,21 +390,21 @@ class _Proof:
                 return self._failed("recall", f"its prompt hook: {error}")
             if self._marker.word in heard.text:
                 return self._recalled(heard, late=env is not self._env)
-        return self._failed("recall", "its prompt hook said nothing of the marker")
+        return self._failed("recall", "its prompt hook did not return the marker")
 
     def _recalled(self, heard: HookOutput, *, late: bool) -> Check:
         if not any(
             memory in heard.text
             for memory in [*marker_memories(self._memory, self._marker), self._marker.session]
         ):
-            return self._failed("recall", "its prompt hook gave the marker without where it is from")
+            return self._failed("recall", "its prompt hook returned the marker without its source")
         if late:
-            told = f"its prompt hook gave it back, but too late for an agent: given time it took {heard.ms:.0f} ms"
+            told = f"its prompt hook returned it, but too late for an agent: it needed {heard.ms:.0f} ms"
             return check_warning(
                 self._about("recall"), told, "scrubjay resident start, or a larger [hooks] budget_ms"
             )
         return check_ok(
-            self._about("recall"), f"its prompt hook gave it back with where it is from, in {heard.ms:.0f} ms"
+            self._about("recall"), f"its prompt hook returned it with its source in {heard.ms:.0f} ms"
         )
 
     def _search(self) -> Check | None:
@@ -426,15 +426,13 @@ class _Proof:
         if not cited:
             return self._failed("search", "memory_search did not find the marker")
         took = time.monotonic() - started
-        return check_ok(
-            self._about("search"), f"memory_search found it with where it is from, in {took:.1f} s"
-        )
+        return check_ok(self._about("search"), f"memory_search found it with its source in {took:.1f} s")
 
     def _forget(self) -> Check:
         memory, marker = self._memory, self._marker
         found = marker_memories(memory, marker)
         if not found:
-            return self._failed("forget", "the marker cannot be found to be forgotten")
+            return self._failed("forget", "the marker was not found")
         memory.forget(found)
         if marker_memories(memory, marker):
             return self._failed("forget", "the marker is still found")
@@ -442,16 +440,16 @@ class _Proof:
             path.with_name(f"again-{path.name}").write_bytes(path.read_bytes())
         again = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
         if not any(again) or marker_memories(memory, marker):
-            return self._failed("forget", "the marker came back when its conversation was read again")
+            return self._failed("forget", "the marker came back when its conversation was ingested again")
         if self._lies_in_store():
             return check_warning(
                 self._about("forget"),
-                "it is not found and does not come back; its bytes go with the next write, since somebody reads now",
+                "it is gone and does not come back; its bytes are erased at the next write (a reader is open)",
             )
         bytes_too = (
-            ", and no byte of it is in the store's file" if self._installation.file is not None else ""
+            ", and no byte of it remains in the store's file" if self._installation.file is not None else ""
         )
-        return check_ok(self._about("forget"), f"it is not found and does not come back{bytes_too}")
+        return check_ok(self._about("forget"), f"it is gone and does not come back{bytes_too}")
 
     def _lies_in_store(self) -> bool:
         import mmap
@@ -472,7 +470,7 @@ class _Proof:
         if told:
             why += f"; the log says: {told[0].get('event')} {told[0].get('error', '')}".rstrip()
         return check_problem(
-            self._about(step), why, fix or f"scrubjay install {self._agent.name}, then look into the log"
+            self._about(step), why, fix or f"scrubjay install {self._agent.name}, then check the log"
         )
 
 
