@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-YOUNG_THRESHOLD: Final = 10_000
+YOUNG_THRESHOLD: Final = 100_000
 """Values that may come to life before they are looked through: a megabyte or two, were all of them dead."""
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError, ScrubjayError
-from scrubjay.models.lifecycle import UNCHANGED, Unchanged
-from scrubjay.models.records import Scope
+from scrubjay.models.records import UNCHANGED, Scope, Unchanged
 from scrubjay.services.arguments import check_arguments, check_calls
 from scrubjay.services.models import (
     ModelRegistry,

@@ -10,20 +10,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.config.paths import HOOK_EVENTS, cache_folder, data_folder
 from scrubjay.config.schema import SettingRule, integer, number, option
 from scrubjay.errors import ConfigError
+from scrubjay.frozen import frozen
 from scrubjay.log import LEVELS, Log
 from scrubjay.models.records import TIERS
 
 FUSIONS = ("auto", "rrf", "weighted", "raw")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecallSettings:
     """[recall]: how a search is answered."""
 
@@ -106,7 +107,7 @@ PRELOADED_FILES: Final = (
 """Files that coding agents read by themselves when a session begins."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSettings:
     """[context]: what is put into a conversation."""
 
@@ -124,7 +125,7 @@ class ContextSettings:
 RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RerankSettings:
     """[rerank]: who looks again at the best of what a search found; nothing leaves this machine unless told here."""
 
@@ -181,7 +182,7 @@ class RerankSettings:
 LLM_STAGES = ("facts", "digests")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlmSettings:
     """[llm]: a language model that refines what was found without one; none is asked unless one is named."""
 
@@ -222,7 +223,7 @@ class LlmSettings:
 MAX_QUOTA = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuotaSettings:
     """[quota]: how much may be stored; 0 sets no bound."""
 
@@ -245,7 +246,7 @@ class QuotaSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookSettings:
     """[hooks]: what happens while an agent works."""
 
@@ -270,7 +271,7 @@ class HookSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DaemonSettings:
     """[resident]: the process that stays, with its models loaded, and answers fast."""
 
@@ -282,7 +283,7 @@ class DaemonSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogSettings:
     """[log]: the log of what happens behind an agent's back."""
 
@@ -305,7 +306,7 @@ class LogSettings:
         return Log(folder, self.level, self.most_kb * 1000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerSettings:
     """[server]: what the server over HTTP takes on."""
 
@@ -354,7 +355,7 @@ PROXY_ROLES: Final = ("auto", "system", "developer", "user")
 PROXY_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProxySettings:
     """[proxy]: what stands in front of a model and remembers what passes."""
 
@@ -456,7 +457,7 @@ def _login_name() -> str:
         return "me"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunkingSettings:
     """[chunk]: how documents are cut into passages."""
 
@@ -469,7 +470,7 @@ class ChunkingSettings:
     most: int = field(default=512, metadata=integer("No passage is longer, in tokens.", 40, 8_000))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncSettings:
     """[sync]: how files are taken in."""
 
@@ -496,7 +497,7 @@ class SyncSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RedactionSettings:
     """[redaction]: what is replaced before it is stored."""
 
@@ -522,7 +523,7 @@ class RedactionSettings:
                 ) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExtraModelSettings:
     """[models.NAME]: one more embedding model, computed by a service or by a local library."""
 
@@ -545,7 +546,7 @@ class ExtraModelSettings:
     concurrency: int = field(default=4, metadata=integer("Requests at the same time.", 1, 64))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddingSettings:
     """[models]: the embedding models.
 
@@ -565,7 +566,7 @@ class EmbeddingSettings:
     extra: Mapping[str, ExtraModelSettings] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotesSettings:
     """[notes]: notes that scrubjay writes."""
 
@@ -575,7 +576,7 @@ class NotesSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetentionSettings:
     """[retention]: how long and how much is kept."""
 
@@ -618,7 +619,7 @@ class RetentionSettings:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkingSettings:
     """[linking]: how memories are linked as they are written."""
 
@@ -634,7 +635,7 @@ class LinkingSettings:
     links: int = field(default=10, metadata=integer("Most automatic links that a memory makes.", 1, 100))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactSettings:
     """[facts]: which facts are extracted from what is written."""
 
@@ -648,7 +649,7 @@ class FactSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsolidationSettings:
     """[consolidation]: what is made of old conversations, and whether they are archived."""
 
@@ -665,7 +666,7 @@ class ConsolidationSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """Every setting, checked.
 

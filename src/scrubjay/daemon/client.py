@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import stat
 import sys
 import time
@@ -86,6 +85,8 @@ def ask_daemon(
 
 
 def _exchange(path: str, request: bytes, end: float) -> bytes:
+    import socket
+
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(_seconds_left(end))
         line.connect(path)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import secrets
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -305,7 +304,7 @@ def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, dat
     named = name if isinstance(folder, int) else os.path.join(folder, name)
     info = os.stat(named, dir_fd=at, follow_symlinks=False)
     _allowed(info, named, at, full)
-    new = os.path.join(os.path.dirname(named), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
+    new = os.path.join(os.path.dirname(named), f".{os.path.basename(name)}.{os.urandom(4).hex()}.part")
     try:
         descriptor = os.open(new, _NEW, 0o600, dir_fd=at)
         with os.fdopen(descriptor, "wb") as out:

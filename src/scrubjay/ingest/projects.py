@@ -11,7 +11,6 @@ Any other file belongs to no project, so that notes answer wherever somebody wor
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 import stat
@@ -183,6 +182,8 @@ def _identity(path: str, otherwise: str) -> tuple[str, ...]:
 
 def _remote(common: str) -> str | None:
     """Return the URL of ``origin``, else of the first remote that the configuration names."""
+    import configparser
+
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",))
     try:
         # git indents its keys, which configparser would take for the line before going on

@@ -34,11 +34,12 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, SourceError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.models.records import Document, Source
 from scrubjay.storage.interface import Reader
@@ -243,7 +244,7 @@ def _letter(pattern: str, at: int) -> tuple[str, int]:
 ENTRIES_PER_CLOCK_CHECK = 64  # entries between two looks at the clock: about half a millisecond
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileState:
     """A listed file.
 
@@ -258,7 +259,7 @@ class FileState:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanProblem:
     """Something in the source that could not be listed.
 
@@ -275,7 +276,7 @@ class ScanProblem:
     hides: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanResult:
     """What a source holds now.
 
@@ -349,7 +350,7 @@ def _too_large(path: str, size: int) -> ScanProblem:
 FolderRules = tuple[tuple[int, IgnoreRules], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Folder:
     path: str  # on disk
     relative: str  # "" for the root, else with a closing slash
@@ -591,7 +592,7 @@ MAX_INLINE_BYTES: Final = 1_000_000
 """Bytes of changed files that a search reads itself: seconds of work. Larger files are named and left to `sync`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Freshness:
     """What a look at the sources found.
 

@@ -6,20 +6,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from enum import Enum
 from typing import Any, Final
 
-from scrubjay.models.records import Record
-
-
-class Unchanged(Enum):
-    """The type of `UNCHANGED`, so that None can be a value of its own."""
-
-    UNCHANGED = "unchanged"
-
-
-UNCHANGED: Final = Unchanged.UNCHANGED
-"""Stands for what a change leaves as it is."""
+from scrubjay.models.records import UNCHANGED, Record, Unchanged
 
 
 @dataclass(frozen=True, slots=True)

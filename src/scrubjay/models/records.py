@@ -7,10 +7,21 @@ of it is stored. When a page comes in a later sync, the notes that already speak
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
+
+
+class Unchanged(Enum):
+    """The type of `UNCHANGED`, so that None can be a value of its own."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+"""Stands for what a change leaves as it is."""
 
 TIERS: Final[tuple[str, ...]] = (
     "crystal",
@@ -48,7 +59,7 @@ CATEGORY_PREFIX: Final = "cat_"
 """What an id of a category begins with."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTime:
     """When a thing happened.
 
@@ -73,7 +84,7 @@ FOREIGN: Final = "foreign"
 """Whose words a file holds: its owner's; others' with whom the owner works on it; strangers'."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A registered place that documents come from.
 
@@ -105,7 +116,7 @@ class Source:
     repositories: tuple[tuple[str, str, str], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StageVersions:
     """Which version of each stage made a document's memories."""
 
@@ -122,7 +133,7 @@ FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """One ingested file.
 
@@ -158,7 +169,7 @@ class Document:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourcePlace:
     """Where a passage stands in its document.
 
@@ -181,7 +192,7 @@ class SourcePlace:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One memory as it is kept.
 
@@ -253,7 +264,7 @@ def said_at(record: Record) -> int:
     return record.event.start if record.event is not None else record.recorded_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordFilter:
     """Filters of a search. An empty one lets every active memory pass; none changes a statistic.
 
@@ -298,7 +309,7 @@ GENERIC_ROLES: Final = PERSON_ROLES | {"ai", "assistant", "developer", "function
 """Roles that are no names: a question with such a word in it rarely asks who said something."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One message, before it is scrubbed, cut and given an id.
 
@@ -337,7 +348,7 @@ class Turn:
 VISIBILITIES = ("user", "group", "public")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The principal of one call. Every store call takes one; there is no default.
 
@@ -396,7 +407,7 @@ class Scope:
         return f"group:{group}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnrestrictedScope(Scope):
     """Who sees every key of a tenant: whoever copies it whole. No caller is ever made one.
 
@@ -412,7 +423,7 @@ class UnrestrictedScope(Scope):
         return self.held
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuotaUsage:
     """One limit that the settings set.
 
@@ -431,7 +442,7 @@ class QuotaUsage:
 NOT_A_TRANSCRIPT = "no transcript"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassageRef:
     """What tells where a passage stands: a record without its text.
 

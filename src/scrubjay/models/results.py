@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record
 
 MICRO = 1_000_000
@@ -25,7 +26,7 @@ def round_score(score: float) -> float:
     return round(score * MICRO) / MICRO
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """One channel's find.
 
@@ -38,7 +39,7 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contribution:
     """What one channel added to a candidate's score.
 
@@ -60,7 +61,7 @@ class Contribution:
         return self.weight * self.value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
     """What a later stage multiplied a candidate's score by, and why."""
 
@@ -69,7 +70,7 @@ class Factor:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A memory found by at least one channel, with every part of its score.
 
@@ -94,7 +95,7 @@ class Candidate:
         return Candidate(self.id, (*self.contributions, *parts))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """Why a result stands where it stands: the very parts that made its score.
 
@@ -111,7 +112,7 @@ class Explanation:
     way: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NearbyTurn:
     """A turn of a conversation that is shown with a result of it.
 
@@ -132,7 +133,7 @@ class NearbyTurn:
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """One memory that answers a search.
 
@@ -199,7 +200,7 @@ class Result:
     newer: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a search found.
 
@@ -223,7 +224,7 @@ class Answer:
     as_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathStep:
     """One step along an edge.
 
@@ -242,7 +243,7 @@ class PathStep:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReachedMemory:
     """A memory that a thread came to.
 
@@ -274,7 +275,7 @@ class ReachedMemory:
         return round_score(self.share * self.carried + self.least * self.own)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadEntry:
     """One memory of a thread, in its place in the story.
 
@@ -295,7 +296,7 @@ class ThreadEntry:
     contradicts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thread:
     """What belongs to a question, told in order.
 
@@ -334,7 +335,7 @@ ANSWERING_PARTS: Final = ("pinned", "relevant")
 """Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextItem:
     """One memory that may be shown.
 
@@ -355,7 +356,7 @@ class ContextItem:
     date: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citation:
     """One memory of a context: its part, where it is found, when it was, and what it takes of the budget."""
 
@@ -367,7 +368,7 @@ class Citation:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OmittedItem:
     """One memory that had a claim and is not in a context.
 
@@ -383,7 +384,7 @@ class OmittedItem:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """What to put into a conversation.
 

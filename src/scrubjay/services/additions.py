@@ -12,8 +12,8 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest import additions as store_path
 from scrubjay.ingest.alignment import NOTE_MARKER, with_note_marker
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.models.lifecycle import UNCHANGED, Amendment, NewMemory
-from scrubjay.models.records import Record
+from scrubjay.models.lifecycle import Amendment, NewMemory
+from scrubjay.models.records import UNCHANGED, Record
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.search.results import full_path

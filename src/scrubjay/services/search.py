@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
-from scrubjay.models.lifecycle import LifecycleChange
-from scrubjay.models.reports import FetchReport
 from scrubjay.search.request import (
     DEFAULT_CLOCK,
+    NO_FILTERS,
     Clock,
     ExpansionOptions,
     Filters,
@@ -28,10 +28,10 @@ from scrubjay.storage.quota import used_allowances
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
     from scrubjay.models.records import Source, StageVersions
+    from scrubjay.models.reports import FetchReport
     from scrubjay.storage.interface import Reader
 
 
-NO_FILTERS: Final = Filters()
 STALE_QUOTA = (
     "Files changed, but there is no room ([quota]): the answer is from before; "
     "`scrubjay sync` takes what fits."
@@ -40,7 +40,7 @@ STALE_READ_ONLY = "Files changed, but the store is read-only: the answer is from
 STALE_BUSY = "Files changed, but another process is writing: the answer is from before."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedFiles:
     """Result of a check for changed files.
 
@@ -152,7 +152,7 @@ def log_slow_query(
     workspace.log.write("warning", f"slow {kind}", laps.ms, **facts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchView:
     """An open store and the models that rank.
 
@@ -307,6 +307,9 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
     """
     if not workspace.settings.recall.touch:
         return
+    from scrubjay.models.lifecycle import LifecycleChange
+    from scrubjay.storage.changes import PutLifecycle
+
     now, own = now_micros(), workspace.scope.key()
     asked = tuple(one for one in ids if one)
     lives = {
@@ -317,7 +320,5 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
         and (record.last_used is None or now - record.last_used >= USAGE_INTERVAL)
     }
     if lives:
-        from scrubjay.storage.changes import PutLifecycle
-
         with suppress(StoreError):
             workspace.store.write(workspace.scope, [PutLifecycle(lives)], patience=0.0)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
@@ -22,7 +23,7 @@ def ignore_announcement(_message: str) -> None:
     """Default for ``announce``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """The store of one principal, with the models and settings that its operations use.
 

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
-from scrubjay.models.reports import Progress
 from scrubjay.models.results import Hit
 from scrubjay.storage.quota import Quota
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from scrubjay.models.graph import Category, Edge, Entity, EntityRow
     from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.models.records import UnrestrictedScope
-    from scrubjay.models.reports import IndexReport
+    from scrubjay.models.reports import IndexReport, Progress
     from scrubjay.storage.changes import Change, PreparedMemory, PutProject, QuantizedVectors
     from scrubjay.text.tokenizer import TermGroup
 
@@ -225,7 +224,7 @@ BATCH_ROWS: Final = 500
 """Most rows of a piece: a transaction of a few milliseconds, and a few megabytes with their vectors."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AlteredMemory:
     """A memory whose text is not the one that was written.
 
@@ -370,7 +369,7 @@ class WordScores(ChannelScores, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelState:
     """A registered model.
 
@@ -383,7 +382,7 @@ class ModelState:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coverage:
     """How far a model's vectors reach within one scope.
 
@@ -396,7 +395,7 @@ class Coverage:
     waiting: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PendingMemory:
     """A memory that waits for a model's vectors.
 
@@ -410,7 +409,7 @@ class PendingMemory:
     before: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankingMetadata:
     """What ranking asks of a memory without reading its text.
 
@@ -441,7 +440,7 @@ class RankingMetadata:
     project: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """What a scope holds.
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 import numpy as np
 
 from scrubjay.models.results import MICRO, Hit
-from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, trigrams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from scrubjay.storage.changes import QuantizedVectors
 
 
 if TYPE_CHECKING:

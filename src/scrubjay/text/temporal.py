@@ -16,11 +16,13 @@ from datetime import date, datetime, time, timedelta
 from itertools import product
 from typing import Final
 
+from scrubjay.frozen import frozen
+
 DAY, WEEK, MONTH, QUARTER, YEAR, HOUR, MINUTE = range(1, 8)
 """Numbers of the units: values of the class ``unit``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeVocabulary:
     """What a language says of time.
 
@@ -439,7 +441,7 @@ _POSSESSIVE: Final = ("'s", "’s")
 _ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeExpression:
     """A time that a text names.
 
@@ -461,7 +463,7 @@ class TimeExpression:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Token:
     """A word: lower case, as it stands, where, its classes a language, and whether a sentence may end behind it."""
 
@@ -473,7 +475,7 @@ class _Token:
     dotted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _TimeAtom:
     """A time without what stands before it: tokens ``begin`` to ``end``, its rule and the rule's numbers."""
 

@@ -39,12 +39,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from threading import Lock
 from typing import Protocol, cast
 
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import (
     bigrams,
     fold,
@@ -241,7 +241,7 @@ _FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """A source word where it stands.
 
@@ -256,7 +256,7 @@ class Word:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """What a text is indexed under.
 
@@ -269,7 +269,7 @@ class Terms:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermGroup:
     """All forms of one query word: a scorer uses tf = the largest of theirs, df = the size of their union.
 

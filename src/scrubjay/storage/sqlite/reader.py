@@ -16,7 +16,6 @@ import numpy as np
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import EmbeddingModel
-from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
@@ -41,6 +40,7 @@ from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE, MemoryTable,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
     from scrubjay.text.tokenizer import TermGroup
@@ -280,6 +280,8 @@ class SQLiteHistory:
         return [(number, event_from_row(row)) for number, *row in found]
 
     def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        from scrubjay.models.lifecycle import CachedExtraction
+
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):

@@ -13,7 +13,6 @@ from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import NoTenantIndex
 from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
-from scrubjay.storage.sqlite import maintenance
 from scrubjay.storage.sqlite.blobs import VectorFiles
 from scrubjay.storage.sqlite.connection import (
     BUSY_MS,
@@ -222,6 +221,8 @@ class SQLiteStore(NoTenantIndex):
             with translate_wipe_errors(self._path):
                 self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
                 if log:
+                    from scrubjay.storage.sqlite import maintenance
+
                     if (
                         maintenance.is_vacuum_due(db)
                         and maintenance.file_bytes(db) <= maintenance.VACUUM_AT_ONCE_BYTES
@@ -274,6 +275,7 @@ class SQLiteStore(NoTenantIndex):
         Other writers wait until the block ends; readers do not. Killed midway, the current generation
         still answers, and the next rebuild drops what was left.
         """
+        from scrubjay.storage.sqlite.maintenance import note_leftovers
         from scrubjay.storage.sqlite.writer import SQLiteRebuild, drop_stale_generations
 
         with self._turn() as db:
@@ -284,7 +286,7 @@ class SQLiteStore(NoTenantIndex):
             try:
                 yield rebuild
                 rebuild.flip()
-                maintenance.note_leftovers(db)
+                note_leftovers(db)
             finally:
                 drop_stale_generations(db, old.number)
 
@@ -301,6 +303,8 @@ class SQLiteStore(NoTenantIndex):
 
     def vacuum(self) -> None:
         """Rewrite the file where something was forgotten since the last time; writers wait, readers do not."""
+        from scrubjay.storage.sqlite import maintenance
+
         with translate_errors(self._path):
             if not maintenance.is_vacuum_due(self._db()):
                 return
