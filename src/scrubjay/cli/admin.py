@@ -227,7 +227,7 @@ def config(call: Call) -> None:
 
 def list_settings(settings: Settings) -> list[tuple[str, object, str]]:
     """Return dotted name, JSON-able value and origin of every setting."""
-    known = [*known_settings().settings]
+    known = [*known_settings()]
     for name, model in settings.models.extra.items():
         known += [f"models.{name}.{setting}" for setting in setting_rules(type(model))]
     return [(name, _json_value(settings, name), settings.origins.get(name, "default")) for name in known]

@@ -218,7 +218,7 @@ def apply_retention(
     the oldest beyond the most. What is to be forgotten is so from the archive, too.
     """
     wish = workspace.settings.retention
-    days, at = wish.lives(), now_micros() if now is None else now
+    days, at = wish.days_by_tier(), now_micros() if now is None else now
     if not days and not wish.most:
         return RetentionReport((), (), dry_run, "")
     with workspace.store.reader(workspace.scope) as reader:
