@@ -189,7 +189,7 @@ def test_an_unknown_override_is_an_error() -> None:
 
 
 def test_no_two_settings_share_a_variable() -> None:
-    known = known_settings().settings
+    known = known_settings()
     assert len({variable_name(name) for name in known}) == len(known)
 
 

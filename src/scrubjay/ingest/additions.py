@@ -27,8 +27,8 @@ from scrubjay.ingest.turns import (
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.graph import EDITED_RULE, Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
-from scrubjay.models.lifecycle import UNCHANGED, Amendment, Event, LifecycleChange, NewMemory
-from scrubjay.models.records import ORIGINS, TIERS, Record, Scope
+from scrubjay.models.lifecycle import Amendment, Event, LifecycleChange, NewMemory
+from scrubjay.models.records import ORIGINS, TIERS, UNCHANGED, Record, Scope
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.redaction.redactor import RedactedText, redact_text

@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass

@@ -8,7 +8,6 @@ source; other files belong to none, so that notes answer everywhere.
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 import stat

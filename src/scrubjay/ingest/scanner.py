@@ -14,11 +14,12 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, SourceError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.models.records import Document, Source
 from scrubjay.storage.interface import Reader
@@ -210,7 +211,7 @@ def _letter(pattern: str, at: int) -> tuple[str, int]:
 ENTRIES_PER_CLOCK_CHECK = 64  # about half a millisecond
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileState:
     """A listed file: POSIX path relative to the root without Unicode normalisation, last change, bytes."""
 
@@ -219,7 +220,7 @@ class FileState:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanProblem:
     """Something that could not be listed; with ``hides``, unseen files may exist at or below ``path``."""
 
@@ -229,7 +230,7 @@ class ScanProblem:
     hides: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanResult:
     """The files of a source.
 
@@ -293,7 +294,7 @@ def _too_large(path: str, size: int) -> ScanProblem:
 FolderRules = tuple[tuple[int, IgnoreRules], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Folder:
     path: str  # on disk
     relative: str  # "" for the root, else with a closing slash
@@ -523,7 +524,7 @@ MAX_INLINE_BYTES: Final = 1_000_000
 """Bytes of changed files that a search ingests itself: seconds of work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Freshness:
     """Result of a freshness check: ids of sources to sync before answering, and notices of what the answer lacks."""
 

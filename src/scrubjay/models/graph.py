@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.errors import NotFoundError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import CATEGORY_PREFIX
 
 EDGE_KINDS: Final = (
@@ -42,7 +43,7 @@ EDGE_ORIGINS: Final = ("found", "given")
 found before; what was given stays until it is taken away."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """One typed, weighted connection, identified by source, kind, target and key.
 
@@ -79,7 +80,7 @@ name, a linked page, a tag. A refused one was taken out by a person and is not f
 _VISIBILITY_ORDER: Final = {"user": 0, "group": 1, "public": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entity:
     """One named thing, as one visibility key knows it.
 
@@ -174,7 +175,7 @@ CATEGORY_KINDS: Final = ("topic", "path")
 """Found in the content (clusters of vectors), or in folders and headings."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Category:
     """One node of the category tree, built from the memories of a single visibility key.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
 
 ID_DIGITS = 16
@@ -109,7 +109,7 @@ def _keyed_digest(secret: bytes, mark: str, key: str) -> str:
     return hmac.digest(secret, message, "sha256").hex()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddingModel:
     """Identity of an embedding model: everything that changes its vectors.
 

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from enum import Enum
 from typing import Any, Final
 
 from scrubjay.models.records import Record

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
+
+
+class Unchanged(Enum):
+    """The type of `UNCHANGED`, so that None can be a value of its own."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+"""Stands for what a change leaves as it is."""
 
 TIERS: Final[tuple[str, ...]] = (
     "crystal",
@@ -44,7 +55,7 @@ CATEGORY_PREFIX: Final = "cat_"
 """What an id of a category begins with."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTime:
     """When something happened.
 
@@ -69,7 +80,7 @@ FOREIGN: Final = "foreign"
 """Whose words a file holds: its owner's; others' with whom the owner works on it; strangers'."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A registered folder or file that documents come from.
 
@@ -101,7 +112,7 @@ class Source:
     repositories: tuple[tuple[str, str, str], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StageVersions:
     """Versions of the ingest stages that produced a document's memories."""
 
@@ -118,7 +129,7 @@ FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """One ingested file.
 
@@ -154,7 +165,7 @@ class Document:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourcePlace:
     """Location of a passage in its document.
 
@@ -177,7 +188,7 @@ class SourcePlace:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One stored memory.
 
@@ -249,7 +260,7 @@ def said_at(record: Record) -> int:
     return record.event.start if record.event is not None else record.recorded_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordFilter:
     """Filters of a search. An empty filter passes every active memory; no filter changes a statistic.
 
@@ -294,7 +305,7 @@ GENERIC_ROLES: Final = PERSON_ROLES | {"ai", "assistant", "developer", "function
 """Roles that are no names: a question with such a word in it rarely asks who said something."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One message of a transcript, before redaction and chunking.
 
@@ -333,7 +344,7 @@ class Turn:
 VISIBILITIES = ("user", "group", "public")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The principal of one call. Every store call takes one; there is no default.
 
@@ -391,7 +402,7 @@ class Scope:
         return f"group:{group}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnrestrictedScope(Scope):
     """Reads every key of a tenant. Only copies of whole tenants use it; no caller ever gets one."""
 
@@ -402,7 +413,7 @@ class UnrestrictedScope(Scope):
         return self.held
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuotaUsage:
     """One configured limit and its use.
 
@@ -421,7 +432,7 @@ class QuotaUsage:
 NOT_A_TRANSCRIPT = "no transcript"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassageRef:
     """Id, key and headings of a passage, without its text."""
 

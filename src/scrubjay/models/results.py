@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record
 
 MICRO = 1_000_000
@@ -25,7 +26,7 @@ def round_score(score: float) -> float:
     return round(score * MICRO) / MICRO
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """One result of one retrieval channel; units of the score differ by channel."""
 
@@ -33,7 +34,7 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contribution:
     """One additive part of a candidate's score.
 
@@ -55,7 +56,7 @@ class Contribution:
         return self.weight * self.value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
     """A later stage's multiplier of a candidate's score, and its reason."""
 
@@ -64,7 +65,7 @@ class Factor:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A memory found by at least one channel, with every part of its score."""
 
@@ -84,7 +85,7 @@ class Candidate:
         return Candidate(self.id, (*self.contributions, *parts))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """Why a result ranks where it does: the parts that add up to its score.
 
@@ -101,7 +102,7 @@ class Explanation:
     way: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NearbyTurn:
     """A neighbouring turn of a result's conversation.
 
@@ -122,7 +123,7 @@ class NearbyTurn:
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """One memory that answers a search.
 
@@ -188,7 +189,7 @@ class Result:
     newer: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """Result of a search.
 
@@ -211,7 +212,7 @@ class Answer:
     as_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathStep:
     """One step along an edge.
 
@@ -230,7 +231,7 @@ class PathStep:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReachedMemory:
     """A memory reached by the expansion of a thread.
 
@@ -262,7 +263,7 @@ class ReachedMemory:
         return round_score(self.share * self.carried + self.least * self.own)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadEntry:
     """One memory of a thread, in chronological position.
 
@@ -283,7 +284,7 @@ class ThreadEntry:
     contradicts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thread:
     """Memories about a question in chronological order.
 
@@ -322,7 +323,7 @@ ANSWERING_PARTS: Final = ("pinned", "relevant")
 """Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextItem:
     """One memory that may be shown in a context.
 
@@ -343,7 +344,7 @@ class ContextItem:
     date: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citation:
     """One memory of a context: its part, citation, date and tokens."""
 
@@ -355,7 +356,7 @@ class Citation:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OmittedItem:
     """One candidate that is not in a context.
 
@@ -371,7 +372,7 @@ class OmittedItem:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Text to inject into a conversation.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, RecordFilter
 from scrubjay.models.results import Candidate, Hit
 from scrubjay.search.plan import QueryPlan
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranking:
     """One channel's answer.
 
@@ -41,7 +42,7 @@ class Ranking:
     scored: ChannelScores
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermRanking(Ranking):
     """A ranking by words, which also has each word's part of a score.
 
@@ -53,7 +54,7 @@ class TermRanking(Ranking):
     groups: tuple[TermGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChannelWeight:
     """The weight of a channel: for passages, and for turns of a conversation."""
 
@@ -65,7 +66,7 @@ MIN_COVERED: Final = 50
 """Memories a backfilled model must cover (or all there are) before its mean and deviation say anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedModel:
     """Why a model is left out, and whether it only waits for pending embeddings."""
 
@@ -164,7 +165,7 @@ def rank_by_respelling(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChannelResults:
     """The rankings of all channels that take part.
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import merge_entities
 from scrubjay.models.results import Hit, PathStep, round_score
 from scrubjay.search.candidates import ChannelResults, Ranking, filter_records
@@ -44,7 +45,7 @@ EDGE_WEIGHTS: Final[Mapping[str, float]] = {
 the memory does; what merely stands beside it, or shares a name with it, less so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathGraph:
     """The edges and scores that a thread expands along.
 
@@ -65,7 +66,7 @@ class PathGraph:
     fan_out: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPath:
     """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
 
@@ -127,7 +128,7 @@ MIN_NAME_LENGTH: Final = 3
 _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphScores:
     """The graph's scores as a channel: on a scale of their own, 0 (no path) to 1."""
 
@@ -150,7 +151,7 @@ class GraphScores:
         return [self.raws.get(memory, 0.0) for memory in ids]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphRanking(Ranking):
     """The graph's ranking, with the best path to each memory: the hit it begins with, and the name it leads over."""
 

@@ -55,8 +55,8 @@ CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 
 def score_categories(
     plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[Embedder]
-) -> CategoryScores | None:
-    """Score the categories on the scale of the memories; None where they are not descended.
+) -> CategoryScores:
+    """Score the categories on the scale of the memories.
 
     Args:
         plan: The query plan.
@@ -64,8 +64,6 @@ def score_categories(
         reader: The caller's view of the store.
         embedders: The models, the base model first.
     """
-    if not (plan.reach.hierarchy and "descend" in plan.stages and rankings):
-        return None
     categories = reader.categories()
     ids = [category.id for category in categories]
     phrases = {category.id: category.abstract or category.name for category in categories}

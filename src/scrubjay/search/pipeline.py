@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import GENERIC_ROLES, Record
 from scrubjay.models.results import Candidate, Contribution, Result
-from scrubjay.rerankers.base import RerankQuery
 from scrubjay.search.candidates import (
     ChannelResults,
     Ranking,
@@ -54,8 +54,6 @@ from scrubjay.search.fusion import (
     weighted_parts,
 )
 from scrubjay.search.graph import expand_by_graph, graph_ranking
-from scrubjay.search.hierarchy import CategoryScores, descend_categories, score_categories
-from scrubjay.search.links import follow_links
 from scrubjay.search.plan import QueryPlan, build_plan
 from scrubjay.search.relevance import (
     FIRST_RESULTS,
@@ -80,6 +78,7 @@ from scrubjay.storage.interface import RankingMetadata, Reader
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
+    from scrubjay.search.hierarchy import CategoryScores
 
 DEPTH_FACTOR: Final = 8
 """Times as many hits are read of each channel, where those at hand leave an answer short."""
@@ -94,7 +93,7 @@ MIN_SHARE: Final = 0.5
 replaces it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetrievalState:
     """A query and its channels' answers: any memory can be scored by them.
 
@@ -142,7 +141,7 @@ class Selection:
     silence: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchOutcome:
     """Results, and what a caller should know of them.
 
@@ -190,7 +189,11 @@ def retrieve(reader: Reader, embedders: Sequence[Embedder], request: SearchReque
     if archived:
         plan = replace(plan, where=replace(plan.where, statuses=("active", "archived")))
     channels = retrieve_candidates(plan, reader, embedders)
-    categories = score_categories(plan, channels.rankings, reader, embedders)
+    categories = None
+    if plan.reach.hierarchy and "descend" in plan.stages and channels.rankings:
+        from scrubjay.search.hierarchy import score_categories
+
+        categories = score_categories(plan, channels.rankings, reader, embedders)
     return RetrievalState(plan, channels, archived, categories)
 
 
@@ -258,9 +261,13 @@ def _expand(selection: Selection, reader: Reader, state: RetrievalState, request
     least = MIN_SHARE * best if reach.threshold is None else reach.threshold
     score = partial(score_memories, reader, state, now=request.now)
     if state.categories is not None and best > 0:
+        from scrubjay.search.hierarchy import descend_categories
+
         cache = ScoreCache(reader, plan.where, score, {one.id: one for one in candidates})
         candidates = descend_categories(candidates, cache, state.categories, reach, plan.limit, least)
     if reach.links and "follow" in plan.stages and best > 0:
+        from scrubjay.search.links import follow_links
+
         cache = ScoreCache(reader, plan.where, score, {one.id: one for one in candidates})
         candidates = follow_links(candidates, cache, reach.links, plan.limit, least)
     if reach.threshold is not None:
@@ -286,6 +293,8 @@ def _order(
         selection.candidates, selection.features = order_turns(selection.candidates, plan, channels, reader)
     if reranker is not None and "rerank" in plan.stages:
         if selection.rerank_parts is None:
+            from scrubjay.rerankers.base import RerankQuery
+
             query = RerankQuery(plan.query.text, plan.groups, tuple(channels.rarity))
             selection.rerank_parts, selection.partial = rerank_scores(
                 selection.candidates, query, reader, reranker

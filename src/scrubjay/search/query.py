@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import DAY, local_micros, to_local
 from scrubjay.models.records import NO_FILTER, Record
 from scrubjay.models.results import round_score
@@ -43,7 +44,7 @@ _QUOTE_FORMS: Final = 5
 """Forms of quotes, each with a group in the expression: first of what is excluded, then of what is wanted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedQuery:
     """A query taken apart.
 
@@ -115,7 +116,7 @@ def parse_query(query: str) -> ParsedQuery:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryTime:
     """A time that a question names.
 
@@ -138,7 +139,7 @@ class QueryTime:
     anchor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryMeaning:
     """What is understood of a query.
 
@@ -294,7 +295,7 @@ _EVENT_MARKS: Final = "([{\"'`„“”‚‘’«»<>*_.,;:!?)]}…"
 _EVENT_ENDS: Final = frozenset('.,;:!?)]}…"“”»')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnchorEvent:
     """An event that a text counts time from.
 

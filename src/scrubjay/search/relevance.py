@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heapify, heappop, heappush
-from importlib import resources
+from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.models.results import LINK_PREFIX, Candidate
@@ -191,9 +191,7 @@ FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
 @cache
 def calibration() -> Mapping[str, Any]:
     """Return each family's coefficients and thresholds (for Latin and for other letters), and their origin."""
-    found: dict[str, Any] = json.loads(
-        resources.files("scrubjay.search").joinpath("relevance.json").read_bytes()
-    )
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("relevance.json").read_bytes())
     return found
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, tzinfo
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import load_zone, local_micros, now_micros, parse_when, to_local
 from scrubjay.models.records import STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
@@ -18,7 +19,7 @@ MAX_LEVELS: Final = 10
 """Levels of categories: folders and headings are seldom deeper."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpansionOptions:
     """How far a search expands from what it found.
 
@@ -74,7 +75,7 @@ CONFIDENCE_FLOOR: Final = 0.3
 Moment = str | datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filters:
     """The filters of a search as a caller gives them; the fields are those of `Memory.search`."""
 
@@ -91,7 +92,7 @@ class Filters:
     categories: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clock:
     """The time of a question and the time it asks about, as a caller gives them; see `Memory.search`."""
 
@@ -103,7 +104,7 @@ class Clock:
 DEFAULT_CLOCK: Final = Clock()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TierOptions:
     """How memories of all tiers compete.
 
@@ -137,7 +138,7 @@ class TierOptions:
 DEFAULT_POOL: Final = TierOptions()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultCaps:
     """Most results of one conversation and of one document that come before others; 0 for no cap."""
 
@@ -145,7 +146,7 @@ class ResultCaps:
     document: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchRequest:
     """A validated search.
 
@@ -199,10 +200,14 @@ class SearchRequest:
     caps: ResultCaps = ResultCaps()
 
 
+NO_FILTERS: Final = Filters()
+NO_CAPS: Final = ResultCaps()
+
+
 def build_request(
     query: str,
     *,
-    filters: Filters = Filters(),
+    filters: Filters = NO_FILTERS,
     fusion: str = "auto",
     weights: Mapping[str, float] | None = None,
     preset: str | None = None,
@@ -219,7 +224,7 @@ def build_request(
     reach: ExpansionOptions = NO_EXPANSION,
     by: str = "memory",
     neighbours: int = 0,
-    caps: ResultCaps = ResultCaps(),
+    caps: ResultCaps = NO_CAPS,
     variety: bool = True,
 ) -> SearchRequest:
     """Return a validated request; see `SearchRequest`. ``variety`` turns on stage ``mmr``.

@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import ProviderError
 from scrubjay.models.records import Record
 from scrubjay.models.results import Candidate, Contribution
-from scrubjay.rerankers.base import Reranker, RerankQuery
 from scrubjay.search.candidates import ChannelResults
 from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
@@ -25,6 +24,9 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.dialogue import admits_not_knowing, drop_questions
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.tokenizer import index_terms, terms_by_word
+
+if TYPE_CHECKING:
+    from scrubjay.rerankers.base import Reranker, RerankQuery
 
 COMPARED_PASSAGES: Final = 5
 """Passages, the best by score, that a turn is compared with: what a deeper one is likelier by is chance."""

@@ -44,16 +44,16 @@ def run_consolidation(
     archive: str | None,
     progress: ProgressCallback | None,
 ) -> ConsolidationReport:
-    """Consolidate what each of the caller's keys holds.
+    """Consolidate each of the caller's visibility keys.
 
     Args:
-        workspace: Where, for whom.
-        dry_run: Whether nothing is written.
-        now: To which everything has its age, UTC microseconds.
+        workspace: The workspace.
+        dry_run: Write nothing.
+        now: Current time, UTC microseconds.
         after_days: Days after which an observation is old.
-        due: Microseconds that must have passed since a key's last run, None to run in any case.
-        archive: ``transcripts`` or ``notes``, archived besides what the settings say; None for nothing else.
-        progress: Told how far it is.
+        due: Microseconds since a key's last run before which it is skipped; None runs in any case.
+        archive: ``transcripts`` or ``notes``, archived besides what the settings say.
+        progress: Called with the progress.
     """
     started = time.monotonic()
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
@@ -149,13 +149,12 @@ def _list_runs(workspace: Workspace) -> list[ConsolidationRun]:
 
 
 def _is_due(rows: Sequence[ConsolidationRun], key: str, now: int, due: int) -> bool:
-    """Tell whether a key's last run began long enough ago; one that began in the future tells of a wrong clock."""
     started = [row.started for row in rows if row.key == key and row.started <= now]
     return not started or now - max(started) >= due
 
 
 def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> set[str]:
-    """Return the keys that hold as many memories as when they were looked at last."""
+    """Return the keys with as many memories as at their last run."""
     held: dict[str, int | None] = {}
     for row in rows:  # started last first
         held.setdefault(row.key, row.counts.get(MEMORY_COUNT))
@@ -164,7 +163,7 @@ def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> s
 
 
 def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
-    """Write down what killed runs did: nobody else consolidates now, so what is said to run does not."""
+    """End the records of killed runs: nobody else consolidates now, so none is running."""
     killed = [row for row in _list_runs(workspace) if row.state == "running"]
     ended = []
     for row in killed:
@@ -182,7 +181,7 @@ def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
 def _record_empty_run(
     workspace: Workspace, rows: Sequence[ConsolidationRun], keys: Sequence[str], run: str, now: int
 ) -> None:
-    """Write down that there was nothing to do, in the place of the last time that there was nothing."""
+    """Record that there was nothing to do, in place of the last such record."""
     runs = []
     with workspace.store.reader(workspace.scope) as reader:
         for key in keys:

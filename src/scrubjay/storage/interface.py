@@ -21,13 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
-from scrubjay.models.reports import Progress
 from scrubjay.models.results import Hit
 from scrubjay.storage.quota import Quota
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from scrubjay.models.graph import Category, Edge, Entity, EntityRow
     from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.models.records import UnrestrictedScope
-    from scrubjay.models.reports import IndexReport
+    from scrubjay.models.reports import IndexReport, Progress
     from scrubjay.storage.changes import Change, PreparedMemory, PutProject, QuantizedVectors
     from scrubjay.text.tokenizer import TermGroup
 

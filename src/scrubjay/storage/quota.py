@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import QuotaError
 from scrubjay.models.records import QuotaUsage
-from scrubjay.storage.changes import Change, PutMemory
 
 if TYPE_CHECKING:
     from scrubjay.models.records import Scope
+    from scrubjay.storage.changes import Change
     from scrubjay.storage.interface import Store
     from scrubjay.storage.rows import Tenant
 
@@ -64,6 +64,8 @@ class Quota:
         Raises:
             QuotaError: A limit is exceeded, and more so than before.
         """
+        from scrubjay.storage.changes import PutMemory
+
         kept = sum(isinstance(c, PutMemory) and c.memory.record.status == "superseded" for c in changes)
         if self.memories_per_user:
             for key in sorted(key for key in gained if key.startswith(USER_KEY_PREFIX)):

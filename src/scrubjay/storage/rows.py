@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.ids import ID_DIGITS, EmbeddingModel
@@ -22,6 +22,9 @@ from scrubjay.models.records import (
     StageVersions,
 )
 from scrubjay.storage.interface import Counts
+
+if TYPE_CHECKING:
+    from scrubjay.models.lifecycle import ConsolidationRun, Event
 
 SIGN: Final = 1 << 63
 """Moves an id's number into the range of a signed 64-bit column without changing its order."""
@@ -191,6 +194,8 @@ def event_to_row(tenant: int, event: Event, number: int, other: int | None) -> t
 
 def event_from_row(row: Sequence[Any]) -> Event:
     """Return an event from a row: tier, memory, op, at, key, run, other tier, other, count, before, actor."""
+    from scrubjay.models.lifecycle import Event
+
     tier, number, op, at, key, run, other_tier, other, count, before, actor = row
     named = None if other_tier is None else id_from_hash(other_tier, other)
     return Event(id_from_hash(tier, number), op, at, key, run, named, count, before, actor)

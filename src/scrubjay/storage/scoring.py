@@ -20,6 +20,8 @@ from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, tri
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.storage.changes import QuantizedVectors
+
 
 if TYPE_CHECKING:
     Number = TypeVar("Number", float, NDArray[np.float64])

@@ -9,11 +9,12 @@ from __future__ import annotations
 import fnmatch
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import memory_id, parse_id
 from scrubjay.models.records import STATUSES, TIERS, Record, RecordFilter
 
@@ -29,7 +30,7 @@ LARGE_PART: Final = 16_384
 """Rows from which on a part is large."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TablePart:
     """One segment within a table.
 
@@ -127,7 +128,7 @@ TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryTable:
     """Columns of all visible memories.
 

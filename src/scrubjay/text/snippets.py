@@ -9,9 +9,9 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import has_unspaced
 from scrubjay.text.tokenizer import TermGroup, find_terms, split_words
 
@@ -32,7 +32,7 @@ _SPACE = re.compile(r"\s+")
 _MARKS = re.compile(r"[._\-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snippet:
     """A window of a content: ``content[start:end]`` is ``text`` without its ``CUT_MARK``s."""
 
@@ -41,7 +41,7 @@ class Snippet:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Match:
     start: int
     end: int

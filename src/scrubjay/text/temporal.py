@@ -14,11 +14,13 @@ from datetime import date, datetime, time, timedelta
 from itertools import product
 from typing import Final
 
+from scrubjay.frozen import frozen
+
 DAY, WEEK, MONTH, QUARTER, YEAR, HOUR, MINUTE = range(1, 8)
 """Numbers of the units: values of the class ``unit``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeVocabulary:
     """The words and rules of a language.
 
@@ -432,7 +434,7 @@ _POSSESSIVE: Final = ("'s", "’s")
 _ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeExpression:
     """A time that a text names: local start, exclusive end, and the characters of the expression.
 
@@ -450,7 +452,7 @@ class TimeExpression:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Token:
     word: str
     raw: str
@@ -460,7 +462,7 @@ class _Token:
     dotted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _TimeAtom:
     """A time without the words before it: its tokens, rule and the rule's numbers."""
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from threading import Lock
 from typing import Protocol, cast
 
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import (
     bigrams,
     fold,
@@ -203,7 +203,7 @@ _FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """A folded source word and its code point offsets."""
 
@@ -212,7 +212,7 @@ class Word:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """The terms of a text with the number of source words that emit each, and its length in source words."""
 
@@ -220,7 +220,7 @@ class Terms:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermGroup:
     """A folded query word and its distinct terms, itself (cut) first; tf is their largest, df their union's."""
 

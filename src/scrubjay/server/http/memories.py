@@ -154,7 +154,7 @@ class GetQuery(Get):
     model_config = LAX_CONFIG
 
 
-@document_fields(Memory.page)
+@document_fields(Memory.page, Memory.search)
 class ListQuery(Filters):
     """Selects the memories to list and the start of the page."""
 

@@ -72,7 +72,7 @@ def argument_docs(told: object) -> dict[str, str]:
 
     >>> from scrubjay.memory import Memory
     >>> argument_docs(Memory.search)["limit"]
-    'Most results.'
+    'Maximum number of results.'
     """
     found = _DOC_SECTION.search((inspect.getdoc(told) or "") + "\n")
     items = _DOC_ITEM.findall(found[1]) if found else []

@@ -135,7 +135,7 @@ class SearchQuery(SearchOptions):
     ] = []
 
 
-@document_fields(Memory.thread)
+@document_fields(Memory.thread, Memory.search)
 class Thread(Filters):
     """A query for a timeline."""
 

@@ -42,6 +42,7 @@ from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart, path_matches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
     from scrubjay.text.tokenizer import TermGroup

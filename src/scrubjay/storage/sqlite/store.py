@@ -13,7 +13,6 @@ from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import NoTenantIndex
 from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
-from scrubjay.storage.sqlite import maintenance
 from scrubjay.storage.sqlite.blobs import VectorFiles
 from scrubjay.storage.sqlite.connection import (
     BUSY_MS,
@@ -210,6 +209,8 @@ class SQLiteStore(NoTenantIndex):
             with translate_wipe_errors(self._path):
                 self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
                 if log:
+                    from scrubjay.storage.sqlite import maintenance
+
                     if (
                         maintenance.is_vacuum_due(db)
                         and maintenance.file_bytes(db) <= maintenance.VACUUM_AT_ONCE_BYTES
@@ -265,7 +266,7 @@ class SQLiteStore(NoTenantIndex):
             try:
                 yield rebuild
                 rebuild.flip()
-                maintenance.note_leftovers(db)
+                note_leftovers(db)
             finally:
                 drop_stale_generations(db, old.number)
 
