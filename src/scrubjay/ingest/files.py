@@ -258,7 +258,7 @@ def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, dat
     target = name if isinstance(folder, int) else os.path.join(folder, name)
     info = os.stat(target, dir_fd=dir_fd, follow_symlinks=False)
     _check_writable(info, target, dir_fd, full)
-    new = os.path.join(os.path.dirname(target), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
+    new = os.path.join(os.path.dirname(target), f".{os.path.basename(name)}.{os.urandom(4).hex()}.part")
     try:
         descriptor = os.open(new, _NEW, 0o600, dir_fd=dir_fd)
         with os.fdopen(descriptor, "wb") as out:

@@ -157,6 +157,8 @@ def _identity(path: str, otherwise: str) -> tuple[str, ...]:
 
 
 def _remote(common: str) -> str | None:
+    import configparser
+
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",))
     try:
         # configparser takes git's indented keys for continuation lines

@@ -8,17 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from scrubjay.models.records import Record
-
-
-class Unchanged(Enum):
-    """Type of `UNCHANGED`, a default that is not None."""
-
-    UNCHANGED = "unchanged"
-
-
-UNCHANGED: Final = Unchanged.UNCHANGED
-"""Stands for what a change leaves as it is."""
+from scrubjay.models.records import UNCHANGED, Record, Unchanged
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ class WordScores(ChannelScores, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelState:
     """A registered model; ``state`` is ``active`` (ranked with) or ``adding`` (embedded, not ranked with yet)."""
 
@@ -103,7 +103,7 @@ class ModelState:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coverage:
     """How many visible memories have a model's vectors, and how many are pending."""
 
@@ -111,7 +111,7 @@ class Coverage:
     waiting: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PendingMemory:
     """A memory without a model's vectors.
 
@@ -125,7 +125,7 @@ class PendingMemory:
     before: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankingMetadata:
     """What ranking needs of a memory besides its text.
 
@@ -156,7 +156,7 @@ class RankingMetadata:
     project: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """What a scope holds; ``by_tier`` maps tier to status to a number of memories above 0."""
 
@@ -455,7 +455,7 @@ BATCH_ROWS: Final = 500
 """Most rows of a batch: a transaction of a few milliseconds, and a few megabytes with their vectors."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AlteredMemory:
     """A memory whose text is not the one that was written; ``source`` and ``path`` are its document's."""
 

@@ -259,6 +259,8 @@ class SQLiteStore(NoTenantIndex):
         from scrubjay.storage.sqlite.writer import SQLiteRebuild, drop_stale_generations
 
         with self._turn() as db:
+            from scrubjay.storage.sqlite import maintenance
+
             with write_transaction(db):
                 old = get_or_create_tenant(db, scope.tenant, self._secret)
             drop_stale_generations(db, old.number)
@@ -266,7 +268,7 @@ class SQLiteStore(NoTenantIndex):
             try:
                 yield rebuild
                 rebuild.flip()
-                note_leftovers(db)
+                maintenance.note_leftovers(db)
             finally:
                 drop_stale_generations(db, old.number)
 
@@ -282,6 +284,8 @@ class SQLiteStore(NoTenantIndex):
 
     def vacuum(self) -> None:
         with translate_errors(self._path):
+            from scrubjay.storage.sqlite import maintenance
+
             if not maintenance.is_vacuum_due(self._db()):
                 return
         with self._turn() as db:
