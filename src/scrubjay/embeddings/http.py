@@ -1,11 +1,8 @@
-"""HTTP embeddings: OpenAI, compatible services, Gemini and Voyage.
-
-All services share windows, batches, a few concurrent requests, retries and checks of every vector. A call returns all
-of its vectors or none, so callers send a few hundred texts at a time. A new service is one entry of `SERVICES`.
+"""HTTP embeddings: OpenAI, compatible services, Gemini and Voyage. A new service is one entry of `SERVICES`.
 
 OpenAI and Ollama: https://platform.openai.com/docs/api-reference/embeddings/create,
-https://docs.ollama.com/api/openai-compatibility. They do not tell questions from passages. Voyage answers in OpenAI's
-format. Gemini's vectors shorter than 3072 do not come with length 1; they are scaled here.
+https://docs.ollama.com/api/openai-compatibility. Voyage answers in OpenAI's format. Gemini's vectors shorter than 3072
+do not come with length 1; they are scaled here.
 """
 
 from __future__ import annotations
@@ -48,8 +45,7 @@ class Service:
     """An embedding service: where it is, which models it has, and its wire format.
 
     Attributes:
-        url: Base URL; the settings may name another.
-        model: Model used when the settings name none; empty where they must.
+        model: Default model; empty where the settings must name one.
         dimensions: Length of each known model's vectors.
         window: Most tokens of a text.
         path: Appended to the URL; ``{model}`` stands for the model's name.
@@ -72,14 +68,9 @@ class Service:
 
 
 class RemoteEmbedder:
-    """A model behind HTTP, as an ``Embedder``."""
+    """A model behind HTTP; nothing is sent before the first text."""
 
     def __init__(self, service: Service, spec: EmbedderSpec) -> None:
-        """Set up; nothing is sent before the first text.
-
-        Raises:
-            ConfigError: No model is named, or the URL or key cannot be used.
-        """
         self._service = service
         self._provider = spec.provider
         self._name = (spec.name or service.model).removeprefix("models/" if spec.provider == "gemini" else "")
@@ -102,11 +93,6 @@ class RemoteEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; where its dimensions were never learned, one short text is sent to learn them.
-
-        Raises:
-            ProviderError: That request failed.
-        """
         if not self._dimensions:
             self._tell([PROBE])
             self._dimensions = len(self._request([PROBE], "passage", 0)[0])
@@ -117,13 +103,6 @@ class RemoteEmbedder:
         return EmbeddingModel(self._provider, self._name, host, self._dimensions, "provider", self._window)
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts. A text of blanks only is an empty one.
-
-        Raises:
-            ProviderError: The service could not be reached, refused, or answered with something that is not
-                one finite vector a text; nothing of this call is returned.
-            ModelMismatchError: A vector's length is not the model's.
-        """
         pieces = [
             split_text(replace_surrogates(text), self._window) if text.strip() else [] for text in texts
         ]
@@ -151,7 +130,7 @@ class RemoteEmbedder:
                 raise
 
     def _request(self, batch: list[str], kind: TextKind, count: int) -> list[list[float]]:
-        """Vectors of one batch; ``count`` is what an error says was not embedded, 0 for the probe."""
+        """Embed one batch; ``count`` is the number of texts an error reports as not embedded, 0 for the probe."""
         body = self._service.request(self._name, batch, kind, self._shortened)
         lost = f"None of the {count} texts of this call was embedded." if count else "No text was embedded."
         path = self._service.path.format(model=quote(self._name, safe=""))
@@ -201,7 +180,6 @@ class RemoteEmbedder:
 
 
 def _read_dimensions(path: Path) -> dict[str, object]:
-    """Dimensions learned before; a missing or torn file has none and is written anew."""
     try:
         known = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
@@ -210,11 +188,6 @@ def _read_dimensions(path: Path) -> dict[str, object]:
 
 
 def open_remote(spec: EmbedderSpec) -> RemoteEmbedder:
-    """Open a model of a service in `SERVICES`; nothing is sent before the first text.
-
-    Raises:
-        ConfigError: No model is named, or the URL or key cannot be used.
-    """
     return RemoteEmbedder(SERVICES[spec.provider], spec)
 
 

@@ -1,4 +1,4 @@
-"""Registry: which provider opens an embedder, and everything that is needed to open it."""
+"""Registry: which provider opens an embedder, and the spec it is opened from."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from scrubjay.errors import ConfigError, ProviderError
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSpec:
-    """What the settings say about one embedding model; a value that is left empty is the provider's default.
+    """The settings of one embedding model; an empty value is the provider's default.
 
     Attributes:
         provider: A key of `EMBEDDER_OPENERS`, or ``auto``.
         name: The provider's name of the model.
         path: File or folder of a local model, in place of the bundled one.
         base_url: Address of a service, in place of the provider's own.
-        api_key: Key for the service.
-        keys: Keys by provider, which ``auto`` chooses from; nothing else reads them.
+        keys: Keys by provider, which ``auto`` chooses from.
         dimensions: Length of the vectors; a service that can shorten vectors is asked to.
         window: Most tokens a text may have before it is cut into windows.
         cache_dir: Folder for checksums and compiled vocabularies.
@@ -56,11 +55,11 @@ AUTO_PROVIDERS = ("minilm", "openai", "gemini", "voyage")
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
-    """Open the embedder that a spec describes; no file is read and nothing is sent before its first use.
+    """Open an embedder; no file is read and nothing is sent before its first use.
 
     Raises:
-        ConfigError: The provider is unknown, or a value is not one it can have.
-        ProviderError: What the provider needs is not installed, or ``auto`` finds nothing to use.
+        ConfigError: The provider is unknown, or a value is invalid.
+        ProviderError: The provider's package is not installed, or ``auto`` finds nothing to use.
     """
     if spec.provider == "auto":
         return open_embedder(_choose_provider(spec))

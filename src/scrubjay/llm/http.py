@@ -1,11 +1,9 @@
 """HTTP client: post JSON with retries, limits and a deadline; every failure is a ProviderError.
 
-It knows no protocol. The call runs in a thread of its own, since nothing else ends a wait whose every step is short
-enough: a server that sends a byte a second, a name whose every address is silent. When the seconds are over the
-caller goes on at once; the socket is shut down, so that the thread ends, too, and closes what it held.
-
-An API key is given by the caller, sent in one header, and stands in no message and no ``repr``. Redirects
-are not followed, so it goes to the configured host alone.
+The call runs in a thread of its own, since nothing else ends a wait whose every step is short enough: a server that
+sends a byte a second, a name whose every address is silent. At the deadline the caller goes on and the socket is shut
+down, so that the thread ends, too. An API key is sent in one header, stands in no message and no ``repr``, and
+redirects are not followed.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ THREAD_NAME = "scrubjay-post"
 
 
 class WatchedSocket:
-    """The socket that is waited for, known to the thread that waits and to the one that may end that."""
+    """The socket that a thread waits for and another thread may shut down."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,14 +43,14 @@ class WatchedSocket:
         self._cut = False
 
     def holds(self, connection: socket.socket) -> None:
-        """Say which socket is waited for from now on; after a cut that one is shut down as well."""
+        """Set the socket; after a cut it is shut down at once."""
         with self._lock:
             self._socket = connection
             if self._cut:
                 _shut_down(connection)
 
     def cut(self) -> None:
-        """End the wait, now and for whatever is waited for later."""
+        """Shut down the socket, and any that is set later."""
         with self._lock:
             self._cut = True
             if self._socket is not None:
@@ -68,13 +66,9 @@ def _shut_down(connection: socket.socket) -> None:
 def call_within(
     seconds: float, call: Callable[[], T], wire: WatchedSocket, drop: Callable[[], None]
 ) -> T | None:
-    """Return what a call returns, or raise what it raises; None if it takes longer, and then its wire is cut.
+    """Return a call's result, or raise its error; None if it takes longer than ``seconds``, and then its socket is cut.
 
-    Args:
-        seconds: How long the caller waits; also an interrupt ends that.
-        call: What is called, in a thread of its own that ends with the process at the latest.
-        wire: What the call waits for.
-        drop: Called by that thread when the call has ended in an error, or when nobody waits for it any more.
+    ``drop`` is called by the call's thread when it has ended in an error, or when nobody waits for it any more.
     """
     from concurrent.futures import Future
 
@@ -131,15 +125,13 @@ class _Connection:
     wire: WatchedSocket
 
     def traced(self, event: str, told: Mapping[str, Any]) -> None:
-        """Note the socket of a connection as soon as there is one: what httpx calls for each step of a request."""
+        """Note the socket of a connection: httpx calls this for each step of a request."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self.wire.holds(told["return_value"].get_extra_info("socket"))
 
 
 @dataclass(slots=True)
 class _ConnectionPool:
-    """Of one endpoint: what its connections are made with, and those that wait for the next call."""
-
     context: ssl.SSLContext | None = None
     idle: list[_Connection] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -169,13 +161,13 @@ def check_encrypted(url: str, section: str, kind: str) -> None:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a service is and how it is asked.
+    """The address of a service and how to call it.
 
     Attributes:
         url: Base URL; http or https.
         key: API key, or an empty string for none.
         header: Header that carries the key.
-        prefix: What stands before the key in that header.
+        prefix: What precedes the key in that header.
         timeout: Seconds without a byte before a request counts as lost.
         backoff: Seconds before the second try.
     """
@@ -189,7 +181,7 @@ class Endpoint:
     _lines: _ConnectionPool = field(default_factory=_ConnectionPool, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what would fail later, and there with the key in the message.
+        """Refuse an unusable URL or key here: later the key would be in the message.
 
         Raises:
             ConfigError: The URL is not http(s), or the key holds a character no header takes.
@@ -211,7 +203,6 @@ class Endpoint:
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
     def taken(self) -> _Connection:
-        """A line for one call: one that was given back, with its connection, or a new one."""
         import httpx
 
         with self._lines.lock:
@@ -226,19 +217,13 @@ class Endpoint:
             return _Connection(client, WatchedSocket())
 
     def give_back(self, line: _Connection) -> None:
-        """Keep a line for the next call; as many are kept as calls were made at once, until the endpoint is let go."""
         with self._lines.lock:
             self._lines.idle.append(line)
 
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """How much of the caller's time and memory one call may take.
-
-    Attributes:
-        largest: Bytes of the answer; reading ends there.
-        deadline: Seconds for the whole call, tries and waits included, however slowly an answer's bytes come.
-    """
+    """Limits of one call: bytes of the answer, and seconds for everything, tries and waits included."""
 
     largest: int = MAX_ANSWER_BYTES
     deadline: float = DEADLINE
@@ -250,8 +235,6 @@ NO_LIMITS = CallLimits()
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What one try brought: ``content``, or None and the ``trouble``."""
-
     content: bytes | None
     trouble: str = ""
     hint: str = ""
@@ -262,20 +245,10 @@ class _Attempt:
 def post_json(
     endpoint: Endpoint, path: str, body: dict[str, Any], lost: str, bounds: CallLimits = NO_LIMITS
 ) -> Any:
-    """Send a body; try again where that can help.
+    """Send a body and return the parsed JSON answer; try again where that can help.
 
-    Timeouts, broken connections, 429 and 5xx are tried up to three times, after .5 and 2 seconds or after
-    what Retry-After asks for.
-
-    Args:
-        endpoint: Where to.
-        path: Appended to its URL.
-        body: What to send, as JSON.
-        lost: A sentence for the error: what has not been done.
-        bounds: How large the answer and how long the call may be.
-
-    Returns:
-        The parsed JSON answer.
+    Timeouts, broken connections, 429 and 5xx are tried up to three times, after .5 and 2 seconds or after what
+    Retry-After asks for. ``lost`` is a sentence for the error: what has not been done.
 
     Raises:
         ProviderError: The service was not reached, answered with an error status, or not with JSON.
@@ -325,7 +298,6 @@ def _attempt(endpoint: Endpoint, path: str, content: bytes, bounds: CallLimits, 
 def _request_once(
     endpoint: Endpoint, line: _Connection, path: str, content: bytes, largest: int, timeout: float
 ) -> _Attempt | None:
-    """What one request brought; None where no byte came in time."""
     import httpx
 
     url = endpoint.url.rstrip("/") + path
@@ -375,7 +347,7 @@ def _http_error(endpoint: Endpoint, response: httpx.Response, body: bytes) -> _A
 def _service_message(body: bytes) -> str:
     """The service's own words: ``error.message``, ``error``, ``detail`` or ``message`` of its JSON.
 
-    Anything else is left out, for services that repeat their input (a memory's text) put it elsewhere.
+    Nothing else: services that repeat their input (a memory's text) put it elsewhere.
     """
     try:
         said = json.loads(body)
@@ -388,14 +360,13 @@ def _service_message(body: bytes) -> str:
 
 
 def _one_line(endpoint: Endpoint, text: str) -> str:
-    """One line of at most ``EXCERPT`` characters, without the key."""
     if endpoint.key:
         text = text.replace(endpoint.key, "[key]")
     return re.sub(r"\s+", " ", text).strip().rstrip(".")[:EXCERPT]
 
 
 def _retry_after_seconds(value: str | None) -> float | None:
-    """Seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3)."""
+    """RFC 9110, 10.2.3: seconds or a date."""
     if not value:
         return None
     if re.fullmatch(r"\d{1,9}", value.strip()):

@@ -1,6 +1,6 @@
-"""Rerankers: the protocol, what is needed to open one, and which kind opens it.
+"""Rerankers: the protocol, the spec that opens one, and the registry of kinds.
 
-A reranker knows nothing of memories, of earlier scores, or of the weight of its own.
+A reranker knows nothing of memories, of earlier scores, or of its weight.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RerankQuery:
-    """What passages are held against.
+    """The query that passages are scored against.
 
     Attributes:
-        text: What is asked, quotes and exclusions taken out of their marks.
+        text: The query without exclusions and quote marks.
         groups: Its words.
-        rarity: The idf of each word, among what who asks may see; a reranker that sends anything away leaves it out.
+        rarity: The idf of each word among visible memories; never sent away.
     """
 
     text: str
@@ -33,11 +33,11 @@ class RerankQuery:
 
 
 class Reranker(Protocol):
-    """Says how well each of a few passages answers a question. It may be slow, wrong, away or hostile."""
+    """Scores how well each of a few passages answers a query. It may be slow, wrong, absent or hostile."""
 
     @property
     def name(self) -> str:
-        """What it is called in an answer's ``partial``: the model's name, or what it does."""
+        """Its name in an answer's ``partial``."""
         ...
 
     @property
@@ -51,35 +51,34 @@ class Reranker(Protocol):
         """Score passages, all of them or none.
 
         Args:
-            question: What is asked.
+            question: The query.
             passages: Texts, of any length.
             deadline: Seconds for the whole call, tries included; loading a model for the first time is not counted.
 
         Returns:
-            A number each, in their order, larger for what answers better; their unit is the reranker's own. None for a
-            passage of which it has no opinion.
+            A number each, in their order, larger for better answers, in the reranker's own unit; None for no opinion.
 
         Raises:
-            ProviderError: It was not reached, took too long, or did not answer as documented; no score is returned.
+            ProviderError: It was not reached, took too long, or did not answer as documented.
         """
         ...
 
 
 def _ignore_announcement(_: str) -> None:
-    """Nobody is told where passages go."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerSpec:
-    """What the settings say about a reranker.
+    """The settings of a reranker.
 
     Attributes:
         kind: A key of `RERANKERS`.
-        scrub: Takes secrets out of a text before it is sent.
+        scrub: Removes secrets from a text before it is sent.
         tokens: The static model's tokens, for ``features``; None where there is no such model.
         model_path: ONNX file of a cross-encoder.
         tokenizer_path: Its ``tokenizer.json``; None looks for it beside the file and in the folder above.
-        sha256: What the file's checksum must be, in hex; empty for any.
+        sha256: The file's expected checksum, in hex; empty for any.
         cache_dir: Folder for checksums.
         runtime: ``auto``, ``onnxruntime`` or ``openvino``.
         base_url: Address of a service.
@@ -105,10 +104,10 @@ class RerankerSpec:
 
 
 def open_reranker(spec: RerankerSpec) -> Reranker:
-    """Open the reranker that a spec describes; no model is loaded and nothing is sent before its first question.
+    """Open a reranker; no model is loaded and nothing is sent before its first query.
 
     Raises:
-        ConfigError: There is no such kind, what it needs is not named, or passages would cross a network in the clear.
+        ConfigError: The kind is unknown, a setting is missing, or passages would cross a network in the clear.
     """
     if spec.kind not in RERANKERS:
         raise ConfigError(f"Reranker {spec.kind!r} is not one of {', '.join(RERANKERS)}.")

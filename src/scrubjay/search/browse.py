@@ -1,7 +1,7 @@
-"""Browse: memories by id or page, one memory with its surroundings, entity and category pages; no ranking.
+"""Browse memories without ranking: by id or page, one with its surroundings, entity and category pages.
 
-The entity network is counted from a bounded number of memories: a share of all, chosen by the digits of their
-ids and so at random, plus all that refer to a rare entity.
+The entity network is counted from a bounded sample: a share of all memories, chosen by the digits of their ids,
+plus all that refer to a rare entity.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ MAX_IDS = 20
 
 @dataclass(frozen=True, slots=True)
 class FetchWindow:
-    """How much to return: neighbours on either side, characters, characters to pass over first, and evidence."""
+    """How much to fetch: neighbours on either side, the character range of the joined text, and evidence."""
 
     neighbours: int = 0
     limit: int = 20_000
@@ -94,7 +94,6 @@ def fetch_memories(
 
 
 def _with_evidence(reader: Reader, fetched: FetchReport) -> FetchReport:
-    """Return memories with what they were taken from: the beginning of each text, and what found them there."""
     edges = reader.edges([record.id for record in fetched.records], ["derived_from"], limit=MAX_EVIDENCE)
     held = reader.get(sorted({edge.dst for edge in edges}))
     found: dict[str, tuple[Record, ...]] = {}
@@ -115,7 +114,7 @@ def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[R
 
 
 def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the whole ids that ids or their shortest unique beginnings name, and what names none or several."""
+    """Return the full ids of ids or their shortest unique beginnings, and those that match none or several."""
     whole: list[str] = []
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
@@ -143,7 +142,6 @@ def _touches(record: Record, lines: tuple[int, int]) -> bool:
 
 
 def _path_candidates(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
-    """Return where a path may lie: as an absolute one, from here, or relative to a source's root."""
     found = []
     given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
     full = Path(os.path.abspath(given))
@@ -157,7 +155,6 @@ def _path_candidates(sources: Sequence[Source], path: str) -> list[tuple[Source,
 
 
 def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:
-    """Return a memory among its neighbours: the turns of its conversation, else the passages of its document."""
     place = record.place
     if not neighbours:
         return [record]
@@ -176,7 +173,6 @@ def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Re
 def _cut_to_window(
     reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: FetchWindow
 ) -> FetchReport:
-    """Cut the joined text of the records to ``limit`` characters from ``offset``, on whole characters."""
     offset, limit = window.offset, window.limit
     kept: list[Record] = []
     at = 0
@@ -190,11 +186,11 @@ def _cut_to_window(
 
 
 def page_memories(reader: Reader, wanted: SearchRequest, after: str) -> MemoryPage:
-    """Return the memories that pass the request's filters and stand after an id, at most its ``limit``.
+    """Return the memories that pass the request's filters and follow an id, at most its ``limit``.
 
     Raises:
-        InputError: ``after`` is no id.
-        NotFoundError: A filter names a source or category that is not there.
+        InputError: ``after`` is not an id.
+        NotFoundError: A filter names an unknown source or category.
     """
     found = reader.page(after, wanted.limit + 1, resolve_filters(wanted.where, reader))
     kept = found[: wanted.limit]
@@ -211,13 +207,7 @@ MAX_NAMED: Final = 100
 
 
 def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> MemoryView:
-    """Return a memory with what surrounds it.
-
-    Args:
-        reader: The caller's view of the store.
-        history: What happened to it, which holds the memory itself.
-        neighbours: Passages or turns to show on either side.
-    """
+    """Return a memory, whose record is in ``history``, with its document, edges, entities and neighbours."""
     record = history.memory
     sources = {source.id: source for source in reader.sources()}
     around = (
@@ -243,7 +233,7 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
 
 
 def timeline_page(reader: Reader, where: RecordFilter, limit: int, skip: int) -> TimelinePage:
-    """Return a page of what passes a filter, by when it happened, last first; sources and categories by any name."""
+    """Return a page of the memories that pass a filter, latest event first; sources and categories by any name."""
     found = reader.latest(resolve_filters(where, reader), limit + 1, skip)
     shown = tuple(found[:limit])
     return TimelinePage(shown, full_paths(shown, reader.sources()), len(found) > limit)
@@ -287,12 +277,7 @@ _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 
 
 def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
-    """Return the visible concepts, those that most memories refer to first, then by name.
-
-    Args:
-        reader: The caller's view of the store.
-        query: Only those with this in their name or in an alias, in any case.
-    """
+    """Return the visible entities whose name or alias contains ``query``, most referenced first, then by name."""
     counts = reader.degrees("references")
     part = _fold_name(query)
     found = [
@@ -304,11 +289,6 @@ def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
 
 
 def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
-    """Return one concept by its whole id.
-
-    Raises:
-        NotFoundError: It is not visible.
-    """
     rows = merge_entities(reader.concepts([concept]))
     if not rows:
         raise NotFoundError(f"No concept {concept} is known.", hint=LIST_HINT)
@@ -316,7 +296,7 @@ def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
 
 
 def removed_entity(reader: Reader, name: str) -> EntitySummary | None:
-    """Return the concept of this name that was taken out, to which memories may still refer, or None."""
+    """Return the removed entity of this name, to which memories may still refer, or None."""
     rows = [entity_from_row(row) for row in sorted(reader.concept_rows()) if row[4] == "refused"]
     found = [
         row for row in rows if name == row.id or _fold_name(name) in map(_fold_name, (row.name, *row.aliases))
@@ -325,10 +305,10 @@ def removed_entity(reader: Reader, name: str) -> EntitySummary | None:
 
 
 def find_entity(reader: Reader, name: str) -> Entity:
-    """Return the concept that a text means: an id or a unique beginning of one, a name or an alias in any case.
+    """Return the entity that a text names: an id or a unique beginning of one, else a name or an alias in any case.
 
     Raises:
-        NotFoundError: There is none, or several have an id that begins so.
+        NotFoundError: There is none, or several ids begin so.
     """
     wanted = _fold_name(name)
     prefix = name if len(name) > len(ENTITY_PREFIX) else None
@@ -357,16 +337,10 @@ def find_entity(reader: Reader, name: str) -> Entity:
 def related_entities(
     reader: Reader, concept: str, *, most: int | None = None, total: int | None = None
 ) -> tuple[tuple[RelatedEntity, ...], int]:
-    """Return the concepts most closely related to one, and how many memories were looked at.
+    """Return the entities most closely related to one, and how many memories were counted.
 
-    The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of a concept
-    with more than 2,000 memories a fixed share is looked at, and the counts are scaled to it.
-
-    Args:
-        reader: The caller's view of the store.
-        concept: Its id.
-        most: Most memories looked at; None for 2,000.
-        total: How many memories are visible, where the caller has counted them already.
+    The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of an entity with
+    more than ``most`` memories (default 2,000) a fixed share is read, and the counts are scaled to it.
     """
     together, looked_at = reader.meetings(concept, MAX_SAMPLED if most is None else most)
     together = {other: count for other, count in together.items() if count >= MIN_SUPPORT}
@@ -386,11 +360,7 @@ def related_entities(
 
 
 def entity_page(reader: Reader, name: str) -> EntityPage:
-    """Return one concept with its relations and some of its memories.
-
-    Raises:
-        NotFoundError: There is none.
-    """
+    """Return one entity with its relations and some of its memories."""
     found = find_entity(reader, name)
     near, looked_at = related_entities(reader, found.id)
     edges = reader.edges([found.id], ["references"], inward=True, limit=MAX_SHOWN)
@@ -400,7 +370,7 @@ def entity_page(reader: Reader, name: str) -> EntityPage:
 
 
 def category_tree(reader: Reader) -> list[CategorySummary]:
-    """Return the visible categories as a tree read from top to bottom: topics, then paths, by size and name."""
+    """Return the visible categories as a tree in reading order: topics, then paths, by size and name."""
     known = reader.categories()
     counts = _memories_below(known, reader.degrees("belongs"))
     by_id = {category.id: category for category in known}
@@ -424,11 +394,7 @@ def category_tree(reader: Reader) -> list[CategorySummary]:
 
 
 def category_page(reader: Reader, name: str) -> CategoryPage:
-    """Return one category with those right below it and some of its memories.
-
-    Raises:
-        NotFoundError: There is none.
-    """
+    """Return one category with its children and some of its memories."""
     known = reader.categories()
     counts = _memories_below(known, reader.degrees("belongs"))
     found = _category_order(find_categories(known, name), counts)[0]
@@ -443,7 +409,7 @@ def category_page(reader: Reader, name: str) -> CategoryPage:
 
 
 def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
-    """Return what a memory is joined with, in both directions: at most ten of each kind, heaviest first."""
+    """Return a memory's links in both directions: at most ten of each kind, heaviest first."""
     found: list[tuple[Edge, str, str]] = [
         (edge, "to", edge.dst) for edge in reader.edges([memory], MEMORY_EDGE_KINDS, limit=MAX_LINKS)
     ]
@@ -471,7 +437,7 @@ def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
 
 
 def memory_phrase(record: Record) -> str:
-    """Return a phrase of a memory: its abstract, else its beginning on one line."""
+    """Return a memory's abstract, else its beginning on one line."""
     text = " ".join((record.abstract or _LINE_MARK.sub("", record.content)).split())
     return text if len(text) <= PHRASE_LENGTH else text[:PHRASE_LENGTH].rsplit(" ", 1)[0] + "…"
 
@@ -489,7 +455,7 @@ def _entity_summary(concept: Entity, counts: Mapping[str, int]) -> EntitySummary
 
 
 def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, ...]:
-    """Return a line about each of these memories, those that are not visible left out."""
+    """Return a one-line citation of each visible memory."""
     records = reader.get(ids)
     sources = {source.id: source for source in reader.sources()}
     found = []
@@ -504,7 +470,6 @@ def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, .
 
 
 def _memories_below(known: Sequence[Category], counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the memories of each category and of those below it; each memory stands in one of a tree."""
     by_id = {category.id: category for category in known}
     total: dict[str, int] = {}
     for category in known:
@@ -532,13 +497,7 @@ MAX_ENTITIES_PER_MEMORY: Final = 40
 
 
 def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
-    """Return the concepts that most memories refer to, and what ties them.
-
-    Args:
-        reader: The caller's view of the store.
-        most: Most concepts.
-        query: Only those with this in their name or in an alias, in any case.
-    """
+    """Return the ``most`` most referenced entities whose name or alias contains ``query``, and their ties."""
     every = list_entities(reader, query)
     shown = every[:most]
     if not shown:

@@ -1,8 +1,7 @@
 """Candidates: run the retrieval channels (BM25, vectors, respelled terms) and the archived fallback.
 
-Archived memories answer in two cases: where an identifier or a number stands in no active memory, the archived
-ones that hold it take part too; where nothing active answers at all, the archive is searched
-(``pipeline.run_search``).
+Archived memories take part where they hold an identifier or number that no active memory holds; where no active
+memory answers at all, the archive is searched (``pipeline.run_search``).
 """
 
 from __future__ import annotations
@@ -26,13 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One channel's answer.
+    """One channel's hits, best first, and its scores of any memory.
 
-    Attributes:
-        channel: ``bm25``, ``graph``, ``ngram`` or ``vector:<model name>``.
-        kind: ``bm25``, ``graph``, ``ngram`` or ``vector``: what weights are given by.
-        hits: Its best, best first.
-        scored: Its score of any memory, with mean and deviation over the visible.
+    ``channel`` is ``bm25``, ``graph``, ``ngram`` or ``vector:<model name>``; ``kind`` is its first word.
     """
 
     channel: str
@@ -43,11 +38,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class TermRanking(Ranking):
-    """A ranking by words, which also has each word's part of a score.
-
-    Attributes:
-        groups: The words that were looked up, in the order of their parts.
-    """
+    """A ranking by words; ``scored.parts`` has the score of each group."""
 
     scored: WordScores
     groups: tuple[TermGroup, ...]
@@ -55,8 +46,6 @@ class TermRanking(Ranking):
 
 @dataclass(frozen=True, slots=True)
 class ChannelWeight:
-    """The weight of a channel: for passages, and for turns of a conversation."""
-
     passage: float
     turn: float
 
@@ -76,12 +65,9 @@ class SkippedModel:
 def rank_by_vectors(
     plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]
 ) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
-    """Rank by each model.
+    """Rank by each model; return the rankings, the failures, and notes on models that cover too little yet.
 
     The first embedder is the base model, which covers everything; the others join once they cover enough.
-
-    Returns:
-        The rankings; what failed; and the models that do not cover enough yet, which is no failure.
     """
     rankings: list[Ranking] = []
     partial: list[str] = []
@@ -109,7 +95,6 @@ def rank_by_vectors(
 def _rank_by_model(
     plan: QueryPlan, reader: Reader, embedder: Embedder, registered: Set[str], least: int
 ) -> Ranking | SkippedModel | None:
-    """Rank by one model that covers at least so many memories; None where it finds nothing in the query."""
     model = embedder.model
     if model.fingerprint not in registered:
         if not registered:
@@ -139,13 +124,7 @@ MAX_RESPELLED = 100
 def rank_by_respelling(
     plan: QueryPlan, reader: Reader, frequencies: tuple[int, ...]
 ) -> tuple[TermRanking | None, tuple[str, ...]]:
-    """Rank by respelled words, when the visible memories lack some of the query's.
-
-    A word that they hold needs no respelling, so the channel is silent, and free, for most queries.
-
-    Returns:
-        The ranking, None when no word was respelled; and a note for each respelling.
-    """
+    """Rank by respelled words where visible memories lack some of the query's; return a note for each respelling."""
     respelled: list[TermGroup] = []
     notes: list[str] = []
     for group, frequency in zip(plan.groups, frequencies, strict=True):
@@ -168,11 +147,7 @@ def rank_by_respelling(
 class ChannelResults:
     """The rankings of all channels that take part.
 
-    Attributes:
-        rankings: One a channel, those by words first.
-        terms: The ranking by words, whether or not it takes part; None where the query has no words.
-        partial: What the channels had to do without, one sentence each.
-        notes: What was decided, for explain.
+    ``terms`` is the ranking by words even where that channel takes no part; None for a query without words.
     """
 
     rankings: tuple[Ranking, ...]
@@ -189,13 +164,11 @@ class ChannelResults:
         return [idf(scored.memories, frequency) for frequency in scored.frequencies]
 
     def with_depth(self, depth: int) -> ChannelResults:
-        """Return the rankings with this many hits of each."""
         rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in self.rankings)
         return replace(self, rankings=rankings)
 
 
 def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]) -> ChannelResults:
-    """Run the channels that take part."""
     rankings: list[Ranking] = []
     partial = plan.query.partial
     notes: tuple[str, ...] = ()
@@ -228,10 +201,7 @@ def allows_archived(plan: QueryPlan) -> bool:
 
 
 def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
-    """Return archived memories that hold an identifier which no active one holds.
-
-    An identifier is a word with more than letters in it: ``ERR_409``, ``v2.1``.
-    """
+    """Return archived memories that hold an identifier (``ERR_409``, ``v2.1``) that no active one holds."""
     if not allows_archived(plan) or "bm25" not in plan.channels:
         return frozenset()
     found: set[str] = set()
@@ -246,14 +216,7 @@ def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
 
 @dataclass(slots=True)
 class ScoreCache:
-    """The scores of one search, each memory's computed once.
-
-    Attributes:
-        reader: The caller's view of the store.
-        where: The caller's filters.
-        score: Scores memories by the fusion of this search; those it leaves out score 0.
-        known: Memory to its candidate, None where the filters leave it out.
-    """
+    """The scores of one search, each memory's computed once; None for memories that the filters exclude."""
 
     reader: Reader
     where: RecordFilter

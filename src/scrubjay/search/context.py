@@ -1,9 +1,8 @@
 """Context: the pinned, relevant, profile and recent memories worth injecting into a prompt, within a token budget.
 
-Each part has a share of the budget. At the start of a session, unused share flows on to the next part; with a
-question it flows to what answers. A memory that is too long is shortened to its paragraph (L1), then its phrase
-(L0), and left out only if even that does not fit. Untrusted, superseded and duplicate memories are left out,
-with the reason.
+Each part has a share of the budget; unused share flows to the next part, or to the answers where there is a
+question. A long memory is shortened to its paragraph (L1), then its phrase (L0), before it is left out.
+Untrusted, superseded and duplicate memories are left out, with the reason.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ DIGEST_TIERS: Final = ("crystal", "insight")
 
 @dataclass(frozen=True, slots=True)
 class ContextScope:
-    """For whom: a project (and what belongs to none), an agent, and the session that goes on; None for any."""
+    """A project (with memories of no project), an agent, and the current session; None for any."""
 
     project: str | None = None
     agent: str | None = None
@@ -70,7 +69,7 @@ class ContextScope:
         return RecordFilter(projects=projects, agents=agents, apart_from=self.session)
 
     def fits(self, record: Record) -> bool:
-        """Return whether a memory is of this project or of none, is true now, and not of this session."""
+        """Return whether a memory is of this project or of none, true now, and of another session."""
         return (
             (self.project is None or record.project in (self.project, None))
             and (self.session is None or record.session != self.session)
@@ -80,12 +79,11 @@ class ContextScope:
 
 
 def pinned_memories(reader: Reader, of: ContextScope) -> list[Record]:
-    """Return what is pinned, the latest first."""
     return _in_scope(reader.latest(replace(of.where(), pinned=True), MAX_PINNED), of)
 
 
 def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
-    """Return what is known of a project and of its people: by tier, then how sure it is, then the latest first."""
+    """Return the profile of a project and its people: by tier, then confidence, then latest first."""
     held = reader.latest(replace(of.where(own=True), tiers=PROFILE_TIERS), MAX_PROFILE)
     if of.project is not None:
         held += reader.latest(replace(of.where(), projects=(None,), tiers=PROFILE_TIERS), MAX_PROFILE)
@@ -101,7 +99,7 @@ def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
 
 
 def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]:
-    """Return of each of the last sessions its digest, else what was said last, the latest session first."""
+    """Return the digest of each recent session, else its last turns; latest session first."""
     if not most:
         return []
     latest = [one for one in reader.latest(of.where(own=True), MAX_LATEST) if one.session is not None]
@@ -114,7 +112,6 @@ def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]
 
 
 def _last_turns(reader: Reader, session: str) -> list[Record]:
-    """Return the last turn of each speaker."""
     last = reader.last_turn(session)
     if last is None:
         return []
@@ -141,7 +138,7 @@ QUARTERS_PER_TOKEN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class PlacedItem:
-    """One item as it is shown: its line, and what it weighs in quarter tokens with the heading it may have brought."""
+    """An item, its line, and its size in quarter tokens, with that of a heading it introduced."""
 
     item: ContextItem
     line: str
@@ -150,14 +147,12 @@ class PlacedItem:
 
 @dataclass(slots=True)
 class _Budget:
-    """What is free, and what was put in."""
-
     free: int
     headings: Mapping[str, str]
     shown: dict[str, list[PlacedItem]] = field(default_factory=lambda: {part: [] for part in CONTEXT_PARTS})
 
     def put(self, item: ContextItem, room: int) -> int:
-        """Put an item into a room at most so large, as long as may be; return what it took, 0 where it found none."""
+        """Place the longest form of an item that fits ``room``; return its size, 0 where none fits."""
         heading = 0 if self.shown[item.part] else quarter_tokens(self.headings[item.part])
         for text in item.texts:
             line = f"- {item.label} {text}"
@@ -172,14 +167,7 @@ class _Budget:
 def fit_budget(
     items: Sequence[ContextItem], tokens: int, headings: Mapping[str, str], *, question: bool
 ) -> tuple[list[PlacedItem], list[OmittedItem]]:
-    """Choose what is shown, in the order of the parts.
-
-    Args:
-        items: Of each part the most wanted first.
-        tokens: Room for all of it, in tokens.
-        headings: Part to the line above it.
-        question: Whether there is a question, or a session begins.
-    """
+    """Choose the items to show in ``tokens``; those of each part are in order of preference."""
     space = _Budget(max(tokens, 0) * QUARTERS_PER_TOKEN, headings)
     whole, shares = space.free, QUESTION_SHARES if question else SESSION_START_SHARES
     waiting: dict[str, list[ContextItem]] = {}
@@ -230,12 +218,10 @@ class ContextRequest:
     """The options of one context.
 
     Attributes:
-        asking: The question, as a search with the usual options; None where a session begins.
+        asking: The question, as a search with default options; None at the start of a session.
         budget: Most tokens.
-        scope: Project, agent and session.
         exclude_paths: Names and patterns of files that the agent reads itself.
-        parts: Parts to fill.
-        sessions: Most sessions of the last ones.
+        sessions: Most recent sessions.
     """
 
     asking: SearchRequest | None
@@ -246,11 +232,7 @@ class ContextRequest:
     sessions: int = 3
 
     def checked(self) -> ContextRequest:
-        """Validate and return self.
-
-        Raises:
-            InputError: The budget is out of range, or a part is none.
-        """
+        """Validate and return self."""
         if not MIN_BUDGET <= self.budget <= MAX_BUDGET:
             raise InputError(
                 f"budget is {self.budget}; it must lie between {MIN_BUDGET} and {MAX_BUDGET:,} tokens."
@@ -304,14 +286,13 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], request: Contex
 def _answers_question(
     placed: Sequence[PlacedItem], claims: Sequence[tuple[str, Record]], instead: Mapping[str, str]
 ) -> bool:
-    """Return whether a relevant memory, or one that says the same, is shown in any part."""
+    """Return whether a relevant memory, or a duplicate of it, is shown in any part."""
     relevant = {record.id for part, record in claims if part == "relevant"}
     relevant |= {instead[memory] for memory in relevant if memory in instead}
     return any(one.item.record.id in relevant for one in placed)
 
 
 def _relevant_records(reader: Reader, state: RetrievalState, request: SearchRequest) -> list[Record]:
-    """Return the records that answer the question, best first, each before its duplicates."""
     selection = select_answers(reader, state, request)
     answers = confident_only([group.lead for group in selection.groups], selection.features)
     return [
@@ -324,7 +305,6 @@ def _relevant_records(reader: Reader, state: RetrievalState, request: SearchRequ
 def _ambient_records(
     reader: Reader, state: RetrievalState | None, request: ContextRequest
 ) -> list[tuple[str, Record]]:
-    """Return the pinned memories, the profile (the nearest to the question first) and the last sessions."""
     found: list[tuple[str, Record]] = []
     if "pinned" in request.parts:
         found += [("pinned", record) for record in pinned_memories(reader, request.scope)]
@@ -342,7 +322,7 @@ def _ambient_records(
 
 
 def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
-    """Return what memories were made from, and that from, a few steps back."""
+    """Return the direct and indirect evidence of each memory, to a bounded depth."""
     roots: dict[str, set[str]] = {memory: set() for memory in ids}
     ends = {memory: {memory} for memory in roots}
     for _ in range(EVIDENCE_DEPTH):
@@ -369,18 +349,10 @@ def _filter_trusted(
     *,
     past: bool,
 ) -> tuple[list[tuple[str, Record]], list[OmittedItem], list[Record]]:
-    """Leave out what nobody vouched for or was made from such, what was replaced, what the agent reads itself.
+    """Return the memories to show, those left out, and of these what the agent reads itself.
 
-    Args:
-        reader: Where edges and records are.
-        claims: Parts and their memories.
-        roots: Memory to those that it was derived from, directly or not.
-        joint: Untrusted memories that are shown all the same.
-        patterns: Names of files that the agent reads itself.
-        past: Whether the question is of another time, when what was replaced since was true.
-
-    Returns:
-        What is kept, what is not, and of that what the agent reads itself.
+    Untrusted, derived from such, or superseded memories are left out. ``joint`` are untrusted memories that are shown
+    all the same; ``past`` keeps superseded ones, for a question about another time.
     """
     evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     edges = reader.edges([record.id for _, record in claims], ["supersedes"], inward=True)
@@ -406,7 +378,6 @@ def _filter_trusted(
 
 
 def _is_joint_note(record: Record, of: ContextScope, sources: Mapping[str, Source]) -> bool:
-    """Return whether a memory is a note of the very project, of a repository that others work on with its owner."""
     place = record.place
     if of.project is None or record.project != of.project or place is None or record.turn is not None:
         return False
@@ -414,7 +385,6 @@ def _is_joint_note(record: Record, of: ContextScope, sources: Mapping[str, Sourc
 
 
 def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
-    """Return whether a pattern names the file of a memory: its name, or with a slash its path within its source."""
     if record.place is None:
         return False
     path = record.place.path.casefold()
@@ -426,7 +396,6 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
 
 
 def _context_item(part: str, record: Record, state: RetrievalState | None, path: str | None) -> ContextItem:
-    """Return a memory as it may be told, the longest first."""
     whole, date, place = record.content, record_date(record), record.place
     if part == "relevant" and state is not None:
         first = best_snippet(whole, state.plan.groups, ANSWER_SNIPPET).text
@@ -446,7 +415,6 @@ def _context_item(part: str, record: Record, state: RetrievalState | None, path:
 
 
 def _describe_kind(record: Record) -> str:
-    """Return what a memory is, where that is not plain: who said it, or its tier; that it is untrusted, or past."""
     kind = record.role or ("" if record.tier == "observation" else record.tier)
     if record.origin == UNTRUSTED:
         kind = f"{UNTRUSTED} {kind}".strip()
@@ -469,7 +437,7 @@ FRAME_TOKENS: Final = estimate_tokens(BLOCK_OPEN + BLOCK_NOTICE + BLOCK_CLOSE)
 
 
 def item_label(date: str | None, kind: str, citation: str) -> str:
-    """Return what stands before a memory's text.
+    """Return the label before a memory's text.
 
     >>> item_label("2026-03-01T10:00:00+00:00", "user", "a.md:1-3"), item_label(None, "", "a.md:1-3")
     ('[2026-03-01 user, a.md:1-3]', '[a.md:1-3]')
@@ -479,11 +447,7 @@ def item_label(date: str | None, kind: str, citation: str) -> str:
 
 
 def render_block(lines: Sequence[tuple[ContextItem, str]]) -> str:
-    """Return the text, empty where there is nothing to say.
-
-    Args:
-        lines: Each memory's item and line; what is in them is harmless already.
-    """
+    """Return the block of these escaped lines, empty where there are none."""
     if not lines:
         return ""
     block = [BLOCK_OPEN, BLOCK_NOTICE]

@@ -1,12 +1,9 @@
 """Deduplication: near-duplicate memories and context items, and facts that their source turn already states.
 
 Two texts are duplicates when their words are equal in order except for case, punctuation and a few small words
-(``text.paraphrase``), or when one is contained whole in the other and is most of it. No share of words is
-enough: "30 seconds" is no duplicate of "90 seconds", nor "cannot" of "can". A duplicate is not lost: the kept
-memory reports it.
-
-A fact derived from a turn ranks that turn and is shown with it; by itself only where the turn is not a
-candidate.
+(``text.paraphrase``), or when one contains the other and is mostly it. A share of words is not enough: "30
+seconds" is no duplicate of "90 seconds", nor "cannot" of "can". A fact derived from a turn ranks that turn and is
+shown with it; it is a result of its own only where the turn is not a candidate.
 """
 
 from __future__ import annotations
@@ -44,13 +41,11 @@ class _DuplicateText:
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicateIndex:
-    """What was told so far, found again by what it says."""
-
     _by: dict[tuple[str, ...], list[_DuplicateText]] = field(default_factory=dict)
     _all: list[_DuplicateText] = field(default_factory=list)
 
     def add_or_find(self, record: Record) -> str | None:
-        """Return the id of the memory that this one duplicates; add it where there is none."""
+        """Return the id of the memory that this one duplicates, else add it and return None."""
         text = _duplicate_text(record)
         same = next((one for one in self._near(text) if _is_copy(text, one)), None)
         if same is not None:
@@ -61,7 +56,6 @@ class NearDuplicateIndex:
         return None
 
     def _near(self, text: _DuplicateText) -> list[_DuplicateText]:
-        """Return those told before that are equal, else of equal words, else hold its first words."""
         equal = self._by.get((text.record.content_hash,), [])
         if equal or len(text.words) < MIN_WORDS:
             return equal
@@ -84,7 +78,6 @@ def _duplicate_text(record: Record) -> _DuplicateText:
 
 
 def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Return whether words stand in a text in a row."""
     at = -1
     for _ in range(words.count(first[0])):
         at = words.index(first[0], at + 1)
@@ -94,7 +87,6 @@ def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
 
 
 def _is_copy(text: _DuplicateText, better: _DuplicateText) -> bool:
-    """Return whether a text says only what a better one says, under the same heading and as truly now."""
     if better.record.status != text.record.status and better.record.status != "active":
         return False
     if text.heading and better.heading and text.heading != better.heading:
@@ -116,11 +108,7 @@ def _is_contained(words: tuple[str, ...], whole: tuple[str, ...]) -> bool:
 def deduplicate(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
-    """Keep the best of memories that say the same: a copy of a note answers nothing more.
-
-    Returns:
-        The candidates that are kept, and the duplicates of each, both in their order.
-    """
+    """Return the best of candidates that say the same, and the duplicates of each."""
     kept: dict[str, Candidate] = {}
     copies: dict[str, list[str]] = {}
     index = NearDuplicateIndex()
@@ -135,13 +123,7 @@ def deduplicate(
 
 @dataclass(frozen=True, slots=True)
 class DeduplicatedItems:
-    """What is told once.
-
-    Attributes:
-        items: Those that are kept, in the order in which they came.
-        left: The others, and why.
-        instead: What is left out to what is told in its place.
-    """
+    """Unique items, the others with the reason, and what each of those is represented by."""
 
     items: tuple[ContextItem, ...]
     left: tuple[OmittedItem, ...]
@@ -151,12 +133,9 @@ class DeduplicatedItems:
 def deduplicate_items(
     items: Sequence[ContextItem], made_from: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
 ) -> DeduplicatedItems:
-    """Leave out what repeats; of two the first stays.
+    """Leave out duplicate items; the first, most wanted, stays and represents its evidence ``made_from``.
 
-    Args:
-        items: The most wanted first.
-        made_from: Memory to those that it was made from.
-        loaded: What the agent reads itself: what says the same is not told again.
+    ``loaded`` are memories that the agent reads itself, whose duplicates are left out, too.
     """
     index = NearDuplicateIndex()
     known = {record.id for record in loaded if not index.add_or_find(record)}
@@ -186,22 +165,13 @@ OBSERVATION_PREFIX: Final = TIER_PREFIXES["observation"]
 
 
 def derived_ids(candidates: Sequence[Candidate]) -> list[str]:
-    """Return the ids of candidates that may be facts, derived from others."""
     return [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
 
 
 def collapse_facts(
     candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
-    """Let turns represent the facts derived from them, with the best score of these.
-
-    Args:
-        candidates: Best first.
-        evidence: Fact to the memories that it was derived from.
-
-    Returns:
-        The candidates, best first, and each turn's facts, which are no candidates any more.
-    """
+    """Give each turn the best score of the facts derived from it; return the candidates, and each turn's facts."""
     scores = {one.id: one.score for one in candidates} if evidence else {}
     facts: dict[str, list[str]] = {}
     for memory in scores:
@@ -227,7 +197,7 @@ def collapse_facts(
 
 
 def evidence_by_memory(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return what memories were taken from, the heaviest first."""
+    """Return the memories that each was derived from, the heaviest edge first."""
     found: dict[str, tuple[str, ...]] = {}
     for edge in reader.edges(derived, ["derived_from"]) if derived else ():
         found[edge.src] = (*found.get(edge.src, ()), edge.dst)

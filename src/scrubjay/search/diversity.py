@@ -1,9 +1,7 @@
 """Diversity: maximal marginal relevance, and caps per conversation and document.
 
-Maximal marginal relevance (Carbonell and Goldstein, 1998) in the unit of the scores: what shares more than half
-of its words with a better candidate loses up to a deviation. Caps leave nothing out: what is over a cap fills
-the answer where nothing else is found. Memories that somebody wrote on purpose (added, learned, pinned) belong
-to no cap.
+Maximal marginal relevance (Carbonell and Goldstein, 1998) on the scale of the scores: a candidate that shares more
+than half of its words with a better one loses up to a deviation. Candidates over a cap only move behind the others.
 """
 
 from __future__ import annotations
@@ -36,10 +34,7 @@ _BY_RANK: Final = attrgetter("standing")
 def maximal_marginal_relevance(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> list[Candidate]:
-    """Take from each candidate what it repeats of those before it, best first again.
-
-    Alike are two by the idf of the words that they share, of that of all their words; idf among the candidates.
-    """
+    """Demote candidates that repeat better ones, by the idf of shared words over the idf of all their words."""
     near, rest = list(candidates[:MAX_REORDERED]), list(candidates[MAX_REORDERED:])
     texts = [_MMRText(one, records[one.id].content) for one in near]
     weights = _WordWeights([text.words for text in texts])
@@ -59,7 +54,7 @@ def maximal_marginal_relevance(
 
 
 class _MMRText:
-    """A candidate, its words (as bits, too, which are counted at once), their weight, and how alike a better one is."""
+    """A candidate, its words (also as a bit set), their weight, and its greatest similarity to a better candidate."""
 
     __slots__ = ("alike", "bits", "candidate", "score", "size", "standing", "weight", "words")
 
@@ -71,7 +66,6 @@ class _MMRText:
         self.weight: float | None = None
 
     def compare(self, share: float) -> None:
-        """Keep the greatest similarity to a better candidate."""
         if share > self.alike:
             self.alike = share
             self.standing = (SIMILARITY_WEIGHT * _penalty(share) - self.score, self.candidate.id)
@@ -84,7 +78,6 @@ class _MMRText:
 
 
 def _word_bits(texts: Sequence[Set[str]]) -> list[int]:
-    """Return each text's words as a number, of which a bit is a word."""
     bits: dict[str, int] = {}
     for words in texts:
         for word in words:
@@ -94,14 +87,11 @@ def _word_bits(texts: Sequence[Set[str]]) -> list[int]:
 
 
 class _WordWeights:
-    """What each word weighs among some texts: counted where two of them have enough in common to ask."""
-
     def __init__(self, texts: Sequence[Set[str]]) -> None:
         self._texts = texts
         self._weights: dict[str, float] = {}
 
     def share(self, one: _MMRText, other: _MMRText) -> float:
-        """Return what the words that two texts have in common weigh of all of theirs."""
         common = self._of(one.words & other.words)
         return common / (self._whole(one) + self._whole(other) - common)
 
@@ -125,13 +115,7 @@ def _penalty(share: float) -> float:
 def apply_caps(
     candidates: Sequence[Candidate], records: Mapping[str, Record], most: ResultCaps
 ) -> list[Candidate]:
-    """Put what is over a cap behind everything that is not, each in its order.
-
-    Args:
-        candidates: Best first.
-        records: The record of each.
-        most: The caps.
-    """
+    """Move candidates over a cap behind all others, each group in its order."""
     counted: Counter[tuple[str, ...]] = Counter()
     kept: list[Candidate] = []
     over: list[tuple[Candidate, int]] = []
@@ -151,7 +135,7 @@ def apply_caps(
 
 
 def _cap_group(record: Record, most: ResultCaps) -> tuple[tuple[str, ...], int]:
-    """Return what a memory is counted with, and how many of it are enough; 0 where it is not counted."""
+    """Return the group a memory is counted in, and its cap; 0 for none."""
     if record.pinned or record.tier != "observation":
         return (), 0
     if record.session is not None and record.turn is not None:

@@ -1,9 +1,7 @@
 """Score features besides the channels: title, length, speaker, session, neighbouring turns, decay, dates, tiers.
 
-Every feature is one more part of a score, bounded, on the scale of z-scores. Decay is a pure function of now:
-nothing is rewritten as time goes by, and age decides between near equals only. Dates are a preference, never a
-filter: people misremember days, and events are often told of later. A store of one tier in which everything is
-certain is not changed by the tier features.
+Every feature is one more bounded part of a score, on the scale of z-scores. Decay is a pure function of now. Dates
+are a preference, never a filter: people misremember days, and events are often told of later.
 """
 
 from __future__ import annotations
@@ -52,14 +50,7 @@ def add_text_features(
     weights: Sequence[float],
     speaker: str | None = None,
 ) -> None:
-    """Add title match, length and speaker.
-
-    Args:
-        rows: Memories, whose heads hold title, length and speaker.
-        groups: The query's words.
-        weights: The idf of each.
-        speaker: The speaker whom the query names, or None.
-    """
+    """Add title match, length and speaker; ``weights`` is the idf of each group."""
     total = math.fsum(weights)
     wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
     for _, head, parts in rows:
@@ -77,10 +68,7 @@ def add_text_features(
 
 
 def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
-    """Return how far a title is the query, 0 to 1.
-
-    The share of the query's idf that the title holds, times the share of the title's words that the query names.
-    """
+    """Return the share of the query's idf in a title, times the share of the title's words in the query."""
     words = _title_terms(title)
     if not words or not total:
         return 0.0
@@ -96,7 +84,7 @@ def _title_terms(title: str) -> tuple[frozenset[str], ...]:
 
 
 def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases: Sequence[str]) -> None:
-    """Add the share of the quoted phrases that a memory holds word for word."""
+    """Add the share of the quoted phrases that a memory contains."""
     for row in rows:
         record = records.get(row.id)
         count = sum(1 for phrase in phrases if record is not None and contains_phrase(record.content, phrase))
@@ -109,10 +97,9 @@ MIN_SPEAKER_NAME: Final = 2
 
 
 def find_speaker(question: str, speakers: Collection[str]) -> str | None:
-    """Return the speaker whom a question names, None where it names none or several.
+    """Return the only speaker that a question names, else None.
 
-    A name is looked for as it is written; in a question without capitals in any case, since people who type so
-    write names so as well, unless it is then a word of its own.
+    Case is ignored in a question without capitals, unless the name is then a function word.
 
     >>> find_speaker("What did Caroline's sister buy?", {"Caroline", "Mel"})
     'Caroline'
@@ -148,10 +135,7 @@ SESSION_LENGTH_SCALE: Final = 100.0
 def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[float]) -> None:
     """Let each turn borrow from the best turn of its conversation, which may be itself.
 
-    Args:
-        rows: Memories that may borrow.
-        every: Those that may lend.
-        scores: Score of each of them as it stands so far.
+    ``scores`` are those of ``every``, the rows that may lend.
     """
     best: dict[str, float] = {}
     for row, score in zip(every, scores, strict=True):
@@ -181,14 +165,9 @@ neighbours' sum, hurts LongMemEval (bench/LOG.md)."""
 def add_neighbour_feature(
     rows: ScoreTable, scores: Mapping[str, float], adjacent: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Let each turn of a conversation borrow from the better of the turns next to it.
+    """Let each turn borrow from the better of the turns next to it: an answer often stands beside the words asked for.
 
-    An answer often stands beside the words that were asked for: "When was that?" "Last Tuesday."
-
-    Args:
-        rows: Memories that may borrow, whose heads hold their length.
-        scores: Score of each of them and of each neighbour, before any of them borrows.
-        adjacent: Memory to the turns next to it.
+    ``scores`` are those of the rows and their neighbours before any of them borrows.
     """
     for memory, head, parts in rows:
         borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
@@ -217,12 +196,7 @@ HALF_LIFE: Final = {
 
 
 def add_decay(rows: ScoreTable, now: int) -> None:
-    """Apply penalties for age, low confidence and negative feedback.
-
-    Args:
-        rows: Memories, whose heads hold date, last use, strength and confidence.
-        now: UTC microseconds of the question.
-    """
+    """Apply penalties for age, low confidence and negative feedback."""
     for memory, head, parts in rows:
         if head is None:
             continue
@@ -241,7 +215,7 @@ def age_start(head: RankingMetadata) -> int:
 
 
 def age_in_days(head: RankingMetadata, now: int) -> int:
-    """Return a memory's age in whole days: two questions of one day see one age."""
+    """Return a memory's age in whole days, so that all questions of one day see one age."""
     return (now - age_start(head)) // DAY
 
 
@@ -254,12 +228,7 @@ def decay(memory: str, head: RankingMetadata, now: int) -> float:
 
 
 def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
-    """Count the results displaced by the age penalty.
-
-    Args:
-        ranked: Candidates, best first.
-        limit: How many are first.
-    """
+    """Count the candidates that the age penalty displaced from the first ``limit``."""
     ageless: list[tuple[float, str]] = []
     for one in ranked:
         score = one.score
@@ -278,16 +247,7 @@ more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
 
 
 def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
-    """Add the proximity of each memory to the times that the question names.
-
-    ``DATE_WEIGHT x 2^(-gap / length)``: all of it within the time, half at a distance of the time's own length
-    (at least
-    a day). Of several times the nearest counts.
-
-    Args:
-        rows: Memories, whose heads hold the date of each.
-        times: Times that the question names.
-    """
+    """Add the proximity of each memory to the nearest time that the question names."""
     for _, head, parts in rows:
         if head is not None:
             near = max(date_proximity(head.at, one) for one in times)
@@ -295,7 +255,7 @@ def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
 
 
 def date_proximity(at: int, meant: QueryTime) -> float:
-    """Return 1 within a time, and ever less outside it."""
+    """Return 1 within a time, else ``2^(-gap / length)``, a length of at least a day."""
     gap = 0
     if meant.start is not None and at < meant.start:
         gap = meant.start - at
@@ -323,8 +283,6 @@ _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()
 
 
 class HasId(Protocol):
-    """A table row or a candidate."""
-
     @property
     def id(self) -> str:
         """The memory."""
@@ -335,12 +293,7 @@ HasIdT = TypeVar("HasIdT", bound=HasId)
 
 
 def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
-    """Add tier weight, certainty and project.
-
-    Args:
-        rows: Memories, whose heads hold confidence and project.
-        pool: Tier weights and the caller's project.
-    """
+    """Add tier weight, certainty and project."""
     for memory, head, parts in rows:
         tier = tier_of(memory)
         weight = pool.weights.get(tier, 1.0)
@@ -358,18 +311,9 @@ def pool_tiers(
     pool: TierOptions | None,
     most: int = MAX_PER_TIER,
 ) -> tuple[list[HasIdT], int]:
-    """Leave out memories below the confidence floor, of tiers with weight 0, and beyond a tier's most.
+    """Leave out unpinned memories below the confidence floor, of tiers with weight 0, and over ``most`` a tier.
 
-    A pinned memory is never unsure.
-
-    Args:
-        ranked: Memories, best first.
-        heads: Confidence of each.
-        pool: Floor and weights; None leaves out nothing.
-        most: Memories of one tier.
-
-    Returns:
-        The others, in their order, and how many were below the floor.
+    Returns the others, and how many were below the floor.
     """
     if pool is None:
         return list(ranked), 0
@@ -390,16 +334,11 @@ def pool_tiers(
 
 
 def unsure_notes(unsure: int, floor: float) -> tuple[str, ...]:
-    """Return what explain says of what was kept out.
-
-    >>> unsure_notes(2, 0.3)
-    ('2 found with a confidence below 0.3 were left out.',)
-    """
     return (f"{unsure:,} found with a confidence below {floor:g} were left out.",) if unsure else ()
 
 
 def tier_of(memory: str) -> str:
-    """Return the tier that an id names.
+    """Return the tier of an id.
 
     >>> tier_of("crys_8f3a6c2d9b40")
     'crystal'

@@ -1,17 +1,12 @@
 """Score fusion: combine the channels' rankings into one score per memory, kept part by part in a score table.
 
-Fusion ``auto`` adds up, per channel, weight times z-score, with weights that depend on the query. ``rrf`` is
+Fusion ``auto`` adds up weight times z-score per channel, with weights that depend on the query. ``rrf`` is
 reciprocal rank fusion, ``weighted`` uses fixed weights on z-scores. ``raw`` keeps each channel's own scale from
-0 to 1, as vLLM's semantic-router does:
+0 to 1, as vLLM's semantic-router does, so that a threshold can be named:
 
     score = w_vector · cosine + w_bm25 · x / (x + 1) + w_ngram · Jaccard
 
-with x the BM25 score and Jaccard that of the texts' character trigrams. A raw score means the same in every
-answer, so a threshold can be named. A model that has not embedded a memory yet is predicted from the base
-model.
-
-A search scores hundreds of memories and shows ten: only results become `Candidate` objects, the rest are table
-rows.
+with x the BM25 score and Jaccard that of the texts' character trigrams.
 """
 
 from __future__ import annotations
@@ -35,13 +30,7 @@ ScorePart: TypeAlias = "tuple[str, float, float, float]"
 
 
 class ScoredRow(NamedTuple):
-    """One memory and the parts of its score.
-
-    Attributes:
-        id: The memory.
-        head: Its metadata; None where there is none.
-        parts: The parts so far; each stage adds its own.
-    """
+    """One memory, its metadata, and the parts of its score so far."""
 
     id: str
     head: RankingMetadata | None
@@ -61,13 +50,6 @@ _SORT_KEY: Final = itemgetter(0, 1)
 def build_table(
     ids: Sequence[str], parts: Sequence[list[ScorePart]], heads: Mapping[str, RankingMetadata]
 ) -> ScoreTable:
-    """Return a row a memory.
-
-    Args:
-        ids: The memories.
-        parts: The parts of the score of each.
-        heads: Memory to its metadata.
-    """
     return [ScoredRow(memory, heads.get(memory), own) for memory, own in zip(ids, parts, strict=True)]
 
 
@@ -99,11 +81,10 @@ LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, ChannelWeight]:
     """Return the weight of each channel for one query, by name.
 
-    A model weighs what its agreement with the words allows: the mean of its z-scores over BM25's three best
-    passages, between 0 and 1. A model that finds the passages with the query's rare words no better than
-    average does not understand the query (another language, an error code, noise vectors) and loses its
-    vote; where no word is found at all, the models have it all. Of seventeen features that were tried,
-    agreement is the only one that tells, across sets, which channel to trust (bench/LOG.md).
+    A model's weight depends on its agreement with the words. A model that finds the passages with the query's rare
+    words no better than average does not understand the query (another language, an error code, noise vectors) and
+    gets none; where no word is found, the models get it all. Of seventeen features tried, agreement is the only one
+    that predicts, across sets, which channel to trust (bench/LOG.md).
     """
     words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
     models = [ranking for ranking in rankings if ranking.kind == "vector"]
@@ -129,7 +110,7 @@ def _model_weights(models: Sequence[Ranking], ranking: Ranking) -> tuple[float, 
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:
-    """Return how far a model agrees with the ranking by words, 0 to 1; 1 where that found nothing."""
+    """Return the mean of a model's z-scores over BM25's three best passages, within 0 to 1; 1 where BM25 has none."""
     if words is None or not words.hits:
         return 1.0
     scored = ranking.scored
@@ -161,15 +142,9 @@ def fuse_scores(
 ) -> list[Candidate]:
     """Add up, for each memory, every channel's weight times z.
 
-    z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every
-    channel scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory
-    yet, the base model's z stands in, as far as the two agree on the rest.
-
-    Args:
-        rankings: The channels' answers.
-        ids: Memories to score.
-        weights: Channel to weight.
-        turns: Those of the memories that are turns of a conversation.
+    z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every channel
+    scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory yet, the base
+    model's z stands in, as far as the two agree on the rest.
     """
     return to_candidates(build_table(ids, weighted_parts(rankings, ids, weights, turns), {}))
 
@@ -202,15 +177,13 @@ def weighted_parts(
 
 
 def z_score(ranking: Ranking, raw: float) -> float:
-    """Return the z-score of a channel's raw score."""
     return (raw - ranking.scored.mean) / ranking.scored.deviation if ranking.scored.deviation else 0.0
 
 
 def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeight]) -> list[Candidate]:
     """Merge the channels' ranked lists by weighted reciprocal rank (Cormack et al., 2009).
 
-    A memory earns ``weight / (60 + rank)`` from each channel that found it, rank counting from 1, and nothing
-    from the rest. Raw scores are not read.
+    A memory earns ``weight / (60 + rank)`` from each channel that found it, rank counting from 1.
     """
     parts: dict[str, list[Contribution]] = {memory: [] for memory in candidate_ids(rankings)}
     for ranking in rankings:
@@ -226,7 +199,7 @@ def _reciprocal_ranks(ranking: Ranking) -> Iterator[tuple[str, float, float]]:
 
 
 def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, ChannelWeight]:
-    """Return fixed weights by channel: what a kind weighs is split evenly among its channels."""
+    """Return fixed weights by channel: the weight of a kind is split evenly among its channels."""
     kinds = [ranking.kind for ranking in rankings]
     amounts = {r.channel: weights.get(r.kind, 0.0) / kinds.count(r.kind) for r in rankings}
     return {channel: ChannelWeight(amount, amount) for channel, amount in amounts.items()}
@@ -242,13 +215,7 @@ def fuse_raw(
 ) -> list[Candidate]:
     """Add up each channel's own scale from 0 to 1, weighted; see the module.
 
-    Args:
-        rankings: The channels' answers; respelled words are left out, trigrams of the whole texts stand for them.
-        ids: Memories to score.
-        weights: Channel to weight.
-        query: The query, whose trigrams are compared.
-        texts: The memories' texts, None without that channel.
-        trigram_weight: Weight of the trigrams.
+    Trigrams of the whole ``texts`` replace respelled words; None leaves that channel out.
     """
     found: dict[str, list[Contribution]] = {memory: [] for memory in ids}
     base: dict[str, float] = {}

@@ -1,10 +1,8 @@
 """Graph channel: memories that the best hits lead to through entities and titles, and the weight of each path.
 
-A question that takes two steps ("the mayor of the town where X was born") is answered by two memories, of which
-the second shares no word with it: the first one names its subject. Two kinds of path lead on from a hit:
-through an entity that both refer to, and to a memory whose title stands in its text. What the question itself
-names is no path; the other channels have looked for it. Entities that very many memories refer to are not
-followed.
+A question that takes two steps ("the mayor of the town where X was born") is answered by two memories, of which the
+second shares no word with it: the first names its subject. A path leads through an entity that both refer to, or to
+a memory whose title stands in the hit's text. Names in the question itself and very common entities are no paths.
 """
 
 from __future__ import annotations
@@ -49,8 +47,7 @@ class PathGraph:
     """The edges and scores that a thread expands along.
 
     Attributes:
-        reader: The caller's view of the store.
-        measure: Memories to the score of each by itself; those it cannot score or may not show are left out.
+        measure: Scores memories by themselves; leaves out those that it cannot score or may not show.
         related: Entity to the entities related to it, the closest first.
         pool: The query's own hits, from which an entity's best are taken.
         memories: How many memories are visible.
@@ -84,7 +81,6 @@ class BestPaths:
     paths: dict[str, MemoryPath] = field(default_factory=dict)
 
     def offer(self, name: str, path: MemoryPath) -> None:
-        """Keep a path that carries more than the known one."""
         known = self.paths.get(name)
         if known is None or path.carried > known.carried:
             self.paths[name] = path
@@ -95,7 +91,7 @@ class BestPaths:
 
 
 def reference_weight(weight: float) -> float:
-    """Return what it says that a memory names a concept: once (.5) says nearly as much as again and again.
+    """Return the weight of a memory's reference to an entity: naming it once (.5) counts nearly as much as many times.
 
     >>> round(reference_weight(0.5), 2), reference_weight(1.0)
     (0.71, 1.0)
@@ -104,7 +100,7 @@ def reference_weight(weight: float) -> float:
 
 
 def entity_weight(held: int, memories: int) -> float:
-    """Return how much it says that two memories refer to one concept: nothing where every memory does, 0 to 1.
+    """Return the weight of an entity as a connection: from 0, where every memory refers to it, to 1.
 
     >>> entity_weight(1, 1000), round(entity_weight(10, 1000), 2), entity_weight(1000, 1000)
     (1.0, 0.67, 0.0)
@@ -129,7 +125,7 @@ _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 @dataclass(frozen=True, slots=True)
 class GraphScores:
-    """The graph's scores as a channel: on a scale of their own, 0 (no path) to 1."""
+    """The graph's scores as a channel: 0 (no path) to 1."""
 
     raws: Mapping[str, float]
     mean: float = 0.0
@@ -137,22 +133,19 @@ class GraphScores:
 
     @property
     def covered(self) -> int:
-        """How many memories a path leads to."""
         return len(self.raws)
 
     def top(self, limit: int) -> list[Hit]:
-        """Return the best, ties to the smaller id."""
         best = sorted(((-raw, memory) for memory, raw in self.raws.items()))[:limit]
         return [Hit(memory, -raw) for raw, memory in best]
 
     def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id."""
         return [self.raws.get(memory, 0.0) for memory in ids]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRanking(Ranking):
-    """The graph's ranking, with the best path to each memory: the hit it begins with, and the name it leads over."""
+    """The graph's ranking, with the hit and the name of the best path to each memory."""
 
     paths: Mapping[str, tuple[str, ...]]
 
@@ -165,14 +158,9 @@ def rank_by_graph(
 ) -> GraphRanking | None:
     """Rank by the paths that lead on from hits; None where none does.
 
-    A path weighs the share of its hit, times the rarity of the name it leads over, times how much both refer to it.
-
-    Args:
-        reader: The caller's view of the store.
-        query: The question: what it names is no path.
-        seeds: The best hits of the other channels, and the score of each as a share of the best, 0 to 1.
-        titles: Other hits and their titles.
-        memories: How many memories are visible.
+    A path's weight is the share of its hit, times the rarity of its name, times how much both refer to it. ``seeds``
+    are the best hits of the other channels with their share of the best score, ``titles`` other hits; names in
+    ``query`` are no paths.
     """
     raws: dict[str, float] = {}
     paths: dict[str, tuple[str, ...]] = {}
@@ -190,7 +178,6 @@ def rank_by_graph(
 
 
 def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
-    """Yield the paths over entities that a hit and a memory refer to, and the question does not name."""
     edges = reader.edges(list(seeds), ["references"], limit=MAX_FAN_OUT)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
@@ -216,7 +203,6 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
 def _by_title(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphPaths:
-    """Yield the paths from a hit to another one whose title its text holds, capitals and all."""
     names = {memory: name for memory, title in titles.items() if (name := _title_name(title))}
     if not names:
         return
@@ -240,7 +226,6 @@ def _title_name(title: str) -> str:
 
 
 def _names_title(name: str, text: str) -> bool:
-    """Return whether a text holds a name as a whole word."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
@@ -269,18 +254,9 @@ def expand_by_graph(
     heads: Mapping[str, RankingMetadata],
     score: ScoreIds,
 ) -> tuple[ScoreTable, Mapping[str, RankingMetadata], Mapping[str, tuple[str, ...]]]:
-    """Score the paths that lead on from the best passages, for scored memories and for those only the graph finds.
+    """Add graph parts to scored rows, and rows that only the graph finds; ``score`` scores those.
 
-    Args:
-        reader: The caller's view of the store.
-        plan: The query plan.
-        channels: The other channels' rankings.
-        rows: Memories as scored without the graph.
-        heads: What is known of them without their texts.
-        score: Scores memories that the other channels did not find.
-
-    Returns:
-        The rows, in no order; their heads; and the path to each memory that one leads to.
+    Returns the rows, in no order; their heads; and the path to each memory that one leads to.
     """
     rows = best_first(rows)
     best = list(islice((one for one in rows if not _is_turn(heads, one.id)), MAX_SEEDS))
@@ -317,12 +293,6 @@ def graph_ranking(
     """Rank by paths from the nearest hits, all weighing the same, as Kit does; without a model from those by words.
 
     None where no path leads on, or the graph has no weight.
-
-    Args:
-        plan: The query plan.
-        channels: The other channels' rankings.
-        reader: The caller's view of the store.
-        ids: The memories they found.
     """
     by_kind = {ranking.kind: ranking for ranking in channels.rankings}
     first = by_kind.get("vector") or by_kind.get("bm25")
@@ -349,7 +319,6 @@ def _rank_from_seeds(
 
 
 def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
-    """Return the best memories that only the graph found and that pass the caller's filters."""
     ids = [hit.id for hit in ranking.hits if hit.id not in known][:MAX_NEW]
     return filter_records(reader, plan.where, reader.get(ids) if ids else {})
 

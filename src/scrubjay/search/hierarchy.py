@@ -1,12 +1,12 @@
 """Hierarchical retrieval: score categories, then descend from the best to their memories.
 
-Each channel scores a category's phrase (L0) as it scores a memory, with the mean and the deviation of the
-memories, so that one scale holds for both. From the best categories, one level after another, each memory gets
+Each channel scores a category's phrase (L0) on the scale of the memories. From the best categories, level by level,
+each memory gets
 
     leaf = alpha · own + (1 − alpha) · category
 
-where that is more than it has by itself, the best category first, until three in a row change nothing among the
-first results (vLLM semantic-router, pull request 1374). A category is an index and never a result.
+where that is more than its own score, until three categories in a row change nothing among the first results (vLLM
+semantic-router, pull request 1374). A category is never a result.
 """
 
 from __future__ import annotations
@@ -56,14 +56,7 @@ CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 def score_categories(
     plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[Embedder]
 ) -> CategoryScores | None:
-    """Score the categories on the scale of the memories; None where they are not descended.
-
-    Args:
-        plan: The query plan.
-        rankings: The channels' rankings of the memories.
-        reader: The caller's view of the store.
-        embedders: The models, the base model first.
-    """
+    """Score the categories on the scale of the memories; None where they are not descended."""
     if not (plan.reach.hierarchy and "descend" in plan.stages and rankings):
         return None
     categories = reader.categories()
@@ -99,10 +92,7 @@ class _PhraseScores:
 def _rank_categories(
     phrases: Mapping[str, str], rankings: Sequence[Ranking], embedders: Sequence[Embedder], query: str
 ) -> list[Ranking]:
-    """Score each category's phrase by each channel.
-
-    Of the models only the first reads them and predicts the others: MiniLM embeds some ten phrases a second.
-    """
+    """Of the models only the first reads the phrases and predicts the others: MiniLM embeds ten phrases a second."""
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     found = []
     for ranking in rankings:
@@ -131,7 +121,6 @@ def _phrase_bm25(phrase: str, ranking: TermRanking) -> float:
 
 
 def _phrase_cosines(phrases: Mapping[str, str], base: Embedder, query: str) -> dict[str, float]:
-    """Return each phrase's cosine to the query by the base model."""
     fingerprint = base.model.fingerprint
     phrases_once = sorted(set(phrases.values()))
     cached = ((phrase, _PHRASE_VECTORS.get((fingerprint, phrase))) for phrase in phrases_once)
@@ -156,13 +145,7 @@ def descend_categories(
 ) -> list[Candidate]:
     """Return the candidates and what their categories lead to, best first; no memory is demoted.
 
-    Args:
-        ranked: Candidates, best first.
-        cache: Scores any memory.
-        categories: The visible categories, and the score of each.
-        reach: Levels, and the weight of a memory's own score beside its category's.
-        limit: Results wanted.
-        least: Least score of a memory that a category brings in.
+    ``least`` is the least score of a memory that a category brings in.
     """
     by_id = {category.id: category for category in categories[0]}
     scores = {category: score for category, score in categories[1].items() if category in by_id}
@@ -216,7 +199,6 @@ def _candidates_by_category(cache: ScoreCache, ids: Sequence[str]) -> dict[str, 
 
 
 def _lift(own: Candidate, path: str, score: float, alpha: float) -> Candidate | None:
-    """Return a memory with the part that its category adds; None where the category scores no more."""
     if score <= own.score or alpha >= 1:
         return None
     return own.plus(Contribution(f"category {path}", score, score - own.score, 1 - alpha))

@@ -1,8 +1,7 @@
 """Link expansion: memories that the links of the best candidates lead to.
 
 A linked memory scores ``.8`` times its referrer and ``.2`` times itself, where that is more than its own score
-(vLLM semantic-router, pull request 1374). Each hop reads only what the caller may see: another user's memory
-between two of one's own is no bridge.
+(vLLM semantic-router, pull request 1374). Memories that the caller may not see are no bridge.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ LINK_HUB_SIZE: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class LinkLead:
-    """A link to a memory: the referrer, its score, and how much of that the link carries."""
+    """A referrer, its score, and how much of that the link carries."""
 
     referrer: str
     score: float
@@ -45,15 +44,8 @@ def follow_links(
 ) -> list[Candidate]:
     """Return the candidates and what their links lead to, best first.
 
-    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0: no
-    memory is demoted.
-
-    Args:
-        ranked: Candidates, best first.
-        cache: Scores any memory.
-        hops: Most links from a candidate.
-        limit: Candidates from which links are followed: those that would be shown.
-        least: Least score of a memory that a link brings in.
+    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0. Links are
+    followed from the first ``limit`` candidates, over ``hops``; ``least`` is the least score of a memory brought in.
     """
     own = {one.id: one for one in ranked}
     found = dict(own)
@@ -77,7 +69,6 @@ def follow_links(
 
 
 def _with_link_part(own: Candidate, lead: LinkLead) -> Candidate | None:
-    """Return a memory with the part that raises its score to the blend; None where that is not more."""
     blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(own.score, 0.0)
     if blend <= own.score:
         return None
@@ -86,7 +77,6 @@ def _with_link_part(own: Candidate, lead: LinkLead) -> Candidate | None:
 
 
 def _best_leads(cache: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:
-    """Return the best link to each memory, then that of the smaller id."""
     best: dict[str, LinkLead] = {}
     leads = sorted(_possible_leads(cache, starts), key=lambda pair: (-pair[1].carried, pair[1].referrer))
     for memory, lead in leads:

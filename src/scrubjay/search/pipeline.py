@@ -96,13 +96,10 @@ replaces it."""
 
 @dataclass(frozen=True, slots=True)
 class RetrievalState:
-    """A query and its channels' answers: any memory can be scored by them.
+    """A query's plan and its channels' rankings: any memory can be scored by them.
 
-    Attributes:
-        plan: The query plan.
-        channels: The channels' rankings.
-        archived: Archived memories that may answer, where only some may.
-        categories: The categories and the score of each, None where they are not descended.
+    ``archived`` are archived memories that may answer, where only some may; ``categories`` is None where they are not
+    descended.
     """
 
     plan: QueryPlan
@@ -113,20 +110,18 @@ class RetrievalState:
 
 @dataclass(slots=True)
 class Selection:
-    """The candidates of one search and what is known of them; each step fills its part.
+    """The candidates of one search, best first; each step fills its part.
 
     Attributes:
-        candidates: All that were ranked, best first.
-        unsure: How many were left out for their low confidence.
+        unsure: How many were left out for low confidence.
         paths: Memory to the hit and the name that the graph reached it by.
         collapsed: Turn to the facts that it represents.
-        rerank_parts: Memory to what the reranker adds to its score; None before it is asked.
-        partial: What reranking had to do without, one sentence each.
-        records: The records that were read.
+        rerank_parts: Memory to its reranker part; None before the reranker has run.
+        partial: Failures of reranking, one sentence each.
         copies: Memory to its duplicates, which are not shown.
         features: The relevance features of the first candidates.
         groups: The results, best first; in the end only those that answer.
-        silence: Why nothing answers; else empty.
+        abstained: Why nothing answers; else empty.
     """
 
     candidates: list[Candidate] = field(default_factory=list)
@@ -147,9 +142,8 @@ class SearchOutcome:
     """Results, and what a caller should know of them.
 
     Attributes:
-        results: Best first.
         partial: What the search had to do without, one sentence each.
-        notes: What was decided, for explain.
+        notes: Decisions, for explain.
         hidden: How many results their age alone kept out.
         silence: Why nothing answers; else empty.
         as_of: The time as of which it was answered, ISO 8601; None for now.
@@ -169,7 +163,7 @@ def run_search(
     request: SearchRequest,
     reranker: RerankOptions | None = None,
 ) -> SearchOutcome:
-    """Answer one query from one consistent view; where nothing active answers, search the archive by the same rules."""
+    """Answer one query from one consistent view; where nothing active answers, search the archive."""
     state = retrieve(reader, embedders, request)
     outcome = answer(reader, state, request, reranker)
     if outcome.results or not allows_archived(state.plan):
@@ -205,7 +199,7 @@ def answer(
 def select_answers(
     reader: Reader, state: RetrievalState, request: SearchRequest, reranker: RerankOptions | None = None
 ) -> Selection:
-    """Score, expand, order and select candidates, and decide whether any of them answers; contexts use it, too.
+    """Score, expand, order and select candidates, and abstain where none of them answers; contexts use it, too.
 
     Where duplicates, or the turns of few conversations, leave the answer short, the channels are read deeper.
     """
@@ -231,7 +225,7 @@ def select_answers(
 
 
 def _score(selection: Selection, reader: Reader, state: RetrievalState, request: SearchRequest) -> None:
-    """Fuse the rankings of all hits. Only fusion ``auto`` knows features; the others are what their weights say."""
+    """Fuse the rankings of all hits; only fusion ``auto`` has features."""
     plan, rankings = state.plan, state.channels.rankings
     ids = candidate_ids(rankings)
     most = max([MAX_PER_TIER, *(len(ranking.hits) for ranking in rankings)])
@@ -252,7 +246,7 @@ def _score(selection: Selection, reader: Reader, state: RetrievalState, request:
 
 
 def _expand(selection: Selection, reader: Reader, state: RetrievalState, request: SearchRequest) -> None:
-    """Add what categories and links lead to, apply the threshold, and let turns represent the facts taken from them."""
+    """Add memories reached by categories and links, apply the threshold, and collapse facts into their turns."""
     plan, reach, candidates = state.plan, state.plan.reach, selection.candidates
     best = candidates[0].score if candidates else 0.0
     least = MIN_SHARE * best if reach.threshold is None else reach.threshold
@@ -278,7 +272,7 @@ def _order(
     request: SearchRequest,
     reranker: RerankOptions | None,
 ) -> None:
-    """Place turns among passages by relevance, and add the reranker's scores; it is asked once, however deep."""
+    """Place turns among passages by relevance, and add the reranker's scores; it runs once, however deep."""
     plan, channels = state.plan, state.channels
     if plan.fusion != "auto":
         return
@@ -338,7 +332,7 @@ def _abstain(selection: Selection, reader: Reader, state: RetrievalState, reques
 def build_outcome(
     reader: Reader, state: RetrievalState, request: SearchRequest, selection: Selection
 ) -> SearchOutcome:
-    """Put newer memories before what they change, and build readable results."""
+    """Put newer memories before those they change, and build readable results."""
     plan, terms, records, groups = state.plan, state.channels.terms, selection.records, selection.groups
     at = request.now if plan.true_at is None else plan.true_at
     newer = find_newer(reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
@@ -369,7 +363,6 @@ def build_outcome(
 
 
 def _prefers_recent(selection: Selection, plan: QueryPlan, request: SearchRequest) -> bool:
-    """The recency rule: not where a time is asked about, or a reranker has ordered the answer."""
     return (
         "recency" in plan.stages
         and plan.fusion == "auto"
@@ -395,7 +388,6 @@ def score_memories(reader: Reader, state: RetrievalState, ids: Sequence[str], no
 def _fuse_by_weights(
     reader: Reader, plan: QueryPlan, rankings: Sequence[Ranking], ids: Sequence[str]
 ) -> tuple[list[Candidate], Mapping[str, RankingMetadata]]:
-    """Fuse by fixed weights, best first; also return what is known of the memories, where their tiers count."""
     weights = split_weights(rankings, plan.weights)
     if plan.fusion == "rrf":
         wanted = set(ids)

@@ -43,8 +43,8 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
     """Return the fusion, and the weight of each channel.
 
     Raises:
-        InputError: A fusion, preset, channel or weight is unknown or out of range, or the fusion's scores are not of
-            the kind that something else was asked of.
+        InputError: A fusion, preset, channel or weight is unknown or out of range, or another option needs scores of a
+            kind that the fusion does not give.
     """
     fusion, weights = _requested_fusion(request)
     if request.reach.threshold is not None and fusion != "raw":
@@ -92,23 +92,15 @@ class QueryPlan:
     """What the channels look up, and how their rankings are fused.
 
     Attributes:
-        query: The parsed query.
-        groups: Its words, rarest first where some were dropped, else in its order.
-        where: Filters.
-        limit: Results wanted.
+        groups: The query's words, rarest first where some were dropped, else in its order.
         depth: Hits each channel is asked for.
-        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
-        weights: Channel to weight, for all but ``auto``.
-        channels: Channels that take part.
+        weights: Channel to weight, for all fusions but ``auto``.
         models: Names of the models that take part; None for every active one.
-        stages: Optional stages that take part.
         notes: Decisions, for explain.
-        question: The meaning of the query beside its words.
         as_of: UTC microseconds to answer as of; None for now.
         as_asked: Whether the caller set that time, not the query's words.
         true_at: UTC microseconds at which results must be true; None where the caller chose statuses.
-        pool: Tier weights, confidence floor and the caller's project; None without stage ``tiers``.
-        reach: How far to expand beyond the channels' hits.
+        pool: None without stage ``tiers``.
     """
 
     query: ParsedQuery
@@ -136,7 +128,6 @@ class QueryPlan:
 
     @property
     def shown_as_of(self) -> str | None:
-        """``as_of`` as ISO text."""
         return to_datetime(self.as_of).isoformat(timespec="seconds") if self.as_of is not None else None
 
 
@@ -214,10 +205,10 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
 def _informative_groups(
     found: Sequence[TermGroup], text: str, stored: Collection[str]
 ) -> tuple[TermGroup, ...]:
-    """Return the words without function words, where there are others; what is written as a name is none.
+    """Return the words without function words, where there are others; names are kept.
 
-    In a store of a few hundred memories "why" is rarer than most names, and would find all that asks why. "die" and
-    "door" are function words in German and Dutch alone, and so only where such texts are stored and it is asked so.
+    In a store of a few hundred memories "why" is rarer than most names, and would match every question. "die" and
+    "door" are function words in German and Dutch alone, so languages are those of the stored texts and the query.
     """
     names, asked = named_words(text), {detect_language(text), "en"}
     empty = QUESTION_WORDS.union(*(function_words(code) for code in asked & {*stored, "en"}))
@@ -225,7 +216,6 @@ def _informative_groups(
 
 
 def _filters(request: SearchRequest) -> RecordFilter:
-    """Return the filters, with the default tiers where the caller names none."""
     where = request.where
     return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
 
@@ -253,10 +243,7 @@ def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:
 def _prune_groups(
     found: Sequence[TermGroup], reader: Reader
 ) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:
-    """Return the words to look up, and the known ones that are left out.
-
-    Words that nobody holds take no place from those that somebody does; a few are kept to be respelled.
-    """
+    """Return the words to look up, and the known ones left out; a few unknown ones are kept to be respelled."""
     frequencies = dict(zip(found, reader.frequencies(found), strict=True))
     known = [group for group in found if frequencies[group]]
     kept = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])

@@ -1,8 +1,7 @@
 """Query understanding: terms, phrases and exclusions of the query text, and the times and events that it names.
 
-Nothing is taken away from the query: words that name a time or an event are still searched for as typed, and
-quoted text is not interpreted. "Before the migration" names no day; the memory that tells of the migration
-does. Where no memory is clearly the one, nothing changes.
+Words that name a time or an event are still searched for as typed; quoted text is not interpreted. "Before the
+migration" takes the time of the memory that reports the migration, where one clearly does.
 """
 
 from __future__ import annotations
@@ -45,15 +44,15 @@ _QUOTE_FORMS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query taken apart.
+    """A query split into its parts.
 
     Attributes:
-        text: What is asked, quotes and exclusions taken out of their marks or away.
-        phrases: Quoted texts that a result must hold.
-        excluded: Words and phrases that a result must not hold.
-        cut: Whether the query was longer than is read.
-        wished: Quoted texts that a result had better hold: those of a sentence that quotes something.
-        passed: Quoted or excluded parts beyond the most; the quoted ones are words like any other.
+        text: The query without exclusions and quote marks.
+        phrases: Quoted texts that a result must contain.
+        excluded: Words and phrases that a result must not contain.
+        cut: Whether the query was too long and cut.
+        wished: Quotations in a sentence, which a result should contain.
+        passed: Number of quoted or excluded parts beyond the limit; the quoted ones are plain words.
     """
 
     text: str
@@ -65,14 +64,13 @@ class ParsedQuery:
 
     @property
     def partial(self) -> tuple[str, ...]:
-        """What of the query was not read as it was typed, one sentence each."""
         cut = f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read."
         passed = f"Only the first {MAX_PHRASES} quoted and the first {MAX_PHRASES} excluded parts were read as such."
         return (*((cut,) if self.cut else ()), *((passed,) if self.passed else ()))
 
 
 def parse_query(query: str) -> ParsedQuery:
-    """Take a query apart. An odd quote is a character like any other; nothing here is an error.
+    """Split a query. An odd quote is an ordinary character; nothing here is an error.
 
     >>> found = parse_query('deploy "blue bunny" -staging')
     >>> found.text, found.phrases, found.excluded, found.cut, found.wished, found.passed
@@ -121,12 +119,12 @@ class QueryTime:
 
     Attributes:
         words: The characters that name it.
-        start: First moment that is meant, UTC microseconds, or None for ever before ``end``.
-        end: First moment after it, or None for ever after ``start``.
+        start: First moment, UTC microseconds; None for unbounded.
+        end: First moment after it; None for unbounded.
         length: Microseconds that the words themselves name: a day of "before 3 May".
         relation: As of a `TimeExpression`.
-        shown: What it was read as, in words.
-        anchor: The memory that tells when it was, of a time that is counted from an event; else empty.
+        shown: The time in words.
+        anchor: The memory that dates the event that time is counted from; else empty.
     """
 
     words: str
@@ -140,13 +138,9 @@ class QueryTime:
 
 @dataclass(frozen=True, slots=True)
 class QueryMeaning:
-    """What is understood of a query.
+    """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
-    Attributes:
-        times: Times that it names.
-        as_of: Last moment of the time as of which it is to be answered, UTC microseconds, or None.
-        notes: What was understood, a sentence each.
-        alone: Whether a time is all that it names ("what did we do yesterday?"): then it asks for what happened then.
+    ``alone`` is true where it names nothing but a time ("what did we do yesterday?").
     """
 
     times: tuple[QueryTime, ...] = ()
@@ -156,7 +150,7 @@ class QueryMeaning:
 
     @property
     def window(self) -> tuple[int | None, int | None]:
-        """From when until when its times reach together; None for no end."""
+        """The common range of its times; None for unbounded."""
         starts = [one.start for one in self.times]
         ends = [one.end for one in self.times]
         first = None if None in starts else min((at for at in starts if at is not None), default=None)
@@ -168,13 +162,7 @@ NO_MEANING: Final = QueryMeaning()
 
 
 def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryMeaning:
-    """Read what a query means beside its words; nothing that can be typed is an error.
-
-    Args:
-        query: The parsed query.
-        now: When it is asked, UTC microseconds.
-        zone: Whose midnight ends a day; None is this machine's zone.
-    """
+    """Return the meaning of a query asked at ``now`` (UTC microseconds) in ``zone`` (None for local)."""
     quoted = [text for text in (*query.phrases, *query.wished) if text]
     places = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
     found: list[QueryTime] = []
@@ -193,7 +181,6 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
 
 
 def _asks_only_for_time(query: ParsedQuery, found: Sequence[QueryTime]) -> bool:
-    """Return whether a query names a time and nothing besides."""
     if not found or query.phrases or query.wished or query.excluded:
         return False
     if any(one.relation == "as_of" for one in found):
@@ -209,7 +196,7 @@ def without_times(text: str, times: Sequence[QueryTime]) -> str:
 
 
 def resolve_time(span: TimeExpression, words: str, zone: tzinfo | None) -> QueryTime | None:
-    """Return a time in UTC; None for one that no calendar here reaches."""
+    """Return a time in UTC; None where it is out of the calendar's range."""
     try:
         start, end = local_micros(span.start, zone), local_micros(span.end, zone)
     except (OverflowError, ValueError):  # the first and the last day that can be written
@@ -296,14 +283,9 @@ _EVENT_ENDS: Final = frozenset('.,;:!?)]}…"“”»')
 
 @dataclass(frozen=True, slots=True)
 class AnchorEvent:
-    """An event that a text counts time from.
+    """An event that a text counts time from: its relation, its characters, and the informative words of its name.
 
-    Attributes:
-        relation: ``before``, ``after``, ``since`` or ``until``.
-        first: Character that the expression begins at.
-        last: First character after its name as far as the first preposition.
-        core: The telling words of that name.
-        whole: Those and the ones behind prepositions: the same where there are none.
+    ``core`` are the words as far as the first preposition, ``whole`` also those behind prepositions.
     """
 
     relation: str
@@ -314,11 +296,7 @@ class AnchorEvent:
 
 
 def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
-    """Return the events that a text counts time from, in its order.
-
-    Args:
-        text: A question, in which one space stands between words.
-        taken: Stretches of characters that mean something else already: no event begins in one or reaches into one.
+    """Return the events that a text counts time from; none overlaps a ``taken`` range of characters.
 
     >>> [(one.relation, one.core, one.whole) for one in find_events("what ran before the migration to Postgres?")]
     [('before', ('migration',), ('migration', 'postgres'))]
@@ -344,7 +322,6 @@ def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Ancho
 def _event_name(
     text: str, lead: re.Match[str], relation: str, taken: Sequence[tuple[int, int]]
 ) -> AnchorEvent | None:
-    """Return the event whose name begins behind a relation and an article; None where no name does."""
     core: list[str] = []
     whole: list[str] = []
     last, joined = lead.end(), False
@@ -368,7 +345,6 @@ def _event_name(
 
 
 def _event_words(text: str, start: int, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
-    """Yield the folded words from a character on, each with its end, as far as the sentence or what is taken."""
     for match in _EVENT_CHUNK.finditer(text, start):
         raw = match.group()
         bare = raw.rstrip(_EVENT_MARKS)
@@ -407,16 +383,7 @@ def resolve_anchors(
     zone: tzinfo | None,
     as_of: int | None,
 ) -> QueryMeaning:
-    """Add the times of the events that a question counts from. Where it names none, the reader is not asked.
-
-    Args:
-        question: What is understood of the query without a store.
-        query: The parsed query.
-        reader: What is visible: events are looked for in all of it, whatever the filters.
-        languages: Languages whose stems the words are looked for by.
-        zone: Zone of the question; None is this machine's.
-        as_of: UTC microseconds as of which it is asked; None for now.
-    """
+    """Add the times of the events that a question counts from; they are looked for in all visible memories."""
     text = query.text
     known = [*query.phrases, *query.wished, *(one.words for one in question.times)]
     taken = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
@@ -444,7 +411,6 @@ def resolve_anchors(
 
 
 def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime, datetime, tzinfo | None]:
-    """Return from when to when an event was, on the wall clock, and whose: its own day, month or year, else the day."""
     own = record.event
     if own is not None and own.precision != "second":  # such dates are read and shown in this machine's zone
         return to_local(own.start), to_local(own.end), None
@@ -455,7 +421,6 @@ def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime
 def _find_anchor(
     event: AnchorEvent, reader: Reader, languages: Sequence[str], as_of: int | None
 ) -> tuple[Record, int] | None:
-    """Return the memory that tells of an event, and when that was; None where none clearly does."""
     asked = {word: query_groups(word, languages) for word in dict.fromkeys(event.whole)}
     every = [group for found in asked.values() for group in found]
     counted = reader.words(every, NO_FILTER)
@@ -493,10 +458,10 @@ def _holds_word(given: Sequence[float], place: range) -> bool:
 def _unambiguous(
     scores: Mapping[str, float], event: AnchorEvent, reader: Reader, as_of: int | None
 ) -> tuple[Record, int] | None:
-    """Return the best memory and its time, where all that are nearly as good lie within a week of it.
+    """Return the best memory and its time, where all that score nearly as well lie within a week of it.
 
-    A memory that itself counts from the event (the question as it was asked before, too) does not tell when it was, and
-    no more does a passage of a file without a date: when it was read in says nothing.
+    Memories that count time from the event themselves (an earlier question, too), and passages of undated files, do not
+    date it.
     """
     heads = reader.heads(list(scores))
     records = reader.get(list(scores))

@@ -1,12 +1,8 @@
 """Relevance: estimate how likely each memory is to answer, 0 to 1, and abstain when none is likely enough.
 
-Features mean the same in every store, unlike scores: how much of the query a memory holds, and how near the
-models find it. A logistic regression, fitted over many sets (bench/silence.py), makes one probability of them;
-coefficients and their origin are in relevance.json. A memory reached over the graph takes relevance from what
-led to it.
-
-By default an answer stays whole as soon as one of its first memories is likely enough to answer; only where
-none is, nothing is returned. A number given by the caller is applied to each memory by itself.
+A logistic regression (bench/silence.py) over features that mean the same in every store; coefficients and their
+origin are in relevance.json. A memory reached over the graph takes relevance from its referrer. By default an answer
+stays complete if one of its first memories is likely enough; a number given by the caller applies to each memory.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ RARE_SHARE: Final = 0.5
 
 
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
-    """Return how informative each of the query's words is: its idf as a share of the greatest, a name's more."""
+    """Return the weight of each informative word: its share of the greatest idf, doubled for names."""
     if terms is None:
         return {}
     names, timely = named_words(plan.query.text), _time_terms(plan)
@@ -55,10 +51,7 @@ def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]
 
 
 def _time_terms(plan: QueryPlan) -> set[str]:
-    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it.
-
-    The words of an event that time is counted from say what is asked about, too, and are none of them.
-    """
+    """Return the words that only name a time: a memory need not hold "last week" to be of it."""
     times = [one for one in plan.question.times if not one.anchor]
     inside = {word.text for one in times for word in split_words(one.words)}
     return inside - {word.text for word in split_words(without_times(plan.query.text, times))}
@@ -96,7 +89,6 @@ def known_terms(terms: TermRanking | None) -> set[str]:
 
 
 def weight_share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
-    """Return how much of what is told by all words these tell, 0 to 1."""
     return min(1.0, math.fsum(weights[word] for word in weights if word in held) / whole) if whole else 0.0
 
 
@@ -119,20 +111,19 @@ class RelevanceFeatures:
     """The features by which the relevance of a memory is estimated.
 
     Attributes:
-        covered: Share of the query's telling words, by idf, that it holds; 0..1.
-        respelled: The share that it holds in another spelling, of what no memory holds as it was asked for.
-        strange: The share that no memory holds in any spelling: who asks for it asks for another store.
+        covered: Share of the query's informative words, by weight, that it holds.
+        respelled: The share that it holds in another spelling only.
+        strange: The share that no memory holds in any spelling: the question is probably for another store.
         familiar: The share of the query's names and numbers that any memory holds; 0 where it has none.
-        turn: Whether it is a turn of a conversation: it holds less of what it answers than a passage does.
-        near: Cosine by the base model, or None where it did not take part.
+        turn: Whether it is a turn of a conversation.
+        near: Cosine by the base model; None where it took no part.
         second: Cosine by MiniLM, or None.
-        latin: Share of Latin letters in the query: how far the models are to be believed.
-        exact: Whether it holds a rare identifier of the query, or all that the query quotes; or is of the time that is
-            all that is asked about.
-        told: Whether that says anything: the query names something, and all models that took part are known.
-        lent: Relevance of what led to it, by a name or a link; 0 where nothing did.
-        answering: Of a turn the share of the query's words that it holds outside of its own questions: who asked the
-            same before does not answer it.
+        latin: Share of Latin letters in the query: how far the models can be trusted.
+        exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
+            asked about.
+        told: Whether the estimate means anything: the query names something, and all models that took part are known.
+        lent: Relevance of its referrer; 0 for none.
+        answering: Of a turn the share of the query's words that it holds outside of its own questions.
     """
 
     covered: float
@@ -150,17 +141,17 @@ class RelevanceFeatures:
 
     @property
     def held(self) -> float:
-        """Share of the query's telling words that it holds in whatever spelling, 0..1."""
+        """Share of the query's informative words that it holds in any spelling."""
         return self.covered + RESPELLED_SHARE * self.respelled
 
     @property
     def family(self) -> str:
-        """Which coefficients it is read by: those of ``words``, ``base`` or ``both`` models."""
+        """Which coefficients apply: those of ``words``, ``base`` or ``both`` models."""
         return "words" if self.near is None else "base" if self.second is None else "both"
 
     @property
     def relevance(self) -> float:
-        """How likely it is to answer, 0 to 1, to four digits: what is shown is what is compared."""
+        """How likely it is to answer, 0 to 1, to four digits: the figure shown is the figure compared."""
         weights = calibration()[self.family]["weights"]
         total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
         own = self.answering / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
@@ -168,7 +159,7 @@ class RelevanceFeatures:
 
     @property
     def enough(self) -> bool:
-        """Whether it may stand for an answer: likely enough for a query of its letters, or an exact hit."""
+        """Whether it is likely enough to answer, for a query of its letters, or an exact hit."""
         least, other = calibration()[self.family]["least"]
         share = TURN_SHARE if self.turn else 1.0
         return self.exact or self.relevance >= share * (self.latin * least + (1.0 - self.latin) * other)
@@ -200,14 +191,7 @@ def calibration() -> Mapping[str, Any]:
 def relevance_features(
     plan: QueryPlan, terms: TermRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
 ) -> dict[str, RelevanceFeatures]:
-    """Return the relevance features of memories.
-
-    Args:
-        plan: The query plan.
-        terms: The ranking by words, None where the query has none.
-        rankings: The channels' rankings.
-        turns: Memories, and whether each is a turn of a conversation.
-    """
+    """Return the relevance features of memories; ``turns`` tells which are turns of a conversation."""
     ids = list(turns)
     by_channel = {ranking.channel: ranking for ranking in rankings}
     models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
@@ -252,12 +236,9 @@ def relevance_features(
 def graph_evidence(
     shown: Iterable[str], every: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """Return what led to memories, by a way or a link that their score has a part of, and what led to that, and so on.
+    """Return the direct and indirect referrers of memories, by a path or a link that contributed to their score.
 
-    Args:
-        shown: Memories.
-        every: All candidates.
-        paths: Memory to the hit and the name that the graph reached it by.
+    ``paths`` is memory to the hit and the name that the graph reached it by.
     """
     scored = {one.id: one for one in every}
     found: dict[str, tuple[str, ...]] = {}
@@ -277,13 +258,9 @@ def graph_evidence(
 def propagate_relevance(
     features: Mapping[str, RelevanceFeatures], evidence: Mapping[str, Sequence[str]]
 ) -> dict[str, RelevanceFeatures]:
-    """Propagate relevance along graph evidence; never above the source's.
+    """Propagate relevance along graph evidence (memory to its referrers); never above the source's.
 
-    The most relevant propagate first, so that it goes on from there, and two that lead to each other gain nothing.
-
-    Args:
-        features: The relevance features of memories, and of those that led to them.
-        evidence: Memory to those that led to it.
+    The most relevant propagate first, so that two that lead to each other gain nothing.
     """
     found = dict(features)
     onward: defaultdict[str, list[str]] = defaultdict(list)
@@ -317,15 +294,10 @@ instead of 769 and loses none of 55 answers of 60; at .15 528 tokens and 51 answ
 def decide_abstention(
     candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures], least: float | None
 ) -> tuple[list[Candidate], str]:
-    """Leave out what does not answer; memories whose relevance cannot be known stay.
+    """Return the candidates that answer, and one sentence where none does.
 
-    Args:
-        candidates: Best first.
-        features: The relevance features of each.
-        least: Relevance that each must have; None to leave out all where none of the first has the usual one.
-
-    Returns:
-        The candidates that answer, best first, and one sentence where none does.
+    ``least`` is the relevance that each must have; None for all or nothing, by the usual one among the first. Memories
+    whose relevance cannot be known stay.
     """
     first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
     if least is not None:
@@ -348,13 +320,8 @@ def confident_only(
 ) -> list[Candidate]:
     """Return the candidates confident enough to inject unprompted.
 
-    Each is likely enough by itself, and not far less likely than the likeliest: an answer needs its evidence, and not
-    all that shares a word with the question. Where relevance cannot be known, it goes by what is known: a guess costs
-    somebody who did not ask more than silence.
-
-    Args:
-        candidates: What a search would answer, best first.
-        features: The relevance features of each.
+    Each is likely enough by itself, and not far less likely than the best. Where relevance cannot be known none is
+    injected: a guess costs somebody who did not ask more than silence.
     """
     best = max((features[one.id].relevance for one in candidates), default=0.0)
     return [one for one in candidates if features[one.id].enough and is_close(features[one.id], best)]

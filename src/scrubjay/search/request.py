@@ -20,14 +20,14 @@ MAX_LEVELS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpansionOptions:
-    """How far a search expands from what it found.
+    """How far a search expands from its hits.
 
     Attributes:
         links: Hops over links; 0 for none.
         hierarchy: Whether categories are descended.
         depth: Levels of categories.
-        alpha: Weight of a memory's own score; the rest is its category's; 0..1.
-        threshold: Least score of a result, for a fusion whose scores have a fixed unit (``raw``); None for none.
+        alpha: Weight of a memory's own score, 0..1; the rest is its category's.
+        threshold: Least score of a result, for fusion ``raw``; None for none.
     """
 
     links: int = 0
@@ -37,11 +37,7 @@ class ExpansionOptions:
     threshold: float | None = None
 
     def checked(self) -> ExpansionOptions:
-        """Validate and return self.
-
-        Raises:
-            InputError: A number is out of range.
-        """
+        """Validate and return self."""
         for name, value, low, most in (
             ("links", self.links, 0, MAX_LINK_HOPS),
             ("depth", self.depth, 1, MAX_LEVELS),
@@ -120,11 +116,7 @@ class TierOptions:
     here: str | None = None
 
     def checked(self) -> TierOptions:
-        """Validate and return self.
-
-        Raises:
-            InputError: A tier is none, or a number is out of range.
-        """
+        """Validate and return self."""
         _check_choices("Tier", (*self.tiers, *self.weights), TIERS)
         for tier, weight in self.weights.items():
             if not 0 <= weight <= MAX_WEIGHT:
@@ -150,29 +142,20 @@ class SearchRequest:
     """A validated search.
 
     Attributes:
-        query: The query as typed.
-        where: Filters; ``where.sources`` holds ids or paths and ``where.categories`` ids or names as they were
-            given.
-        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
+        where: Filters; sources are ids or paths, categories ids or names, as given.
         weights: Channel to weight, None for the fusion's own.
         preset: Another system's fusion, or None.
-        channels: Channels that take part.
         models: Names of the models that take part, None for all.
         stages: Optional stages that take part.
-        limit: Most results.
         multiplier: Hits of a channel for each result.
         snippet: Most characters of a snippet.
-        explain: Whether to return the parts of each score.
         now: UTC microseconds of the question, from which ages are counted.
         meant: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Whose midnight ends a day; None is this machine's zone.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
         min_relevance: Least relevance of each result; None for no results where none is likely to answer.
-        pool: Tier weights, confidence floor and the caller's project.
-        reach: How far to expand beyond the channels' hits.
         by: What a result is: a ``memory``, or a ``session``, ranked from its turns.
         neighbours: Turns of the conversation to show on either side of a result.
-        caps: Most results of one conversation or document that come before others.
     """
 
     query: str
@@ -224,7 +207,7 @@ def build_request(
 ) -> SearchRequest:
     """Return a validated request; see `SearchRequest`. ``variety`` turns on stage ``mmr``.
 
-    A cap is off where the caller names conversations or a path: those are wanted.
+    A cap is off where the caller names conversations or a path.
 
     Raises:
         InputError: An option has a value it cannot have.
@@ -289,7 +272,7 @@ def build_request(
 def _least_relevance(given: float | str, filters: Filters) -> float | None:
     """Return ``SearchRequest.min_relevance``: None for ``auto``, but 0 where the caller names a part to search.
 
-    Who names a file, a tag or a time asks for the best of it; the usual threshold was fitted on whole stores.
+    The usual threshold was fitted on whole stores; whoever names a file, a tag or a time asks for the best of it.
     """
     if given == AUTO:
         within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
@@ -300,11 +283,6 @@ def _least_relevance(given: float | str, filters: Filters) -> float | None:
 
 
 def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> EventTime | None:
-    """Return the time of a date or of its name: ``yesterday``, ``last week``, ``gestern``.
-
-    Raises:
-        InputError: It is neither.
-    """
     try:
         return parse_when(value, place)
     except InputError as error:
@@ -321,11 +299,6 @@ def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> Eve
 
 
 def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int | None, int | None]:
-    """Return the first moment of the filters' range, and the first after it.
-
-    Raises:
-        InputError: No moment is kept.
-    """
     first, last = _parse_time(filters.since, place, now), _parse_time(filters.until, place, now)
     since = first.start if first is not None else None
     until = (last.end if last.precision != "second" else last.start) if last is not None else None

@@ -1,9 +1,7 @@
 """Reranking: a model's second look at the first candidates, and turns placed among passages by relevance.
 
-Turns and passages differ in length, titles and neighbours, so their scores do not compare across the two
-groups; their relevance does, since it was fitted over both. A model reranker reads question and passage
-together; its score joins the fused score as one more part and replaces nothing. Where it fails or is late, the
-fused order stands and the answer says so.
+Scores of turns and passages do not compare, since they differ in length, titles and neighbours; their relevance does.
+A model reranker's score joins the fused score as one more part; where it fails or is late, the fused order stands.
 """
 
 from __future__ import annotations
@@ -44,16 +42,7 @@ def order_turns(
 ) -> tuple[list[Candidate], Mapping[str, RelevanceFeatures]]:
     """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
 
-    Passages keep their order among themselves, and so do turns.
-
-    Args:
-        candidates: Best first, of fusion ``auto``.
-        plan: The query plan.
-        channels: The channels' rankings.
-        reader: The caller's view of the store.
-
-    Returns:
-        The candidates, best first, and their features; none where there is no turn.
+    Passages keep their order among themselves, and so do turns. Returns the features, too; none where there is no turn.
     """
     heads = reader.heads([one.id for one in candidates])
     is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
@@ -81,14 +70,7 @@ def place_turns(
     features: Mapping[str, RelevanceFeatures],
     first: int = COMPARED_PASSAGES,
 ) -> list[Candidate]:
-    """Return turns, none before one of the first others that is likelier to answer, in their own order.
-
-    Args:
-        turns: Best first.
-        others: Best first.
-        features: The relevance features of both.
-        first: Others that are looked at.
-    """
+    """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
     found = []
     able = [(one.score, features[one.id].relevance) for one in others[:first]]
     for place, one in enumerate(turns, start=1):
@@ -106,15 +88,9 @@ def question_features(
     plan: QueryPlan,
     channels: ChannelResults,
 ) -> dict[str, RelevanceFeatures]:
-    """Return what speaks for turns that only ask, and for the replies to them.
+    """Return the features of turns that only ask, and of the replies to them.
 
-    Who asked the same before does not answer it; who was asked does, unless they say that they do not know.
-
-    Args:
-        features: The relevance features of each turn by itself.
-        records: Turns.
-        plan: The query plan.
-        channels: The channels' rankings.
+    An earlier question of the same does not answer it; the reply does, unless it says that it does not know.
     """
     found = {
         memory: replace(features[memory], answering=share)
@@ -135,14 +111,9 @@ def question_features(
 def answering_shares(
     records: Mapping[str, Record], plan: QueryPlan, channels: ChannelResults
 ) -> dict[str, float]:
-    """Return of turns that ask the same how much of the query's words they hold beside that, 0 to 1.
+    """Return, of turns that ask the same, the share of the query's words that they hold beside the question.
 
-    A question with details of its own ("can I fly to Lisbon on Tuesday, from gate 4?") says something, and is none.
-
-    Args:
-        records: Memories; those that are no turns are left out.
-        plan: The query plan.
-        channels: The channels' rankings.
+    A question with details of its own ("can I fly to Lisbon on Tuesday, from gate 4?") is left out: it says something.
     """
     weights = term_weights(plan, channels.terms)
     forms = {group.word: group.forms for group in plan.groups}
@@ -175,14 +146,7 @@ RERANK_CHANNEL = "rerank"
 
 @dataclass(frozen=True, slots=True)
 class RerankOptions:
-    """How a search is reranked.
-
-    Attributes:
-        reranker: The reranker.
-        depth: How many candidates it scores, the best.
-        deadline: Seconds that it may take.
-        weight: Weight of one deviation of its scores.
-    """
+    """A reranker, how many candidates it scores, its seconds, and the weight of one deviation of its scores."""
 
     reranker: Reranker
     depth: int
@@ -193,18 +157,9 @@ class RerankOptions:
 def rerank_scores(
     candidates: Sequence[Candidate], question: RerankQuery, reader: Reader, options: RerankOptions
 ) -> tuple[dict[str, Contribution], tuple[str, ...]]:
-    """Have the reranker score the first candidates.
+    """Have the reranker score the first candidates; return each one's part, and failures, one sentence each.
 
-    A part is the weight times the z-score among the scores given: the scores of rerankers have no unit in common.
-
-    Args:
-        candidates: Best first.
-        question: The query.
-        reader: The caller's view of the store.
-        options: Reranker, depth, deadline and weight.
-
-    Returns:
-        Memory to the part of its score, and what had to be done without, one sentence each.
+    A part is the weight times the z-score among the given scores, since rerankers have no unit in common.
     """
     records = reader.get([one.id for one in candidates[: options.depth]]) if question.text else {}
     ids = [one.id for one in candidates[: options.depth] if one.id in records]
@@ -232,7 +187,7 @@ def add_rerank_parts(candidates: Sequence[Candidate], parts: Mapping[str, Contri
 
 
 def rerank_passage(record: Record) -> str:
-    """Return what a reranker reads of a memory: its title, where it has one that the text does not begin with."""
+    """Return a memory as a reranker reads it: with its title, unless the text begins with that."""
     title = record.title.strip()
     if not title or record.content.lstrip("# \n").startswith(title):
         return record.content
@@ -240,7 +195,7 @@ def rerank_passage(record: Record) -> str:
 
 
 def standardize(scores: Sequence[float]) -> list[float]:
-    """Return each score's distance from their mean, in deviations; zeros where all are equal.
+    """Return z-scores; zeros where all are equal.
 
     >>> standardize([1.0, 2.0, 3.0])
     [-1.224745, 0.0, 1.224745]
@@ -255,11 +210,6 @@ def standardize(scores: Sequence[float]) -> list[float]:
 
 
 def _check_scores(scores: Sequence[float | None], expected: int) -> list[float | None]:
-    """The scores, if they are what the port promises, whoever wrote the reranker.
-
-    Raises:
-        ProviderError: They are not one finite number or None for each passage.
-    """
     found = list(scores)
     if len(found) != expected:
         raise ProviderError(

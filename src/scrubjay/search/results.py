@@ -1,8 +1,4 @@
-"""Results: group turns of one conversation, rank sessions, and build readable results with snippets and citations.
-
-Nothing is shown twice: a result among the turns shown with a better one is shown there, and a turn around two
-results is shown with the better one.
-"""
+"""Results: group turns of one conversation, rank sessions, and build readable results with snippets and citations."""
 
 from __future__ import annotations
 
@@ -26,12 +22,7 @@ from scrubjay.text.tokenizer import TermGroup
 
 @dataclass(frozen=True, slots=True)
 class ResultGroup:
-    """One result: a memory, and the turns shown with it.
-
-    Attributes:
-        lead: The memory.
-        others: Candidates of its conversation that are shown with it, not as results of their own, best first.
-    """
+    """A memory, and candidates of its conversation that are shown with it, best first."""
 
     lead: Candidate
     others: tuple[Candidate, ...] = ()
@@ -46,14 +37,7 @@ MAX_SESSION_TURNS: Final = 3
 
 
 def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list[ResultGroup]:
-    """Rank conversations by their best turn and half of the second.
-
-    A second turn with a score below 0 takes nothing away: nobody is less of an answer for having said more.
-
-    Args:
-        candidates: Best first; what belongs to no conversation is passed over.
-        records: The record of each.
-    """
+    """Rank conversations by their best turn and half of the second, where that is positive."""
     turns: dict[str, list[Candidate]] = {}
     for one in candidates:
         session = records[one.id].session
@@ -81,13 +65,7 @@ TurnPlace = tuple[str, int]
 def group_neighbours(
     candidates: Sequence[Candidate], records: Mapping[str, Record], neighbours: int
 ) -> list[ResultGroup]:
-    """Let each candidate that would be shown around a better one join it.
-
-    Args:
-        candidates: Best first.
-        records: The record of each.
-        neighbours: Turns that are shown on either side; 0 joins nothing.
-    """
+    """Let each candidate that would be shown around a better one join it."""
     leads: list[Candidate] = []
     others: dict[str, list[Candidate]] = {}
     holds: dict[TurnPlace, str] = {}
@@ -113,15 +91,7 @@ def surrounding_turns(
     neighbours: int,
     words: Sequence[TermGroup],
 ) -> dict[str, tuple[NearbyTurn, ...]]:
-    """Return the turns that are shown with each group's lead, in their order, each of them once.
-
-    Args:
-        reader: Where the turns are; who may not see one is not shown it.
-        groups: What is shown, best first.
-        records: The records of leads and others.
-        neighbours: Turns on either side of each.
-        words: The query's words, for snippets.
-    """
+    """Return the visible turns to show with each group's lead, in their order, each of them once."""
     shown = {one.id for group in groups for one in (group.lead, *group.others)}
     found: dict[str, tuple[NearbyTurn, ...]] = {}
     for group in groups:
@@ -142,7 +112,6 @@ def surrounding_turns(
 
 
 def _turn_place(record: Record) -> TurnPlace | None:
-    """Return a turn's place; derived memories have none."""
     if record.session is None or record.turn is None or record.origin == "derived":
         return None
     return record.session, record.turn
@@ -230,7 +199,6 @@ def build_result(
     details: ResultDetails = NO_DETAILS,
     features: RelevanceFeatures | None = None,
 ) -> Result:
-    """Return one memory as a result."""
     place = record.place
     source = sources.get(place.source) if place is not None else None
     path = full_path(record, sources)
@@ -270,7 +238,7 @@ def build_result(
 
 
 def _iso_time(at: int | None) -> str | None:
-    """Return a moment, and the day alone where one begins with it here."""
+    """Return a moment, or the day alone where one begins with it here."""
     if at is None:
         return None
     here = to_local(at)
@@ -278,7 +246,7 @@ def _iso_time(at: int | None) -> str | None:
 
 
 def turn_title(record: Record) -> str:
-    """Return what a turn of a conversation is headed by: who speaks, to which agent, in which session.
+    """Return the heading of a turn of a conversation: speaker, agent, session.
 
     Turns have no title of their own to rank by: a session's would stand in every one of them.
     """
@@ -297,6 +265,5 @@ def full_path(record: Record, sources: Mapping[str, Source]) -> str | None:
 
 
 def full_paths(records: Sequence[Record], sources: Sequence[Source]) -> dict[str, str]:
-    """Return memory to the absolute path of its file, of those that have one."""
     by_id = {source.id: source for source in sources}
     return {record.id: path for record in records if (path := full_path(record, by_id)) is not None}

@@ -1,9 +1,8 @@
 """Query rewriting: the prompt that makes a follow-up question self-contained, and the check of a model's answer.
 
-A language model may add what the question leaves to the conversation; both texts are searched, and quotes and
-exclusions are read from the question alone. An answer is accepted only if each of its words stands in the
-question or in the conversation, or carries no content ("when", "the"), so no name, number, date or identifier
-can be invented. How a model is reached, and whether one may be, is decided elsewhere.
+Both texts are searched; quotes and exclusions are read from the question alone. An answer is accepted only if each
+of its words stands in the question or in the conversation, or carries no content ("when", "the"), so that no name,
+number, date or identifier can be invented.
 """
 
 from __future__ import annotations
@@ -54,22 +53,17 @@ _PARTICLES: Final = frozenset("的了吗呢是在和与有被把")
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What is thought of an answer.
-
-    Attributes:
-        text: The rewriting; empty where the question stands as it was asked.
-        refused: Why the answer is not believed; empty where it is, or only repeats the question.
-    """
+    """An accepted rewriting (empty where the question stands as it was asked), else why it was refused."""
 
     text: str
     refused: str = ""
 
 
 def check_history(history: Sequence[str]) -> Sequence[str]:
-    """Return the turns of a history that may count, the last ones.
+    """Return the last turns of a history.
 
     Raises:
-        InputError: It is no list of texts.
+        InputError: It is not a list of texts.
     """
     if isinstance(history, str | bytes) or not all(isinstance(turn, str) for turn in history):
         raise InputError("history is not a list of texts.", hint='history=["first turn", "second turn"]')
@@ -90,17 +84,11 @@ def trim_history(history: Sequence[str]) -> tuple[str, ...]:
 
 
 def build_prompt(question: str, said: Sequence[str]) -> str:
-    """Return what a model is given: JSON, in which nothing that was said can pass for anything else."""
     return json.dumps({"conversation": list(said), "question": question}, ensure_ascii=False)
 
 
 def check_rewriting(answer: str, question: str, said: Sequence[str]) -> Rewriting:
-    """Return what may be believed of a model's answer.
-
-    Args:
-        answer: What it said.
-        question: The question as it was sent.
-        said: The turns as they were sent.
+    """Check a model's answer against the question and the turns as they were sent.
 
     >>> said = ["user: I am off to Porto with Ana", "assistant: Have a good trip!"]
     >>> check_rewriting("When does Ana go to Porto?", "when does she go there?", said).text
@@ -124,7 +112,7 @@ def check_rewriting(answer: str, question: str, said: Sequence[str]) -> Rewritin
 
 
 def count_unsaid_words(text: str, sources: Sequence[str]) -> int:
-    """Return how many words of a text say something and stand in none of the sources.
+    """Return how many content words of a text stand in none of the sources.
 
     Of scripts without spaces a word is two characters, each of which must be part of two that stand in a source.
     """
@@ -141,7 +129,6 @@ def _is_said(word: str, known: set[str]) -> bool:
 
 
 def _forms(word: str) -> set[str]:
-    """Return a word and, unless it is a value by its form, what is left of it without an ending."""
     if not all(character.isalpha() or character == "'" for character in word):
         return {word}
     return {word, *(word[: -len(end)] for end in ENDINGS if word.endswith(end) and len(word) > len(end) + 2)}
@@ -156,7 +143,6 @@ def _normalized(text: str) -> str:
 
 
 def _cut_middle(text: str, most: int) -> str:
-    """Return a text's beginning and end."""
     if len(text) <= most:
         return text
     half = max(0, most - 3) // 2

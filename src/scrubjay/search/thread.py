@@ -1,9 +1,8 @@
 """Thread: memories that tell one story, reached from a search's best hits along edges, in chronological order.
 
-A hop goes from memory to memory, along an edge or through an entity that both refer to; through two related
-entities it is two hops. Each step follows only the best few, so an entity of a hundred thousand memories costs
-no more than one of a hundred. A memory without a date stands where its document has it: after the nearest dated
-passage before it, else before the nearest after it; undated documents come last.
+A hop goes along an edge or through an entity that both memories refer to; through two related entities it is two
+hops. Each step follows only the best few. A memory without a date is placed after the nearest dated passage before it
+in its document, else before the nearest after it; undated documents come last.
 """
 
 from __future__ import annotations
@@ -64,17 +63,13 @@ MIN_SCORE_SHARE: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class ThreadOptions:
-    """How far a thread goes: hops from a seed, and edges of a kind followed from one memory or concept."""
+    """Hops from a seed, and edges of a kind followed from one memory or entity."""
 
     hops: int = 2
     fan_out: int = 8
 
     def checked(self, limit: int) -> ThreadOptions:
-        """Return itself.
-
-        Raises:
-            InputError: A number is out of range.
-        """
+        """Validate and return self."""
         for name, value, low, most in (
             ("hops", self.hops, 0, MAX_HOPS),
             ("fan_out", self.fan_out, 1, MAX_FAN_OUT),
@@ -115,7 +110,7 @@ def build_thread(
 
 @dataclass(slots=True)
 class _ThreadView:
-    """One reader and one query: records and scores of memories, each read and counted once."""
+    """One reader and one query: records and scores of memories, each read and computed once."""
 
     reader: Reader
     state: RetrievalState
@@ -135,7 +130,6 @@ class _ThreadView:
         return PathGraph(self.reader, self.measure, near, pool, memories, fan_out)
 
     def measure(self, ids: Sequence[str]) -> dict[str, float]:
-        """Return what a search scores memories that pass the caller's filters and hold nothing excluded."""
         new = sorted({memory for memory in ids if memory not in self.scores})
         if new:
             self.scores |= dict.fromkeys(new)
@@ -152,7 +146,6 @@ class _ThreadView:
         self.records |= self.reader.get([memory for memory in ids if memory not in self.records])
 
     def _allowed(self, records: Mapping[str, Record]) -> list[str]:
-        """Return the ids that pass the caller's filters and hold nothing excluded, quoted phrases aside."""
         plan = self.state.plan
         ids = filter_records(self.reader, plan.where, records)
         ids = [memory for memory in ids if not is_small_talk_turn(records[memory])]
@@ -181,7 +174,6 @@ class _ThreadView:
     def knots(
         self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result], length: int
     ) -> tuple[ThreadEntry, ...]:
-        """Make the memories readable, in the order of their story."""
         by_id = {one.id: one for one in chosen}
         sources = {source.id: source for source in self.reader.sources()}
         replaced = self._ends(list(by_id), "supersedes", (True,))
@@ -207,7 +199,6 @@ class _ThreadView:
 
 
 def _path_explanation(one: ReachedMemory) -> Explanation:
-    """Return the parts of a score that came along a way."""
     carried = Contribution("carried", one.carried, one.carried, one.share)
     return Explanation((carried, Contribution("own", one.own, one.own, one.least)), ())
 
@@ -230,13 +221,7 @@ MIN_ASSOCIATION: Final = 0.1
 
 
 def expand_paths(seeds: Mapping[str, float], graph: PathGraph, hops: int) -> list[ReachedMemory]:
-    """Return the seeds and what can be come to from them, best first, ties to the smaller id.
-
-    Args:
-        seeds: Memories of the search to their scores.
-        graph: Edges and scores.
-        hops: Most hops from a seed.
-    """
+    """Return the seeds (memory to score) and what they lead to, best first, ties to the smaller id."""
     found = {memory: ReachedMemory(memory, score, memory, found=True) for memory, score in seeds.items()}
     last = list(found.values())
     concepts: dict[str, MemoryPath] = {}
@@ -258,7 +243,7 @@ def expand_paths(seeds: Mapping[str, float], graph: PathGraph, hops: int) -> lis
 
 
 def _path_onward(one: ReachedMemory, seeds: Mapping[str, float]) -> MemoryPath:
-    """Return the way on from a memory: what led to it, or one that begins with itself where that carries more."""
+    """Return the path to a memory, or one that begins with itself where that carries more."""
     own = max(seeds.get(one.id, 0.0), 0.0)
     return MemoryPath(one.id, (), own) if own >= one.carried else MemoryPath(one.seed, one.path, one.carried)
 
@@ -281,7 +266,6 @@ def _reached_memories(
 
 
 def _along_edges(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
-    """Follow edges between memories, and what comes before and after, both ways."""
     for inward in (False, True):
         for edge in graph.reader.edges(list(starts), MEMORY_EDGE_KINDS, inward=inward, limit=graph.fan_out):
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
@@ -301,7 +285,6 @@ def _along_edges(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> Iterator
 
 
 def _referenced_entities(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
-    """Return the concepts that say most of those that the memories refer to."""
     edges = graph.reader.edges(list(starts), ["references"], limit=graph.fan_out)
     ids = sorted({edge.dst for edge in edges})
     names = _entity_names(graph.reader, ids)
@@ -322,7 +305,6 @@ def _referenced_entities(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> 
 def _related_entities(
     graph: PathGraph, concepts: Mapping[str, MemoryPath]
 ) -> Iterable[tuple[str, MemoryPath]]:
-    """Return the concepts most closely related to those of the hop before."""
     best = BestPaths()
     for concept, path in concepts.items():
         for near in graph.related(concept)[: graph.fan_out]:
@@ -333,7 +315,6 @@ def _related_entities(
 
 
 def _entity_members(graph: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
-    """Return of each concept the memories that the query fits best, of those that were looked at."""
     if not concepts:
         return
     sizes = graph.reader.degrees("references", list(concepts))
@@ -362,13 +343,7 @@ DAYS_PER_MONTH: Final = 30.44
 
 @dataclass(frozen=True, slots=True)
 class StoryPlace:
-    """One memory in its place.
-
-    Attributes:
-        id: The memory.
-        dated: Whether it is known when it happened.
-        gap: What lies between the one before and this one, in words, or an empty string.
-    """
+    """A memory in its place: whether its date is known, and the gap to the one before, in words."""
 
     id: str
     dated: bool
@@ -376,7 +351,6 @@ class StoryPlace:
 
 
 def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
-    """Put memories in order."""
     times = {memory: _happened_at(record) for memory, record in records.items()}
     keys = {memory: _story_key(record, records, times) for memory, record in records.items()}
     order = sorted(records, key=lambda memory: keys[memory])
@@ -405,7 +379,6 @@ def _story_key(record: Record, records: Mapping[str, Record], times: Mapping[str
 
 
 def _happened_at(record: Record) -> int | None:
-    """Return when a memory happened; the moment that an undated file was read tells nothing of it."""
     if record.event is not None:
         return record.event.start
     return None if record.place is not None else record.recorded_at
@@ -414,7 +387,6 @@ def _happened_at(record: Record) -> int | None:
 def _time_of_neighbour(
     record: Record, records: Sequence[Record], times: Mapping[str, int | None]
 ) -> int | None:
-    """Return the time of the nearest dated passage of the same document, one before it first."""
     place = record.place
     assert place is not None
     dated = [
@@ -431,7 +403,6 @@ def _time_of_neighbour(
 
 
 def _pieces_between(before: Record, after: Record) -> str:
-    """Return how much of one conversation or document is left out between two of its pieces."""
     one, other = before.place, after.place
     if before.session is not None and before.session == after.session:
         if before.turn is not None and after.turn is not None and after.turn - before.turn > 1:

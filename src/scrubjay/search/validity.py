@@ -1,12 +1,9 @@
 """Validity: filter candidates by quoted phrases, exclusions and valid time; newer of equal answers first.
 
-Valid time is when something was true, as far as it was ever stated, not what the index held at that time. What
-has no beginning was always true, except that a successor began when its predecessor ended. Memories of a later
-day are left out where the caller sets the time, and kept where the question's words do.
-
-The recency rule is bounded: a newer memory goes before an older one only where it holds every query word that
-the older one holds, is about as likely to answer, and shares much of its text; only the first five are looked
-at.
+Valid time is when something was true, not when the store held it. A memory without a start was always true, except
+that a successor begins when its predecessor ends. Future memories are left out only where the caller sets the time.
+A newer memory goes before an older one only where it holds every query word of the older one, is about as likely to
+answer, and shares much of its text.
 """
 
 from __future__ import annotations
@@ -47,20 +44,9 @@ def verify_candidates(
     *,
     unique: bool,
 ) -> tuple[list[Candidate], dict[str, Record], dict[str, tuple[str, ...]]]:
-    """Read records in the order of their rank until enough candidates are valid.
+    """Read records in the order of their rank, in growing batches, until ``wanted`` candidates are valid.
 
-    Each batch is larger than the one before: the different ones of ten thousand copies are found in few steps.
-
-    Args:
-        ranked: Candidates, best first.
-        plan: The query plan.
-        reader: The caller's view of the store.
-        archived: Archived memories that may answer, where only some may.
-        wanted: How many candidates are enough.
-        unique: Whether duplicates are left out.
-
-    Returns:
-        The valid candidates, best first; the records that were read; and each candidate's duplicates.
+    ``unique`` leaves out duplicates. Returns the valid candidates, the records read, and each candidate's duplicates.
     """
     found: list[Candidate] = []
     records: dict[str, Record] = {}
@@ -88,14 +74,14 @@ def verify_candidates(
 
 
 def is_small_talk_turn(record: Record) -> bool:
-    """Return whether a memory is a turn that says nothing by itself: it is stored for its conversation."""
+    """Return whether a memory is a turn that says nothing by itself."""
     return record.turn is not None and is_small_talk(record.content)
 
 
 def match_phrases(
     candidates: Sequence[Candidate], records: Mapping[str, Record], query: ParsedQuery
 ) -> list[Candidate]:
-    """Check phrases and exclusions on the text itself, where words stand in sequence."""
+    """Check phrases and exclusions on the text itself."""
     if not query.phrases and not query.excluded:
         return list(candidates)
     return [candidate for candidate in candidates if _matches(records[candidate.id], query)]
@@ -108,7 +94,6 @@ def _matches(record: Record, query: ParsedQuery) -> bool:
 
 
 def _contains(record: Record, phrase: str) -> bool:
-    """Return whether a phrase stands in the title or in the text; it does not run from one into the other."""
     return contains_phrase(record.content, phrase) or contains_phrase(record.title, phrase)
 
 
@@ -122,14 +107,7 @@ def valid_at(
     at: int,
     began: Mapping[str, int] | None = None,
 ) -> list[Candidate]:
-    """Return the candidates that are true at a time.
-
-    Args:
-        candidates: Candidates, best first.
-        records: Their records.
-        at: UTC microseconds.
-        began: Where the time is another than now: when those began to be true that say it in no field.
-    """
+    """Return the candidates that are true at a time (UTC microseconds); ``began`` as `starts_as_of` returns it."""
     return [one for one in candidates if is_true_at(records[one.id], at, began)]
 
 
@@ -145,11 +123,7 @@ def is_true_at(record: Record, at: int, began: Mapping[str, int] | None = None) 
 def replace_future(
     candidates: Sequence[Candidate], records: Mapping[str, Record], reader: Reader, at: int
 ) -> tuple[list[Candidate], dict[str, Record]]:
-    """Let what is true until then stand where something stands that will replace it and is not true yet.
-
-    Returns:
-        The candidates, and the records of those that were not among them.
-    """
+    """Replace successors that are not true yet by their predecessors; return the records of those, too."""
     found: dict[str, Record] = {}
     ahead = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
     replaced: dict[str, str] = {}
@@ -171,9 +145,9 @@ def replace_future(
 
 
 def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> dict[str, int] | None:
-    """Return when memories without a start of their own became true: when the last that they replaced ended.
+    """Return when memories without a start of their own became true: when the last that they superseded ended.
 
-    None where the query asks about now. Where the caller set the time, what tells of a day began with it.
+    None where the query asks about now. Where the caller set the time, a memory with an event date began with that.
     """
     if plan.as_of is None:
         return None
@@ -188,13 +162,7 @@ def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> 
 
 
 def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
-    """Return the active memories that may have changed each memory: joined with it, and said later; the newest first.
-
-    Args:
-        reader: Where they are.
-        records: Memories, by their ids.
-        at: UTC microseconds: what is not true then is left out.
-    """
+    """Return the active memories that may have changed each memory: linked, later, true at ``at``; newest first."""
     pairs = set()
     for inward in (False, True):
         for edge in reader.edges(sorted(records), ["contradicts", "similar", "supersedes"], inward=inward):
@@ -244,17 +212,9 @@ def newer_equivalents(
     plan: QueryPlan,
     terms: TermRanking | None,
 ) -> dict[str, tuple[str, ...]]:
-    """Return of each memory those behind it that answer about as well, tell of the same and were said later.
+    """Return of each memory those behind it that answer about as well, are of the same and were said on a later day.
 
-    What was said on one day is of one age, and a file without a date of its own is neither newer nor older than
-    anything.
-
-    Args:
-        candidates: Memories, best first.
-        records: Their records.
-        features: The relevance features of each.
-        plan: The query plan.
-        terms: The ranking by words, None where the query has none.
+    An undated file is neither newer nor older than anything.
     """
     ids = [one.id for one in candidates]
     weights = term_weights(plan, terms)
