@@ -598,7 +598,6 @@ class Memory:
         Raises:
             InputError: An option has a value it cannot have.
         """
-        from scrubjay.models.results import Answer
         from scrubjay.search.pipeline import run_search
         from scrubjay.search.request import Clock, Filters
         from scrubjay.services.search import (
@@ -648,15 +647,9 @@ class Memory:
             found = run_search(view.reader, view.embedders, request, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
-        return Answer(
-            found.results,
-            (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial),
-            timer.ms,
-            (*rewriting.notes, *view.skipped, *found.notes),
-            found.hidden,
-            found.silence,
-            found.as_of,
-        )
+        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
+        notes = (*rewriting.notes, *view.skipped, *found.notes)
+        return replace(found, partial=partial, notes=notes, took_ms=timer.ms)
 
     def thread(
         self,

@@ -23,7 +23,6 @@ from scrubjay.search.features import (
     add_decay,
     add_tier_features,
     pool_tiers,
-    unsure_notes,
 )
 from scrubjay.search.request import STAGES, TierOptions
 from scrubjay.storage.interface import RankingMetadata
@@ -95,7 +94,7 @@ def test_what_is_unsure_is_kept_out_and_counted_unless_it_is_pinned() -> None:
     }
     found, unsure = pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions())
     assert [one.id for one in found] == [ids[0], ids[2]]
-    assert unsure_notes(unsure, 0.3) == ("1 found with a confidence below 0.3 were left out.",)
+    assert unsure == 1
     assert pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions(floor=0))[1] == 0
 
 

@@ -7,7 +7,7 @@ memory answers at all, the archive is searched (``pipeline.run_search``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import ProviderError
@@ -214,24 +214,32 @@ def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(slots=True)
 class ScoreCache:
     """The scores of one search, each memory's computed once; None for memories that the filters exclude."""
 
-    reader: Reader
-    where: RecordFilter
-    score: Callable[[Sequence[str]], Iterable[Candidate]]
-    known: dict[str, Candidate | None] = field(default_factory=dict)
+    def __init__(
+        self,
+        reader: Reader,
+        where: RecordFilter,
+        score: Callable[[Sequence[str]], Iterable[Candidate]],
+        known: Iterable[Candidate] = (),
+    ) -> None:
+        self.reader = reader
+        self._where = where
+        self._score = score
+        self._known: dict[str, Candidate | None] = {one.id: one for one in known}
 
     def get(self, ids: Iterable[str]) -> dict[str, Candidate]:
         """Return the candidates of these memories, in the order of their ids."""
         wanted = sorted(set(ids))
-        new = [memory for memory in wanted if memory not in self.known]
+        new = [memory for memory in wanted if memory not in self._known]
         if new:
-            allowed = filter_records(self.reader, self.where, self.reader.get(new))
-            self.known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
-            self.known |= {one.id: one for one in self.score(allowed) if one.id in allowed} if allowed else {}
-        return {memory: one for memory in wanted if (one := self.known[memory]) is not None}
+            allowed = filter_records(self.reader, self._where, self.reader.get(new))
+            self._known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
+            self._known |= (
+                {one.id: one for one in self._score(allowed) if one.id in allowed} if allowed else {}
+            )
+        return {memory: one for memory in wanted if (one := self._known[memory]) is not None}
 
 
 def filter_records(reader: Reader, where: RecordFilter, records: Mapping[str, Record]) -> list[str]:

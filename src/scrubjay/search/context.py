@@ -260,7 +260,7 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], request: Contex
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
         if "relevant" in request.parts:
-            claims = [("relevant", record) for record in _relevant_records(reader, state, search)]
+            claims = [("relevant", record) for record in _relevant_records(state)]
             if not claims:
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
@@ -292,8 +292,8 @@ def _answers_question(
     return any(one.item.record.id in relevant for one in placed)
 
 
-def _relevant_records(reader: Reader, state: RetrievalState, request: SearchRequest) -> list[Record]:
-    selection = select_answers(reader, state, request)
+def _relevant_records(state: RetrievalState) -> list[Record]:
+    selection = select_answers(state)
     answers = confident_only([group.lead for group in selection.groups], selection.features)
     return [
         selection.records[memory]
@@ -310,11 +310,7 @@ def _ambient_records(
         found += [("pinned", record) for record in pinned_memories(reader, request.scope)]
     if "profile" in request.parts:
         known = {record.id: record for record in profile_memories(reader, request.scope)}
-        ranked = (
-            list(known)
-            if state is None
-            else [one.id for one in score_memories(reader, state, list(known), request.scope.now)]
-        )
+        ranked = list(known) if state is None else [one.id for one in score_memories(state, list(known))]
         found += [("profile", known[memory]) for memory in ranked or known]
     if "recent" in request.parts:
         found += [("recent", record) for record in recent_sessions(reader, request.scope, request.sessions)]

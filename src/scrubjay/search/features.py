@@ -333,10 +333,6 @@ def pool_tiers(
     return kept, unsure
 
 
-def unsure_notes(unsure: int, floor: float) -> tuple[str, ...]:
-    return (f"{unsure:,} found with a confidence below {floor:g} were left out.",) if unsure else ()
-
-
 def tier_of(memory: str) -> str:
     """Return the tier of an id.
 

@@ -12,7 +12,7 @@ with x the BM25 score and Jaccard that of the texts' character trigrams.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -45,12 +45,6 @@ class ScoredRow(NamedTuple):
 ScoreTable: TypeAlias = "list[ScoredRow]"
 RowOrCandidate = TypeVar("RowOrCandidate", ScoredRow, Candidate)
 _SORT_KEY: Final = itemgetter(0, 1)
-
-
-def build_table(
-    ids: Sequence[str], parts: Sequence[list[ScorePart]], heads: Mapping[str, RankingMetadata]
-) -> ScoreTable:
-    return [ScoredRow(memory, heads.get(memory), own) for memory, own in zip(ids, parts, strict=True)]
 
 
 def best_first(found: Iterable[RowOrCandidate]) -> list[RowOrCandidate]:
@@ -92,21 +86,19 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     for ranking in rankings:
         passage = turn = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
         if ranking.kind == "vector":
-            passage, turn = _model_weights(models, ranking)
+            others = len(models) - 1
+            if not others:
+                passage = turn = BASE_ALONE_WEIGHT
+            elif ranking is models[0]:
+                passage, turn = PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]
+            else:
+                passage, turn = PASSAGE_WEIGHTS[1] / others, TURN_WEIGHTS[1] / others
             trust = agreement(ranking, words)
             if ranking.channel.partition(":")[2] in LATIN_ONLY:
                 trust *= latin_share(query)
             passage, turn = passage * trust, turn * trust
         weights[ranking.channel] = ChannelWeight(passage, turn)
     return weights
-
-
-def _model_weights(models: Sequence[Ranking], ranking: Ranking) -> tuple[float, float]:
-    if len(models) == 1:
-        return BASE_ALONE_WEIGHT, BASE_ALONE_WEIGHT
-    if ranking is models[0]:
-        return PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]
-    return PASSAGE_WEIGHTS[1] / (len(models) - 1), TURN_WEIGHTS[1] / (len(models) - 1)
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:
@@ -135,31 +127,28 @@ def candidate_ids(rankings: Sequence[Ranking]) -> list[str]:
 
 
 def fuse_scores(
+    rankings: Sequence[Ranking], ids: Sequence[str], weights: Mapping[str, ChannelWeight]
+) -> list[Candidate]:
+    """Add up, for each memory, every channel's weight times z; see `build_table`."""
+    return to_candidates(build_table(rankings, ids, weights, {}))
+
+
+def build_table(
     rankings: Sequence[Ranking],
     ids: Sequence[str],
     weights: Mapping[str, ChannelWeight],
-    turns: Collection[str] = (),
-) -> list[Candidate]:
-    """Add up, for each memory, every channel's weight times z.
+    heads: Mapping[str, RankingMetadata],
+) -> ScoreTable:
+    """Return a row a memory, with every channel's weight times z as the parts of its score.
 
     z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every channel
     scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory yet, the base
     model's z stands in, as far as the two agree on the rest.
     """
-    return to_candidates(build_table(ids, weighted_parts(rankings, ids, weights, turns), {}))
-
-
-def weighted_parts(
-    rankings: Sequence[Ranking],
-    ids: Sequence[str],
-    weights: Mapping[str, ChannelWeight],
-    turns: Collection[str] = (),
-) -> list[list[ScorePart]]:
-    """Return the parts that `fuse_scores` adds up, a list a memory."""
+    table = [ScoredRow(memory, heads.get(memory), []) for memory in ids]
+    is_turn = [row.head is not None and row.head.turn for row in table]
     scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
-    found: list[list[ScorePart]] = [[] for _ in ids]
-    is_turn = [memory in turns for memory in ids]
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
@@ -167,17 +156,16 @@ def weighted_parts(
         for place, raw in enumerate(scores[channel]):
             if raw is not None:
                 value = (raw - mean) / deviation if deviation else 0.0
-                found[place].append((channel, raw, value, amounts[is_turn[place]]))
+                table[place].parts.append((channel, raw, value, amounts[is_turn[place]]))
             elif ranking.kind == "vector" and base is not None:
                 known = scores[base.channel][place]
                 if known is not None:
-                    value = PREDICTED_CORRELATION * z_score(base, known)
-                    found[place].append((f"{channel} (foretold)", known, value, amounts[is_turn[place]]))
-    return found
-
-
-def z_score(ranking: Ranking, raw: float) -> float:
-    return (raw - ranking.scored.mean) / ranking.scored.deviation if ranking.scored.deviation else 0.0
+                    spread = base.scored.deviation
+                    value = PREDICTED_CORRELATION * ((known - base.scored.mean) / spread if spread else 0.0)
+                    table[place].parts.append(
+                        (f"{channel} (foretold)", known, value, amounts[is_turn[place]])
+                    )
+    return table
 
 
 def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeight]) -> list[Candidate]:
@@ -188,14 +176,9 @@ def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeigh
     parts: dict[str, list[Contribution]] = {memory: [] for memory in candidate_ids(rankings)}
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
-        for memory, raw, value in _reciprocal_ranks(ranking):
-            parts[memory].append(Contribution(ranking.channel, raw, value, weight))
+        for rank, hit in enumerate(ranking.hits, start=1):
+            parts[hit.id].append(Contribution(ranking.channel, hit.score, 1.0 / (RRF_K + rank), weight))
     return [Candidate(memory, tuple(found)) for memory, found in parts.items()]
-
-
-def _reciprocal_ranks(ranking: Ranking) -> Iterator[tuple[str, float, float]]:
-    for rank, hit in enumerate(ranking.hits, start=1):
-        yield hit.id, hit.score, 1.0 / (RRF_K + rank)
 
 
 def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, ChannelWeight]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.models.dates import to_datetime
 from scrubjay.models.graph import category_ids_below
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.sources import find_source
@@ -125,10 +124,6 @@ class QueryPlan:
     def trigram_weight(self) -> float:
         """Weight of the trigrams of whole texts, which fusion ``raw`` compares; 0 without that channel."""
         return self.weights.get("ngram", 0.0) if "ngram" in self.channels else 0.0
-
-    @property
-    def shown_as_of(self) -> str | None:
-        return to_datetime(self.as_of).isoformat(timespec="seconds") if self.as_of is not None else None
 
 
 DEFAULT_STATUSES: Final = NO_FILTER.statuses

@@ -3,6 +3,9 @@
 A logistic regression (bench/silence.py) over features that mean the same in every store; coefficients and their
 origin are in relevance.json. A memory reached over the graph takes relevance from its referrer. By default an answer
 stays complete if one of its first memories is likely enough; a number given by the caller applies to each memory.
+
+Relevance also places turns among passages: their scores do not compare, since they differ in length, titles and
+neighbours.
 """
 
 from __future__ import annotations
@@ -17,14 +20,18 @@ from heapq import heapify, heappop, heappush
 from importlib import resources
 from typing import Any, Final
 
-from scrubjay.models.results import LINK_PREFIX, Candidate
-from scrubjay.search.candidates import Ranking, TermRanking
+from scrubjay.models.records import Record
+from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution
+from scrubjay.search.candidates import ChannelResults, Ranking, TermRanking
+from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import without_times
+from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
-from scrubjay.text.language import identifier_words, is_uninformative, named_words
+from scrubjay.text.dialogue import admits_not_knowing, drop_questions
+from scrubjay.text.language import detect_language, identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
-from scrubjay.text.tokenizer import split_words
+from scrubjay.text.tokenizer import index_terms, split_words, terms_by_word
 
 NAME_FACTOR: Final = 2.0
 """What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
@@ -334,3 +341,119 @@ def is_close(sign: RelevanceFeatures, best: float) -> bool:
 
 def _passes(sign: RelevanceFeatures, least: float) -> bool:
     return sign.exact or not sign.told or sign.relevance >= least
+
+
+COMPARED_PASSAGES: Final = 5
+"""Passages, the best by score, that a turn is compared with: what a deeper one is likelier by is chance."""
+MAX_READ_TURNS: Final = 50
+"""Turns, the best, that are read to see whether they only ask: as many as a reranker looks at."""
+ASKING_SHARE: Final = 0.5
+"""Share of its words that a turn holds outside of its questions, below which it asks."""
+MAX_OWN_WORDS: Final = 3
+"""Words of its own up to which a question asks the same: what holds more tells details, and of BEAM's evidence half is
+such questions (R@5 .548, .286 where every question counts; bench/LOG.md)."""
+TURN_GAP: Final = 1e-5
+"""What a turn stays behind a memory that goes before it, at least."""
+
+
+def order_turns(
+    candidates: Sequence[Candidate], plan: QueryPlan, channels: ChannelResults, reader: Reader
+) -> tuple[list[Candidate], Mapping[str, RelevanceFeatures]]:
+    """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
+
+    Passages keep their order among themselves, and so do turns. Returns the features, too; none where there is no turn.
+    """
+    heads = reader.heads([one.id for one in candidates])
+    is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
+    if not any(is_turn.values()):
+        return list(candidates), {}
+    features = relevance_features(plan, channels.terms, channels.rankings, is_turn)
+    read = [one.id for one in candidates if is_turn[one.id]][:MAX_READ_TURNS]
+    features |= question_features(features, reader.get(read) if read else {}, plan, channels)
+    asking = {memory for memory, own in features.items() if own.answering < ASKING_SHARE}
+    passages = [one for one in candidates if not is_turn[one.id]]
+    stating = [one for one in candidates if is_turn[one.id] and one.id not in asking]
+    stating = place_turns(stating, passages, features)
+    answers = [
+        one
+        for one in (*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES])
+        if features[one.id].enough
+    ]
+    asked = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
+    return best_first([*passages, *stating, *asked]), features
+
+
+def place_turns(
+    turns: Sequence[Candidate],
+    others: Sequence[Candidate],
+    features: Mapping[str, RelevanceFeatures],
+    first: int = COMPARED_PASSAGES,
+) -> list[Candidate]:
+    """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
+    found = []
+    able = [(one.score, features[one.id].relevance) for one in others[:first]]
+    for place, one in enumerate(turns, start=1):
+        likely = features[one.id].relevance
+        least = min((score for score, relevance in able if relevance > likely), default=math.inf)
+        if one.score >= least:
+            one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
+        found.append(one)
+    return best_first(found)
+
+
+def question_features(
+    features: Mapping[str, RelevanceFeatures],
+    records: Mapping[str, Record],
+    plan: QueryPlan,
+    channels: ChannelResults,
+) -> dict[str, RelevanceFeatures]:
+    """Return the features of turns that only ask, and of the replies to them.
+
+    An earlier question of the same does not answer it; the reply does, unless it says that it does not know.
+    """
+    found = {
+        memory: replace(features[memory], answering=share)
+        for memory, share in answering_shares(records, plan, channels).items()
+    }
+    beside = {(record.session, record.turn): record for record in records.values() if record.turn is not None}
+    for memory, sign in list(found.items()):
+        asking = records[memory]
+        reply = beside.get((asking.session, (asking.turn or 0) + 1))
+        if sign.answering >= ASKING_SHARE or reply is None or reply.role == asking.role:
+            continue
+        if not admits_not_knowing(reply.content):
+            own = found.get(reply.id, features[reply.id])
+            found[reply.id] = replace(own, lent=max(own.lent, features[memory].relevance))
+    return found
+
+
+def answering_shares(
+    records: Mapping[str, Record], plan: QueryPlan, channels: ChannelResults
+) -> dict[str, float]:
+    """Return, of turns that ask the same, the share of the query's words that they hold beside the question.
+
+    A question with details of its own ("can I fly to Lisbon on Tuesday, from gate 4?") is left out: it says something.
+    """
+    weights = term_weights(plan, channels.terms)
+    forms = {group.word: group.forms for group in plan.groups}
+    wanted = {form for every in forms.values() for form in every}
+
+    def repeats(question: str) -> bool:
+        said = [
+            every for every in terms_by_word(question) if not any(is_uninformative(form) for form in every)
+        ]
+        return sum(wanted.isdisjoint(every) for every in said) <= MAX_OWN_WORDS
+
+    ids = [memory for memory, record in records.items() if record.turn is not None]
+    found = {}
+    for memory, words in zip(ids, terms_held(channels.terms, ids), strict=True):
+        text = records[memory].content
+        rest = drop_questions(text, repeats)
+        if rest is text:
+            continue
+        there = index_terms(rest, detect_language(rest)).counts
+        held = [word for word in weights if word in words]
+        whole = math.fsum(weights[word] for word in held)
+        own = math.fsum(weights[word] for word in held if any(form in there for form in forms[word]))
+        found[memory] = own / whole if whole else float(bool(rest))
+    return found

@@ -163,7 +163,7 @@ MAX_COPIES = 5
 def build_results(
     candidates: Sequence[Candidate],
     records: Mapping[str, Record],
-    sources: Mapping[str, Source],
+    sources: Sequence[Source],
     plan: QueryPlan,
     terms: TermRanking | None,
     features: Mapping[str, RelevanceFeatures],
@@ -174,6 +174,7 @@ def build_results(
     word_scores = (
         terms.scored.parts([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
     )
+    by_id = {source.id: source for source in sources}
     results = []
     for candidate, scores in zip(candidates, word_scores, strict=True):
         record = records[candidate.id]
@@ -183,10 +184,8 @@ def build_results(
             path = details.paths.get(candidate.id, ())
             explanation = Explanation(candidate.contributions, words=words, way=path)
         text = best_snippet(record.content, plan.groups, request.snippet).text
-        features_of = features.get(record.id)
-        results.append(
-            build_result(record, sources, candidate.score, text, explanation, details, features_of)
-        )
+        relevance = features.get(record.id)
+        results.append(build_result(record, by_id, candidate.score, text, explanation, details, relevance))
     return tuple(results)
 
 

@@ -91,12 +91,12 @@ def build_thread(
     bounds.checked(request.limit)
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
     state = retrieve(reader, embedders, wide)
-    found = answer(reader, state, wide)
+    found = answer(state)
     best = max((one.relevance or 0.0 for one in found.results), default=0.0)
     seeds = {
         one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best
     }
-    view = _ThreadView(reader, state, request.now)
+    view = _ThreadView(state)
     reached = expand_paths(
         {one.id: one.score for one in seeds.values()}, view.path_graph(bounds.fan_out), bounds.hops
     )
@@ -112,11 +112,13 @@ def build_thread(
 class _ThreadView:
     """One reader and one query: records and scores of memories, each read and computed once."""
 
-    reader: Reader
     state: RetrievalState
-    now: int
     records: dict[str, Record] = field(default_factory=dict)
     scores: dict[str, float | None] = field(default_factory=dict)
+
+    @property
+    def reader(self) -> Reader:
+        return self.state.reader
 
     def path_graph(self, fan_out: int) -> PathGraph:
         channels = self.state.channels
@@ -137,9 +139,7 @@ class _ThreadView:
             allowed = self._allowed(
                 {memory: self.records[memory] for memory in new if memory in self.records}
             )
-            self.scores |= {
-                one.id: one.score for one in score_memories(self.reader, self.state, allowed, self.now)
-            }
+            self.scores |= {one.id: one.score for one in score_memories(self.state, allowed)}
         return {memory: score for memory in ids if (score := self.scores[memory]) is not None}
 
     def read(self, ids: Sequence[str]) -> None:
