@@ -24,7 +24,7 @@ from scrubjay.search.features import (
     add_tier_features,
     pool_tiers,
 )
-from scrubjay.search.request import STAGES, TierOptions
+from scrubjay.search.request import STAGES, TierOptions, build_request
 from scrubjay.storage.interface import RankingMetadata
 
 IDS = {tier: f"{prefix}0000000000000001" for tier, prefix in TIER_PREFIXES.items()}
@@ -113,7 +113,7 @@ def test_a_pool_refuses_what_is_no_tier_and_what_is_out_of_range() -> None:
         TierOptions(floor=1.5),
     ):
         with pytest.raises(InputError):
-            pool.checked()
+            build_request("x", pool=pool)
 
 
 def ids(memory: Memory, query: str = "kettle", **options: Any) -> list[str]:

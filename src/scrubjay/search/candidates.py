@@ -6,7 +6,7 @@ memory answers at all, the archive is searched (``pipeline.run_search``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -54,14 +54,6 @@ MIN_COVERED: Final = 50
 """Memories a backfilled model must cover (or all there are) before its mean and deviation say anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedModel:
-    """Why a model is left out, and whether it only waits for pending embeddings."""
-
-    reason: str
-    pending: bool = True
-
-
 def rank_by_vectors(
     plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]
 ) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
@@ -79,39 +71,32 @@ def rank_by_vectors(
         least = min(MIN_COVERED, rankings[0].scored.covered) if rankings else 0
         name = "A model"
         try:
-            name = embedder.model.name
+            model = embedder.model
+            name = model.name
             if plan.models is not None and name not in plan.models:
                 continue
-            found = _rank_by_model(plan, reader, embedder, registered, least)
-            if isinstance(found, Ranking):
-                rankings.append(found)
-            elif found is not None:
-                (notes if found.pending else partial).append(f"{name} {found.reason}")
+            if model.fingerprint not in registered:
+                if registered:
+                    partial.append(
+                        f"{name} is not in this store yet: the next sync or addition brings it in."
+                    )
+                continue
+            if reader.windows(model.fingerprint) < least:
+                few = f"fewer than {least:,} memories" if least > 1 else "no memory"
+                notes.append(f"{name} covers {few} so far and was left out.")
+                continue
+            query = embedder.embed([plan.query.text], kind="query")[0][0]
+            if not query.any():  # no word that the model knows: everything would be equally near
+                continue
+            scored = reader.nearest(model.fingerprint, query, plan.where)
+            if scored.covered < least:
+                notes.append(f"{name} covers {scored.covered} memories so far and was left out.")
+                continue
+            hits = tuple(scored.top(plan.depth))
+            rankings.append(Ranking(f"vector:{name}", "vector", hits, scored))
         except ProviderError as error:
             partial.append(f"{name} could not be used: {error}")
     return rankings, tuple(partial), tuple(notes)
-
-
-def _rank_by_model(
-    plan: QueryPlan, reader: Reader, embedder: Embedder, registered: Set[str], least: int
-) -> Ranking | SkippedModel | None:
-    model = embedder.model
-    if model.fingerprint not in registered:
-        if not registered:
-            return None
-        return SkippedModel(
-            "is not in this store yet: the next sync or addition brings it in.", pending=False
-        )
-    if reader.windows(model.fingerprint) < least:
-        few = f"fewer than {least:,} memories" if least > 1 else "no memory"
-        return SkippedModel(f"covers {few} so far and was left out.")
-    query = embedder.embed([plan.query.text], kind="query")[0][0]
-    if not query.any():  # no word that the model knows: everything would be equally near
-        return None
-    scored = reader.nearest(model.fingerprint, query, plan.where)
-    if scored.covered < least:
-        return SkippedModel(f"covers {scored.covered} memories so far and was left out.")
-    return Ranking(f"vector:{model.name}", "vector", tuple(scored.top(plan.depth)), scored)
 
 
 MIN_RESPELLED = 5
@@ -138,9 +123,8 @@ def rank_by_respelling(
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)
-    return TermRanking("ngram", "ngram", tuple(scored.top(plan.depth)), scored, tuple(respelled)), tuple(
-        notes
-    )
+    hits = tuple(scored.top(plan.depth))
+    return TermRanking("ngram", "ngram", hits, scored, tuple(respelled)), tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)

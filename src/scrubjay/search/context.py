@@ -270,16 +270,17 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], request: Contex
     joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
     trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request.exclude_paths, past=past)
     items = [_context_item(part, record, state, full_path(record, sources)) for part, record in trusted]
-    unique = deduplicate_items(sorted(items, key=lambda item: PART_PRIORITY.index(item.part)), roots, loaded)
+    items.sort(key=lambda item: PART_PRIORITY.index(item.part))
+    unique, repeats, instead = deduplicate_items(items, roots, loaded)
     placed, late = fit_budget(
-        unique.items, request.budget - FRAME_TOKENS, PART_HEADINGS, question=state is not None
+        unique, request.budget - FRAME_TOKENS, PART_HEADINGS, question=state is not None
     )
-    if claims[:1] and claims[0][0] == "relevant" and not _answers_question(placed, claims, unique.instead):
+    if claims[:1] and claims[0][0] == "relevant" and not _answers_question(placed, claims, instead):
         placed = []  # all that answers the question was refused or did not fit
     text = render_block([(one.item, one.line) for one in placed])
     citations = tuple(_citation(one.item, one.weight) for one in placed)
     silence = NOTHING_FOUND if state is not None and not text else ""
-    omitted = (*refused, *unique.left, *late)
+    omitted = (*refused, *repeats, *late)
     return Context(text, citations, omitted, estimate_tokens(text), request.budget, partial, silence=silence)
 
 

@@ -9,7 +9,7 @@ shown with it; it is a result of its own only where the turn is not a candidate.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.models.records import TIER_PREFIXES, Record
@@ -35,46 +35,40 @@ _BOUNDING_WORDS: Final = NEGATIONS | frozenset(
 class _DuplicateText:
     record: Record
     words: tuple[str, ...]
-    held: frozenset[str]
+    vocabulary: frozenset[str]
     heading: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NearDuplicateIndex:
-    _by: dict[tuple[str, ...], list[_DuplicateText]] = field(default_factory=dict)
-    _all: list[_DuplicateText] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._by_words: dict[tuple[str, ...], list[_DuplicateText]] = {}
+        self._all: list[_DuplicateText] = []
 
     def add_or_find(self, record: Record) -> str | None:
         """Return the id of the memory that this one duplicates, else add it and return None."""
-        text = _duplicate_text(record)
+        words, vocabulary = content_words(record.content), content_vocabulary(record.content)
+        heading = record.heading_path or ((record.title,) if record.place is None else ())
+        text = _DuplicateText(record, words, vocabulary, content_words(" ".join(heading)))
         same = next((one for one in self._near(text) if _is_copy(text, one)), None)
         if same is not None:
             return same.record.id
-        for key in {(record.content_hash,), text.words}:
-            self._by.setdefault(key, []).append(text)
+        for key in {(record.content_hash,), words}:
+            self._by_words.setdefault(key, []).append(text)
         self._all.append(text)
         return None
 
     def _near(self, text: _DuplicateText) -> list[_DuplicateText]:
-        equal = self._by.get((text.record.content_hash,), [])
+        equal = self._by_words.get((text.record.content_hash,), [])
         if equal or len(text.words) < MIN_WORDS:
             return equal
-        alike = self._by.get(text.words, [])
+        alike = self._by_words.get(text.words, [])
         if len(text.words) < SHINGLE_SIZE or (alike and len(text.words) > SHINGLE_SIZE):
             return alike
         # Looking costs less than an index of all their words in a row: most hold not even these words.
         first = text.words[:SHINGLE_SIZE]
-        return [one for one in self._all if one.held.issuperset(first) and _contains_run(first, one.words)]
-
-
-def _duplicate_text(record: Record) -> _DuplicateText:
-    heading = record.heading_path or ((record.title,) if record.place is None else ())
-    return _DuplicateText(
-        record,
-        content_words(record.content),
-        content_vocabulary(record.content),
-        content_words(" ".join(heading)),
-    )
+        return [
+            one for one in self._all if one.vocabulary.issuperset(first) and _contains_run(first, one.words)
+        ]
 
 
 def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
@@ -121,21 +115,14 @@ def deduplicate(
     return list(kept.values()), {memory: tuple(ids) for memory, ids in copies.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class DeduplicatedItems:
-    """Unique items, the others with the reason, and what each of those is represented by."""
-
-    items: tuple[ContextItem, ...]
-    left: tuple[OmittedItem, ...]
-    instead: Mapping[str, str]
-
-
 def deduplicate_items(
     items: Sequence[ContextItem], made_from: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
-) -> DeduplicatedItems:
+) -> tuple[list[ContextItem], list[OmittedItem], dict[str, str]]:
     """Leave out duplicate items; the first, most wanted, stays and represents its evidence ``made_from``.
 
     ``loaded`` are memories that the agent reads itself, whose duplicates are left out, too.
+
+    Returns the items that stay, the others, and what represents each of these.
     """
     index = NearDuplicateIndex()
     known = {record.id for record in loaded if not index.add_or_find(record)}
@@ -156,7 +143,7 @@ def deduplicate_items(
             continue
         kept[memory] = item
         behind |= dict.fromkeys(sources, memory)
-    return DeduplicatedItems(tuple(kept.values()), tuple(left), instead)
+    return list(kept.values()), left, instead
 
 
 DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesson", "procedural", "semantic"))

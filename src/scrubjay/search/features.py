@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
 from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import Candidate
-from scrubjay.search.fusion import ScoredRow, ScoreTable
+from scrubjay.search.fusion import RowOrCandidate, ScoredRow, ScoreTable
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
@@ -109,19 +109,14 @@ def find_speaker(question: str, speakers: Collection[str]) -> str | None:
     'Mel'
     """
     plain = question == question.lower()
-    found = [speaker for speaker in sorted(speakers) if _names_speaker(question, speaker, plain)]
+    found = []
+    for speaker in speakers:
+        name = speaker.lower() if plain else speaker
+        if len(name) < MIN_SPEAKER_NAME or (plain and name in function_words()):
+            continue
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question):
+            found.append(speaker)
     return found[0] if len(found) == 1 else None
-
-
-def _names_speaker(question: str, speaker: str, plain: bool) -> bool:
-    if len(speaker) < MIN_SPEAKER_NAME:
-        return False
-    wanted = speaker
-    if plain:
-        wanted = speaker.lower()
-        if wanted in function_words():
-            return False
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", question) is not None
 
 
 SESSION_SHARE: Final = 0.3
@@ -209,14 +204,9 @@ def add_decay(rows: ScoreTable, now: int) -> None:
             parts.append(("confidence", head.confidence, head.confidence - 1, CONFIDENCE_WEIGHT))
 
 
-def age_start(head: RankingMetadata) -> int:
-    """Return when a memory was last used, else when it happened."""
-    return max(head.at, head.used) if head.used is not None else head.at
-
-
 def age_in_days(head: RankingMetadata, now: int) -> int:
-    """Return a memory's age in whole days, so that all questions of one day see one age."""
-    return (now - age_start(head)) // DAY
+    """Return the whole days since a memory was last used, else happened: all questions of one day see one age."""
+    return (now - (head.at if head.used is None else max(head.at, head.used))) // DAY
 
 
 def decay(memory: str, head: RankingMetadata, now: int) -> float:
@@ -282,16 +272,6 @@ another project still stands before it."""
 _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 
-class HasId(Protocol):
-    @property
-    def id(self) -> str:
-        """The memory."""
-        ...
-
-
-HasIdT = TypeVar("HasIdT", bound=HasId)
-
-
 def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
     """Add tier weight, certainty and project."""
     for memory, head, parts in rows:
@@ -306,18 +286,18 @@ def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
 
 
 def pool_tiers(
-    ranked: Sequence[HasIdT],
+    ranked: Sequence[RowOrCandidate],
     heads: Mapping[str, RankingMetadata],
     pool: TierOptions | None,
     most: int = MAX_PER_TIER,
-) -> tuple[list[HasIdT], int]:
+) -> tuple[list[RowOrCandidate], int]:
     """Leave out unpinned memories below the confidence floor, of tiers with weight 0, and over ``most`` a tier.
 
     Returns the others, and how many were below the floor.
     """
     if pool is None:
         return list(ranked), 0
-    kept: list[HasIdT] = []
+    kept: list[RowOrCandidate] = []
     counted: Counter[str] = Counter()
     unsure = 0
     for one in ranked:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.graph import merge_entities
-from scrubjay.models.results import Hit, PathStep, round_score
+from scrubjay.models.results import Hit, round_score
 from scrubjay.search.candidates import ChannelResults, Ranking, filter_records
-from scrubjay.search.fusion import ScoredRow, ScoreTable, best_first
+from scrubjay.search.fusion import ScoreTable, best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.text.language import detect_language
@@ -25,7 +25,7 @@ from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import query_groups
 
 if TYPE_CHECKING:
-    from scrubjay.models.views import RelatedEntity
+    pass
 
 
 EDGE_WEIGHTS: Final[Mapping[str, float]] = {
@@ -40,54 +40,6 @@ EDGE_WEIGHTS: Final[Mapping[str, float]] = {
 }
 """What a step of each kind leaves, times the edge's own weight. What took a memory's place belongs to its story as
 the memory does; what merely stands beside it, or shares a name with it, less so."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathGraph:
-    """The edges and scores that a thread expands along.
-
-    Attributes:
-        measure: Scores memories by themselves; leaves out those that it cannot score or may not show.
-        related: Entity to the entities related to it, the closest first.
-        pool: The query's own hits, from which an entity's best are taken.
-        memories: How many memories are visible.
-        fan_out: Most edges of a kind that are followed from one memory or entity.
-    """
-
-    reader: Reader
-    measure: Callable[[Sequence[str]], Mapping[str, float]]
-    related: Callable[[str], Sequence[RelatedEntity]]
-    pool: Sequence[str]
-    memories: int
-    fan_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPath:
-    """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
-
-    seed: str
-    steps: tuple[PathStep, ...]
-    carried: float
-
-    def extended(self, step: PathStep) -> MemoryPath:
-        return MemoryPath(self.seed, (*self.steps, step), self.carried * step.weight)
-
-
-@dataclass(slots=True)
-class BestPaths:
-    """The best path to each memory or entity."""
-
-    paths: dict[str, MemoryPath] = field(default_factory=dict)
-
-    def offer(self, name: str, path: MemoryPath) -> None:
-        known = self.paths.get(name)
-        if known is None or path.carried > known.carried:
-            self.paths[name] = path
-
-    def first(self, count: int) -> dict[str, MemoryPath]:
-        """Return the paths that carry most."""
-        return dict(sorted(self.paths.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
 
 
 def reference_weight(weight: float) -> float:
@@ -154,23 +106,28 @@ GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
 
 
 def rank_by_graph(
-    reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
+    plan: QueryPlan,
+    channels: ChannelResults,
+    reader: Reader,
+    seeds: Mapping[str, float],
+    titles: Mapping[str, str],
 ) -> GraphRanking | None:
     """Rank by the paths that lead on from hits; None where none does.
 
     A path's weight is the share of its hit, times the rarity of its name, times how much both refer to it. ``seeds``
-    are the best hits of the other channels with their share of the best score, ``titles`` other hits; names in
-    ``query`` are no paths.
+    are the best hits of the other channels with their share of the best score, ``titles`` other hits; names in the
+    query are no paths.
     """
+    query = plan.query.text
+    memories = channels.terms.scored.memories if channels.terms is not None else reader.counts().memories
     raws: dict[str, float] = {}
     paths: dict[str, tuple[str, ...]] = {}
-    for paths_of_kind in (
-        _over_entities(reader, query, seeds, memories),
-        _by_title(reader, query, seeds, titles, memories),
+    for memory, weight, path in (
+        *_over_entities(reader, query, seeds, memories),
+        *_by_title(reader, query, seeds, titles, memories),
     ):
-        for memory, weight, path in paths_of_kind:
-            if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
-                raws[memory], paths[memory] = round_score(weight), path
+        if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
+            raws[memory], paths[memory] = round_score(weight), path
     if not raws:
         return None
     scored = GraphScores(raws)
@@ -209,7 +166,8 @@ def _by_title(
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
     matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
-        holders = [seed for seed, text in texts.items() if seed != memory and _names_title(name, text)]
+        whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        holders = [s for s, text in texts.items() if s != memory and name in text and whole.search(text)]
         if holders and not contains_phrase(query, name):
             matches.append((memory, name, max(holders, key=seeds.__getitem__)))
     for memory, name, seed in matches:
@@ -223,10 +181,6 @@ def _title_name(title: str) -> str:
     name = _QUALIFIER.sub("", title)
     named = len(name) >= MIN_NAME_LENGTH and any(letter.isupper() or letter.isdigit() for letter in name)
     return name if named else ""
-
-
-def _names_title(name: str, text: str) -> bool:
-    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 GRAPH_WEIGHT: Final = 2.0
@@ -259,32 +213,29 @@ def expand_by_graph(
     Returns the rows, in no order; their heads; and the path to each memory that one leads to.
     """
     rows = best_first(rows)
-    best = list(islice((one for one in rows if not _is_turn(heads, one.id)), MAX_SEEDS))
+    best = list(islice((one for one in rows if one.head is not None and not one.head.turn), MAX_SEEDS))
     first = best[0].score if best else 0.0
     openness = _openness(channels, best[0].id) if first > 0 else 0.0
     if not openness:
         return rows, heads, {}
     shares = {one.id: max(one.score, 0.0) / first for one in best}
-    titles = {one.id: heads[one.id].title for one in rows if one.id in heads and heads[one.id].title}
-    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    titles = {one.id: one.head.title for one in rows if one.head is not None and one.head.title}
+    ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return rows, heads, {}
     new, new_heads = score(_new_ids(plan, reader, ranking, {one.id for one in rows}))
     heads = {**heads, **new_heads}
-    raws = {hit.id: hit.score for hit in ranking.hits if not _is_turn(heads, hit.id)}
+    raws = {hit.id: hit.score for hit in ranking.hits if hit.id in heads and not heads[hit.id].turn}
     seed_scores = {one.id: one.score for one in best}
+    weight = GRAPH_WEIGHT * openness
     every = [*rows, *(one for one in new if one.id in raws)]
     for one in every:
         if one.id in raws:
-            seed = ranking.paths[one.id][0]
-            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * openness, seed_scores[seed])
+            # It puts no memory before the hit that the path begins with.
+            distance = max(0.0, seed_scores[ranking.paths[one.id][0]] - one.score)
+            worth = min(raws[one.id] * weight, MAX_CLOSING * distance)
+            one.parts.append(("graph", raws[one.id], worth / weight, weight))
     return every, heads, ranking.paths
-
-
-def _add_graph_part(one: ScoredRow, path: float, weight: float, seed: float) -> None:
-    """Add the part of a path; it puts no memory before the hit that the path begins with."""
-    worth = min(path * weight, MAX_CLOSING * max(0.0, seed - one.score))
-    one.parts.append(("graph", path, worth / weight, weight))
 
 
 def graph_ranking(
@@ -300,22 +251,11 @@ def graph_ranking(
         return None
     titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
     shares = {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}
-    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return None
     wanted = {*ids, *_new_ids(plan, reader, ranking, set(ids))}
     return replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.id in wanted))
-
-
-def _rank_from_seeds(
-    plan: QueryPlan,
-    channels: ChannelResults,
-    reader: Reader,
-    shares: Mapping[str, float],
-    titles: Mapping[str, str],
-) -> GraphRanking | None:
-    memories = channels.terms.scored.memories if channels.terms is not None else reader.counts().memories
-    return rank_by_graph(reader, plan.query.text, shares, titles, memories)
 
 
 def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
@@ -332,7 +272,3 @@ def _openness(channels: ChannelResults, best: str) -> float:
     (parts,) = channels.terms.scored.parts([best])
     held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
     return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
-
-
-def _is_turn(heads: Mapping[str, RankingMetadata], memory: str) -> bool:
-    return memory not in heads or heads[memory].turn

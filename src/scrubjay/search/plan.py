@@ -45,7 +45,21 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
         InputError: A fusion, preset, channel or weight is unknown or out of range, or another option needs scores of a
             kind that the fusion does not give.
     """
-    fusion, weights = _requested_fusion(request)
+    fusion, weights = request.fusion, DEFAULT_WEIGHTS.get(request.fusion, WEIGHTED_DEFAULTS)
+    if request.preset is not None:
+        if request.preset not in PRESETS:
+            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
+        if request.weights is not None or fusion != "auto":
+            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
+        fusion, weights = PRESETS[request.preset]
+    elif request.weights is not None:
+        for channel, weight in request.weights.items():
+            if channel not in CHANNELS:
+                raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
+            if not 0 <= weight <= 1_000:
+                raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
+        fusion = "weighted" if fusion == "auto" else fusion
+        weights = {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
     if request.reach.threshold is not None and fusion != "raw":
         raise InputError(
             f"A threshold needs scores of a fixed unit; those of fusion {fusion} have none.",
@@ -56,24 +70,6 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
             "Categories are scored, and fusion rrf has ranks alone.", hint="fusion auto, weighted or raw"
         )
     return fusion, weights
-
-
-def _requested_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
-    if request.preset is not None:
-        if request.preset not in PRESETS:
-            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
-        if request.weights is not None or request.fusion != "auto":
-            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
-        return PRESETS[request.preset]
-    for channel, weight in (request.weights or {}).items():
-        if channel not in CHANNELS:
-            raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
-        if not 0 <= weight <= 1_000:
-            raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
-    if request.weights is not None:
-        fusion = "weighted" if request.fusion == "auto" else request.fusion
-        return fusion, {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
-    return request.fusion, DEFAULT_WEIGHTS.get(request.fusion, WEIGHTED_DEFAULTS)
 
 
 MAX_GROUPS: Final = 64
@@ -142,7 +138,13 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         NotFoundError: A source or a model is not registered.
     """
     fusion, weights = resolve_fusion(request)
-    _check_models(request.models or (), reader)
+    known = [state.model.name for state in reader.models()] if request.models else []
+    for name in request.models or ():
+        if name not in known:
+            raise NotFoundError(
+                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
+                hint="`scrubjay models list` shows them",
+            )
     query = parse_query(request.query)
     if request.meant:
         query = replace(query, text=f"{query.text} {request.meant}".strip())
@@ -156,7 +158,9 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         question = resolve_anchors(question, query, reader, languages, request.zone, asked)
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
-    where = resolve_filters(_filters(request), reader)
+    where = resolve_filters(request.where, reader)
+    if request.pool.tiers and not where.tiers:
+        where = replace(where, tiers=request.pool.tiers)
     # Words name nothing of such a time: what lies in it is found by the models.
     able = {"dated", "vector"} <= {*request.stages, *request.channels}
     if question.alone and able and where.since is None and where.until is None:
@@ -208,21 +212,6 @@ def _informative_groups(
     names, asked = named_words(text), {detect_language(text), "en"}
     empty = QUESTION_WORDS.union(*(function_words(code) for code in asked & {*stored, "en"}))
     return tuple(g for g in found if g.word in names or g.word not in empty) or tuple(found)
-
-
-def _filters(request: SearchRequest) -> RecordFilter:
-    where = request.where
-    return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
-
-
-def _check_models(models: Sequence[str], reader: Reader) -> None:
-    known = [state.model.name for state in reader.models()] if models else []
-    for name in models:
-        if name not in known:
-            raise NotFoundError(
-                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
-                hint="`scrubjay models list` shows them",
-            )
 
 
 def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:

@@ -36,18 +36,6 @@ class ExpansionOptions:
     alpha: float = 0.5
     threshold: float | None = None
 
-    def checked(self) -> ExpansionOptions:
-        """Validate and return self."""
-        for name, value, low, most in (
-            ("links", self.links, 0, MAX_LINK_HOPS),
-            ("depth", self.depth, 1, MAX_LEVELS),
-            ("alpha", self.alpha, 0, 1),
-            ("threshold", self.threshold or 0, 0, 1),
-        ):
-            if not low <= value <= most:
-                raise InputError(f"{name} is {value}; it must lie between {low} and {most}.")
-        return self
-
 
 NO_EXPANSION: Final = ExpansionOptions()
 """Nothing beyond the channels' hits."""
@@ -114,16 +102,6 @@ class TierOptions:
     weights: Mapping[str, float] = field(default_factory=dict)
     floor: float = CONFIDENCE_FLOOR
     here: str | None = None
-
-    def checked(self) -> TierOptions:
-        """Validate and return self."""
-        _check_choices("Tier", (*self.tiers, *self.weights), TIERS)
-        for tier, weight in self.weights.items():
-            if not 0 <= weight <= MAX_WEIGHT:
-                raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
-        if not 0 <= self.floor <= 1:
-            raise InputError(f"confidence_floor is {self.floor}; it must lie between 0 and 1.")
-        return self
 
 
 DEFAULT_POOL: Final = TierOptions()
@@ -227,10 +205,21 @@ def build_request(
     _check_range("limit", limit, 1, MAX_RESULTS)
     _check_range("snippet", snippet, 1, MAX_SNIPPET)
     _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
+    _check_range("links", reach.links, 0, MAX_LINK_HOPS)
+    _check_range("depth", reach.depth, 1, MAX_LEVELS)
+    _check_range("alpha", reach.alpha, 0, 1)
+    _check_range("threshold", reach.threshold or 0, 0, 1)
+    _check_range("confidence_floor", pool.floor, 0, 1)
+    _check_choices("Tier", (*pool.tiers, *pool.weights), TIERS)
+    for tier, weight in pool.weights.items():
+        if not 0 <= weight <= MAX_WEIGHT:
+            raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
     zone = load_zone(clock.tz)
     asked, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
     now = asked.start if asked is not None else now_micros()
-    since, until = _time_range(filters, zone, now)
+    since = until = None
+    if filters.since is not None or filters.until is not None:
+        since, until = _time_range(filters, zone, now)
     where = RecordFilter(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
@@ -261,8 +250,8 @@ def build_request(
         zone=zone,
         as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
         min_relevance=_least_relevance(min_relevance, filters),
-        pool=pool.checked(),
-        reach=reach.checked(),
+        pool=pool,
+        reach=reach,
         by=by,
         neighbours=neighbours,
         caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
@@ -318,6 +307,6 @@ def _check_choices(what: str, given: Sequence[str], known: Sequence[str]) -> Non
             raise InputError(f"{what} {name!r} is not one of {', '.join(known)}.")
 
 
-def _check_range(what: str, value: int, least: int, most: int) -> None:
+def _check_range(what: str, value: float, least: int, most: int) -> None:
     if not least <= value <= most:
         raise InputError(f"{what} is {value}; it must lie between {least} and {most}.")

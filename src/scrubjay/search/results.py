@@ -78,7 +78,8 @@ def group_neighbours(
         else:
             others.setdefault(lead, []).append(one)
         if place is not None and sizes.get(lead, 0) < MAX_TURNS:
-            for near in _places_near(place, neighbours):
+            session, turn = place
+            for near in [(session, turn + offset) for offset in range(-neighbours, neighbours + 1)]:
                 if holds.setdefault(near, lead) == lead:
                     sizes[lead] = sizes.get(lead, 0) + 1
     return [ResultGroup(lead, tuple(others.get(lead.id, ()))) for lead in leads]
@@ -106,7 +107,13 @@ def surrounding_turns(
                 turns = reader.turns(place[0], place[1] - neighbours, place[1] + neighbours)
                 near |= {turn.id: turn for turn in turns if turn.id not in shown and _turn_place(turn)}
         shown |= near.keys()
-        nearby = [_nearby_turn(turn, own[1], scores.get(turn.id), words) for turn in near.values()]
+        nearby = []
+        for turn in near.values():
+            offset = 0 if turn.turn is None else turn.turn - own[1]
+            text = best_snippet(turn.content, words, TURN_SNIPPET).text
+            nearby.append(
+                NearbyTurn(turn.id, offset, turn.role, record_date(turn), text, scores.get(turn.id))
+            )
         found[group.lead.id] = tuple(sorted(nearby, key=lambda turn: (turn.offset, turn.id)))
     return found
 
@@ -115,17 +122,6 @@ def _turn_place(record: Record) -> TurnPlace | None:
     if record.session is None or record.turn is None or record.origin == "derived":
         return None
     return record.session, record.turn
-
-
-def _places_near(place: TurnPlace, neighbours: int) -> list[TurnPlace]:
-    session, turn = place
-    return [(session, near) for near in range(turn - neighbours, turn + neighbours + 1)]
-
-
-def _nearby_turn(record: Record, own: int, score: float | None, words: Sequence[TermGroup]) -> NearbyTurn:
-    offset = (record.turn if record.turn is not None else own) - own
-    text = best_snippet(record.content, words, TURN_SNIPPET).text
-    return NearbyTurn(record.id, offset, record.role, record_date(record), text, score)
 
 
 MAX_EVIDENCE = 5

@@ -64,7 +64,7 @@ def verify_candidates(
             batch, older = replace_future(batch, records, reader, plan.true_at)
             records |= older
             began = starts_as_of(plan, [records[one.id] for one in batch], reader)
-            batch = valid_at(batch, records, plan.true_at, began)
+            batch = [one for one in batch if is_true_at(records[one.id], plan.true_at, began)]
         found += match_phrases(batch, records, plan.query)
         if unique:
             found, new_copies = deduplicate(found, records)
@@ -84,13 +84,12 @@ def match_phrases(
     """Check phrases and exclusions on the text itself."""
     if not query.phrases and not query.excluded:
         return list(candidates)
-    return [candidate for candidate in candidates if _matches(records[candidate.id], query)]
-
-
-def _matches(record: Record, query: ParsedQuery) -> bool:
-    return all(_contains(record, phrase) for phrase in query.phrases) and not any(
-        _contains(record, phrase) for phrase in query.excluded
-    )
+    return [
+        one
+        for one in candidates
+        if all(_contains(records[one.id], phrase) for phrase in query.phrases)
+        and not any(_contains(records[one.id], phrase) for phrase in query.excluded)
+    ]
 
 
 def _contains(record: Record, phrase: str) -> bool:
@@ -99,16 +98,6 @@ def _contains(record: Record, phrase: str) -> bool:
 
 MAX_FUTURE_STEPS: Final = 4
 """Memories, each to replace the one before and none true yet, behind which what is true now is looked for."""
-
-
-def valid_at(
-    candidates: Sequence[Candidate],
-    records: Mapping[str, Record],
-    at: int,
-    began: Mapping[str, int] | None = None,
-) -> list[Candidate]:
-    """Return the candidates that are true at a time (UTC microseconds); ``began`` as `starts_as_of` returns it."""
-    return [one for one in candidates if is_true_at(records[one.id], at, began)]
 
 
 def is_true_at(record: Record, at: int, began: Mapping[str, int] | None = None) -> bool:
@@ -126,8 +115,10 @@ def replace_future(
     """Replace successors that are not true yet by their predecessors; return the records of those, too."""
     found: dict[str, Record] = {}
     ahead = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
+    if not ahead:
+        return list(candidates), found
     replaced: dict[str, str] = {}
-    for _ in range(MAX_FUTURE_STEPS if ahead else 0):
+    for _ in range(MAX_FUTURE_STEPS):
         edges = [edge for edge in reader.edges(sorted(ahead), ["supersedes"]) if edge.src in ahead]
         older = reader.get([edge.dst for edge in edges])
         found |= older
@@ -221,11 +212,10 @@ def newer_equivalents(
     held = {
         one: by & weights.keys()
         for one, by in zip(ids, terms_held(terms, ids), strict=True)
-        if has_date(records[one])
+        if records[one].event is not None or records[one].valid_from is not None or records[one].place is None
     }
-    informative = cache(
-        lambda one: _informative_terms(records[one])
-    )  # few pairs come so far that their texts are compared
+    # Few pairs come so far that their texts are compared.
+    informative = cache(lambda one: _informative_terms(records[one]))
     preference = {
         one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERENCE_PARTS)
         for one in candidates
@@ -248,11 +238,6 @@ def newer_equivalents(
         if late:
             found[old] = tuple(sorted(late, key=lambda one: (-said_at(records[one]), one)))
     return found
-
-
-def has_date(record: Record) -> bool:
-    """Return whether it is known when a memory was said: not of a file that names no day of its own."""
-    return record.event is not None or record.valid_from is not None or record.place is None
 
 
 def _informative_terms(record: Record) -> set[str]:
