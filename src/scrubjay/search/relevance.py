@@ -43,39 +43,26 @@ RARE_SHARE: Final = 0.5
 
 
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
-    """Return the weight of each informative word: its share of the greatest idf, doubled for names."""
+    """Return the weight of each informative word: its share of the greatest idf, doubled for names.
+
+    Words that only name a time have none where others do: a memory need not hold "last week" to be of it.
+    """
     if terms is None:
         return {}
-    names, timely = named_words(plan.query.text), _time_terms(plan)
+    names = named_words(plan.query.text)
     memories = max(terms.scored.memories, MIN_STORE_SIZE)
     greatest = idf(memories, 0)
-    found = {
+    weights = {
         group.word: idf(memories, frequency) / greatest * (NAME_FACTOR if group.word in names else 1.0)
         for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
         if not is_uninformative(group.word)
     }
-    return {word: weight for word, weight in found.items() if word not in timely} or found
-
-
-def _time_terms(plan: QueryPlan) -> set[str]:
-    """Return the words that only name a time: a memory need not hold "last week" to be of it."""
     times = [one for one in plan.question.times if not one.anchor]
-    inside = {word.text for one in times for word in split_words(one.words)}
-    return inside - {word.text for word in split_words(without_times(plan.query.text, times))}
-
-
-def rare_identifiers(plan: QueryPlan, terms: TermRanking | None) -> set[str]:
-    """Return the query's identifiers that few memories hold."""
-    identifiers = identifier_words(plan.query.text)
-    if terms is None or not identifiers:
-        return set()
-    memories = terms.scored.memories
-    least = RARE_SHARE * idf(memories, 0)
-    return {
-        group.word
-        for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
-        if group.word in identifiers and idf(memories, frequency) >= least
-    }
+    if not times:
+        return weights
+    of_times = {word.text for one in times for word in split_words(one.words)}
+    of_times -= {word.text for word in split_words(without_times(plan.query.text, times))}
+    return {word: weight for word, weight in weights.items() if word not in of_times} or weights
 
 
 def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
@@ -93,10 +80,6 @@ def known_terms(terms: TermRanking | None) -> set[str]:
     """Return which of the query's words any memory holds."""
     pairs = zip(terms.groups, terms.scored.frequencies, strict=True) if terms is not None else ()
     return {group.word for group, frequency in pairs if frequency}
-
-
-def weight_share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
-    return min(1.0, math.fsum(weights[word] for word in weights if word in held) / whole) if whole else 0.0
 
 
 RESPELLED_SHARE: Final = 0.5
@@ -128,8 +111,8 @@ class RelevanceFeatures:
         latin: Share of Latin letters in the query: how far the models can be trusted.
         exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
             asked about.
-        told: Whether the estimate means anything: the query names something, and all models that took part are known.
-        lent: Relevance of its referrer; 0 for none.
+        reliable: Whether the estimate means anything: the query names something, and only known models took part.
+        propagated: Relevance of its referrer; 0 for none.
         answering: Of a turn the share of the query's words that it holds outside of its own questions.
     """
 
@@ -142,12 +125,12 @@ class RelevanceFeatures:
     second: float | None = None
     latin: float = 1.0
     exact: bool = False
-    told: bool = True
-    lent: float = 0.0
+    reliable: bool = True
+    propagated: float = 0.0
     answering: float = 1.0
 
     @property
-    def held(self) -> float:
+    def coverage(self) -> float:
         """Share of the query's informative words that it holds in any spelling."""
         return self.covered + RESPELLED_SHARE * self.respelled
 
@@ -162,10 +145,10 @@ class RelevanceFeatures:
         weights = calibration()[self.family]["weights"]
         total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
         own = self.answering / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
-        return round(max(own, PROPAGATED_SHARE * self.lent + (1.0 - PROPAGATED_SHARE) * own), 4)
+        return round(max(own, PROPAGATED_SHARE * self.propagated + (1.0 - PROPAGATED_SHARE) * own), 4)
 
     @property
-    def enough(self) -> bool:
+    def sufficient(self) -> bool:
         """Whether it is likely enough to answer, for a query of its letters, or an exact hit."""
         least, other = calibration()[self.family]["least"]
         share = TURN_SHARE if self.turn else 1.0
@@ -173,15 +156,15 @@ class RelevanceFeatures:
 
 
 FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
-    "one": lambda sign: 1.0,
-    "covered": lambda sign: sign.held,
-    "strange": lambda sign: sign.strange,
-    "familiar": lambda sign: sign.familiar,
-    "turn": lambda sign: float(sign.turn),
-    "other": lambda sign: 1.0 - sign.latin,
-    "other covered": lambda sign: (1.0 - sign.latin) * sign.held,
-    "near": lambda sign: sign.latin * (sign.near or 0.0),
-    "second": lambda sign: sign.latin * (sign.second or 0.0),
+    "one": lambda own: 1.0,
+    "covered": lambda own: own.coverage,
+    "strange": lambda own: own.strange,
+    "familiar": lambda own: own.familiar,
+    "turn": lambda own: float(own.turn),
+    "other": lambda own: 1.0 - own.latin,
+    "other covered": lambda own: (1.0 - own.latin) * own.coverage,
+    "near": lambda own: own.latin * (own.near or 0.0),
+    "second": lambda own: own.latin * (own.second or 0.0),
 }
 """What the regression reads. Of other letters the models find all alike, so that words alone are believed there."""
 
@@ -202,40 +185,50 @@ def relevance_features(
     ids = list(turns)
     by_channel = {ranking.channel: ranking for ranking in rankings}
     models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
-    weights = term_weights(plan, terms)
-    whole = math.fsum(weights.values())
-    names = named_words(plan.query.text) & weights.keys()
     ngram = by_channel.get("ngram")
     respelled = ngram if isinstance(ngram, TermRanking) else None
-    again, known = terms_held(respelled, ids), known_terms(terms) | known_terms(respelled)
-    strange = weight_share(weights, weights.keys() - known, whole)
+    known = known_terms(terms) | known_terms(respelled)
+    weights = term_weights(plan, terms)
+    total = math.fsum(weights.values())
+
+    def share(words: Collection[str]) -> float:
+        return (
+            min(1.0, math.fsum(weights[word] for word in weights if word in words) / total) if total else 0.0
+        )
+
+    names = named_words(plan.query.text) & weights.keys()
     familiar = len(names & known) / len(names) if names else 0.0
-    latin = latin_share(plan.query.text)
+    strange, latin = share(weights.keys() - known), latin_share(plan.query.text)
     exact = bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text)
-    told = (
-        whole > 0
-        and not plan.question.alone
-        and BASE_CHANNEL in models
-        and models <= {BASE_CHANNEL, SECOND_CHANNEL}
-    )
-    scarce = rare_identifiers(plan, terms)
+    reliable = total > 0 and not plan.question.alone and BASE_CHANNEL in models
+    reliable = reliable and models <= {BASE_CHANNEL, SECOND_CHANNEL}
+    identifiers = identifier_words(plan.query.text)
+    if terms is not None and identifiers:
+        memories = terms.scored.memories
+        least = RARE_SHARE * idf(memories, 0)
+        pairs = zip(terms.groups, terms.scored.frequencies, strict=True)
+        identifiers = frozenset(
+            one.word for one, count in pairs if one.word in identifiers and idf(memories, count) >= least
+        )
     near, second = (
         by_channel[name].scored.of(ids) if name in by_channel else [None] * len(ids)
         for name in (BASE_CHANNEL, SECOND_CHANNEL)
     )
     found = {}
-    for place, (memory, held) in enumerate(zip(ids, terms_held(terms, ids), strict=True)):
+    for memory, held, also, base_cosine, second_cosine in zip(
+        ids, terms_held(terms, ids), terms_held(respelled, ids), near, second, strict=True
+    ):
         found[memory] = RelevanceFeatures(
-            covered=weight_share(weights, held, whole),
-            respelled=weight_share(weights, again[place] - held, whole),
+            covered=share(held),
+            respelled=share(also - held),
             strange=strange,
             familiar=familiar,
             turn=turns[memory],
-            near=near[place],
-            second=second[place],
+            near=base_cosine,
+            second=second_cosine,
             latin=latin,
-            exact=exact or not scarce.isdisjoint(held),
-            told=told,
+            exact=exact or not held.isdisjoint(identifiers),
+            reliable=reliable,
         )
     return found
 
@@ -274,7 +267,7 @@ def propagate_relevance(
     for memory, by in evidence.items():
         for referrer in by:
             onward[referrer].append(memory)
-    heap = [(-sign.relevance, memory) for memory, sign in found.items()] if onward else []
+    heap = [(-own.relevance, memory) for memory, own in found.items()] if onward else []
     heapify(heap)
     done: set[str] = set()
     while heap:
@@ -283,7 +276,7 @@ def propagate_relevance(
         for memory in onward.pop(referrer, ()):
             if memory not in found or memory in done:
                 continue
-            raised = replace(found[memory], lent=-minus)
+            raised = replace(found[memory], propagated=-minus)
             if raised.relevance > found[memory].relevance:
                 found[memory] = raised
                 heappush(heap, (-raised.relevance, memory))
@@ -308,8 +301,12 @@ def decide_abstention(
     """
     first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
     if least is not None:
-        kept = [one for one in candidates if _passes(features[one.id], least)]
-    elif any(one.enough or not one.told for one in first):
+        kept = [
+            one
+            for one in candidates
+            if (own := features[one.id]).exact or not own.reliable or own.relevance >= least
+        ]
+    elif any(own.sufficient or not own.reliable for own in first):
         kept = list(candidates)
     else:
         kept = []
@@ -331,16 +328,11 @@ def confident_only(
     injected: a guess costs somebody who did not ask more than silence.
     """
     best = max((features[one.id].relevance for one in candidates), default=0.0)
-    return [one for one in candidates if features[one.id].enough and is_close(features[one.id], best)]
-
-
-def is_close(sign: RelevanceFeatures, best: float) -> bool:
-    """Return whether a memory is close to the likeliest of an answer, or an exact hit."""
-    return sign.exact or sign.relevance >= CLOSE_SHARE * best
-
-
-def _passes(sign: RelevanceFeatures, least: float) -> bool:
-    return sign.exact or not sign.told or sign.relevance >= least
+    return [
+        one
+        for one in candidates
+        if (own := features[one.id]).sufficient and (own.exact or own.relevance >= CLOSE_SHARE * best)
+    ]
 
 
 COMPARED_PASSAGES: Final = 5
@@ -374,11 +366,8 @@ def order_turns(
     passages = [one for one in candidates if not is_turn[one.id]]
     stating = [one for one in candidates if is_turn[one.id] and one.id not in asking]
     stating = place_turns(stating, passages, features)
-    answers = [
-        one
-        for one in (*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES])
-        if features[one.id].enough
-    ]
+    answers = [*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]]
+    answers = [one for one in answers if features[one.id].sufficient]
     asked = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
     return best_first([*passages, *stating, *asked]), features
 
@@ -416,14 +405,15 @@ def question_features(
         for memory, share in answering_shares(records, plan, channels).items()
     }
     beside = {(record.session, record.turn): record for record in records.values() if record.turn is not None}
-    for memory, sign in list(found.items()):
+    for memory, own in list(found.items()):
         asking = records[memory]
         reply = beside.get((asking.session, (asking.turn or 0) + 1))
-        if sign.answering >= ASKING_SHARE or reply is None or reply.role == asking.role:
+        if own.answering >= ASKING_SHARE or reply is None or reply.role == asking.role:
             continue
         if not admits_not_knowing(reply.content):
-            own = found.get(reply.id, features[reply.id])
-            found[reply.id] = replace(own, lent=max(own.lent, features[memory].relevance))
+            answering = found.get(reply.id, features[reply.id])
+            relevance = max(answering.propagated, features[memory].relevance)
+            found[reply.id] = replace(answering, propagated=relevance)
     return found
 
 
@@ -439,10 +429,8 @@ def answering_shares(
     wanted = {form for every in forms.values() for form in every}
 
     def repeats(question: str) -> bool:
-        said = [
-            every for every in terms_by_word(question) if not any(is_uninformative(form) for form in every)
-        ]
-        return sum(wanted.isdisjoint(every) for every in said) <= MAX_OWN_WORDS
+        words = [word for word in terms_by_word(question) if not any(map(is_uninformative, word))]
+        return sum(wanted.isdisjoint(word) for word in words) <= MAX_OWN_WORDS
 
     ids = [memory for memory, record in records.items() if record.turn is not None]
     found = {}

@@ -210,7 +210,7 @@ def build_result(
         line_end=last,
         date=record_date(record),
         score=score,
-        relevance=features.relevance if features is not None and features.told else None,
+        relevance=features.relevance if features is not None and features.reliable else None,
         citation=f"{path}:{first}-{last}" if path is not None else record.id,
         status=record.status,
         tags=record.tags,
