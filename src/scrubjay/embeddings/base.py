@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,7 +112,8 @@ def split_text(text: str, window: int) -> list[str]:
     edges = [0]
     for i in range(1, pieces):
         at = bisect_right(sums, estimate * i / pieces) - 1
-        edges.append(_back_to_space(text, at, sums, slack / 2))
+        near = range(at, max(bisect_left(sums, sums[at] - slack / 2), 1) - 1, -1)
+        edges.append(next((edge for edge in near if text[edge - 1].isspace()), at))
     return [text[a:b] for a, b in zip(edges, [*edges[1:], len(text)], strict=True) if b > a]
 
 
@@ -122,13 +123,10 @@ def _token_cost(character: str) -> float:
     return float(len(character.encode("utf-8", "replace")))
 
 
-def _back_to_space(text: str, at: int, sums: list[float], reach: float) -> int:
-    for i in range(at, 0, -1):
-        if sums[at] - sums[i] > reach:
-            break
-        if text[i - 1].isspace():
-            return i
-    return at
+def rows_by_text(rows: NDArray[np.float32], counts: Sequence[int]) -> list[NDArray[np.float32]]:
+    """Split the rows of all windows by text; a text without a window has one row of zeros."""
+    found = np.split(rows, np.cumsum(counts)[:-1]) if counts else []
+    return [part if len(part) else np.zeros((1, rows.shape[1]), np.float32) for part in found]
 
 
 def unit_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
@@ -228,24 +226,22 @@ class EmbedderCatalog:
         return self.open(name)
 
     def is_open(self, model: EmbeddingModel) -> bool:
-        return self._held(model) is not None
+        return self._opened_for(model) is not None
 
-    def _held(self, model: EmbeddingModel) -> Embedder | None:
+    def _opened_for(self, model: EmbeddingModel) -> Embedder | None:
         if self.base.model.fingerprint == model.fingerprint:
             return self.base
         for embedder in self._opened.values():
-            with suppress(
-                ProviderError
-            ):  # it does not know itself what it is: `find` asks again, and says why
+            with suppress(ProviderError):  # `find` asks again, and reports it
                 if embedder.model.fingerprint == model.fingerprint:
                     return embedder
         return None
 
     def find(self, model: EmbeddingModel) -> tuple[Embedder | None, str]:
         """Return the embedder of a registered model, or None and the reason."""
-        held = self._held(model)
-        if held is not None:
-            return held, ""
+        opened = self._opened_for(model)
+        if opened is not None:
+            return opened, ""
         problem = f"{model.name} is in the store, but no settings describe it"
         for name in self._others:
             try:

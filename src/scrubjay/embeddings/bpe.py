@@ -119,11 +119,12 @@ class _UnitCache(dict[str, bytes]):
         run = _RUN.search(unit) if len(unit) > LONGEST_CACHED_UNIT else None
         # No other run of it may be so long that it holds the token by which the long one is told.
         if run is None or unit.count(run[1]) - len(run[0]) >= LONGEST_RUN_TOKEN:
-            return _merge(self._initial(unit), self._find)
+            ids = self._initial(unit)
+            return (_merge_short if len(ids) <= SHORT_UNIT else _merge_long)(ids, self._find)
         more = len(run[0]) // LONGEST_RUN_TOKEN - 3
         short = unit[: run.start()] + unit[run.start() + more * LONGEST_RUN_TOKEN :]
         ids = array("H", self[short]).tolist()
-        (whole,) = _merge(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
+        (whole,) = _merge_short(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
         at = ids.index(whole)
         return [*ids[:at], *[whole] * more, *ids[at:]]
 
@@ -144,10 +145,6 @@ class _UnitCache(dict[str, bytes]):
             else:
                 ids.append(one)
         return ids
-
-
-def _merge(ids: list[int], find: FindMerge) -> list[int]:
-    return _merge_short(ids, find) if len(ids) <= SHORT_UNIT else _merge_long(ids, find)
 
 
 def _merge_short(ids: list[int], find: FindMerge) -> list[int]:
@@ -200,8 +197,8 @@ def load_table(path: Path, expected: str, cache_dir: Path | None) -> BpeTable:
     ``expected`` is the sha256 of the compiled table: the JSON's own differs between releases of the wheel that hold the
     same vocabulary in another order.
     """
-    kept = None if cache_dir is None else cache_dir / f"static-{expected[:12]}.bpe"
-    body = None if kept is None else _read_compiled(kept, expected)
+    cache = None if cache_dir is None else cache_dir / f"static-{expected[:12]}.bpe"
+    body = None if cache is None else _read_compiled(cache, expected)
     if body is None:
         body = compile_table(path)
         actual = hashlib.sha256(body).hexdigest()
@@ -210,8 +207,8 @@ def load_table(path: Path, expected: str, cache_dir: Path | None) -> BpeTable:
                 f"Tokenizer {path} holds vocabulary {actual[:12]}…, expected {expected[:12]}….",
                 hint="pip install --force-reinstall 'wordllama==0.4.0.post1'",
             )
-        if kept is not None:
-            write_cache(kept, MAGIC + body)
+        if cache is not None:
+            write_cache(cache, MAGIC + body)
     return _unpack(body)
 
 
@@ -251,13 +248,13 @@ def compile_table(path: Path) -> bytes:
 
 def _read_compiled(path: Path, expected: str) -> bytes | None:
     try:
-        kept = path.read_bytes()
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as exc:
         raise ProviderError(f"Cache {path} cannot be read: {exc.strerror}.", hint=f"rm {path}") from exc
-    body = kept[len(MAGIC) :]
-    sound = kept.startswith(MAGIC) and hashlib.sha256(body).hexdigest() == expected
+    body = data[len(MAGIC) :]
+    sound = data.startswith(MAGIC) and hashlib.sha256(body).hexdigest() == expected
     return body if sound else None
 
 
@@ -268,9 +265,4 @@ def _unpack(body: bytes) -> BpeTable:
     byte_ids, codes, ids, pairs, values = (flat[a:b] for a, b in pairwise(edges))
     own = dict(zip(map(chr, codes.tolist()), ids.tolist(), strict=True))
     own[" "] = own["▁"]
-    return BpeTable(
-        own,
-        tuple(byte_ids.tolist()),
-        pairs.data,
-        values.data,
-    )
+    return BpeTable(own, tuple(byte_ids.tolist()), pairs.data, values.data)

@@ -17,15 +17,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from scrubjay.embeddings.base import replace_surrogates, split_text, unit_rows
-from scrubjay.embeddings.model_files import write_cache
+from scrubjay.embeddings.base import replace_surrogates, rows_by_text, split_text, unit_rows
+from scrubjay.embeddings.model_files import read_cache, write_cache
 from scrubjay.errors import ConfigError, ModelMismatchError, ProviderError
 from scrubjay.llm.http import Endpoint, post_json
 from scrubjay.models.ids import EmbeddingModel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from scrubjay.embeddings.base import TextKind
@@ -85,7 +83,11 @@ class RemoteEmbedder:
         self._batch = spec.batch
         self._concurrency = spec.concurrency
         self._learned = None if spec.cache_dir is None else spec.cache_dir / DIMENSIONS_FILE
-        self._dimensions = spec.dimensions or known or self._remembered()
+        self._identity = f"{self._endpoint.host} {self._name}"
+        cached = read_cache(self._learned).get(self._identity) if self._learned is not None else 0
+        self._dimensions = (
+            spec.dimensions or known or (cached if isinstance(cached, int) and cached > 0 else 0)
+        )
         self._first = threading.Lock()
 
     def __repr__(self) -> str:
@@ -94,10 +96,10 @@ class RemoteEmbedder:
     @property
     def model(self) -> EmbeddingModel:
         if not self._dimensions:
-            self._tell([PROBE])
+            self._announce_first([PROBE])
             self._dimensions = len(self._request([PROBE], "passage", 0)[0])
             if self._learned is not None:
-                known = {**_read_dimensions(self._learned), self._identity: self._dimensions}
+                known = {**read_cache(self._learned), self._identity: self._dimensions}
                 write_cache(self._learned, json.dumps(known).encode())
         host = self._endpoint.host
         return EmbeddingModel(self._provider, self._name, host, self._dimensions, "provider", self._window)
@@ -110,12 +112,11 @@ class RemoteEmbedder:
         pieces = [[piece for piece in windows if piece.strip()] for windows in pieces]
         flat = [piece for windows in pieces for piece in windows]
         if flat:
-            self._tell(flat)
+            self._announce_first(flat)
         dimensions = self.model.dimensions
         batches = [flat[i : i + self._batch] for i in range(0, len(flat), self._batch)]
         rows = unit_rows(np.array(self._run(batches, kind), dtype=np.float64).reshape(-1, dimensions))
-        found = np.split(rows, np.cumsum([len(windows) for windows in pieces])[:-1]) if pieces else []
-        return [part if len(part) else np.zeros((1, dimensions), np.float32) for part in found]
+        return rows_by_text(rows, [len(windows) for windows in pieces])
 
     def _run(self, batches: list[list[str]], kind: TextKind) -> list[list[float]]:
         count = sum(map(len, batches))
@@ -160,15 +161,7 @@ class RemoteEmbedder:
             if not any(size > 1 / LARGEST_NUMBER for size in sizes):
                 raise ProviderError(f"{by} made a vector of zeros. {lost}")
 
-    @property
-    def _identity(self) -> str:
-        return f"{self._endpoint.host} {self._name}"
-
-    def _remembered(self) -> int:
-        known = 0 if self._learned is None else _read_dimensions(self._learned).get(self._identity, 0)
-        return known if isinstance(known, int) and known > 0 else 0
-
-    def _tell(self, texts: list[str]) -> None:
+    def _announce_first(self, texts: list[str]) -> None:
         with self._first:
             announce, self._announce = self._announce, None
         if announce is not None:
@@ -177,18 +170,6 @@ class RemoteEmbedder:
                 f"Sending {what} ({sum(map(len, texts)):,} characters) to {self._endpoint.host} "
                 f"to be embedded by {self._name}; later texts go there too."
             )
-
-
-def _read_dimensions(path: Path) -> dict[str, object]:
-    try:
-        known = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def open_remote(spec: EmbedderSpec) -> RemoteEmbedder:
-    return RemoteEmbedder(SERVICES[spec.provider], spec)
 
 
 def _openai_request(name: str, texts: Sequence[str], kind: TextKind, dimensions: int) -> dict[str, Any]:

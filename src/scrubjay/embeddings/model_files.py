@@ -21,7 +21,7 @@ def file_sha256(path: Path, cache_dir: Path | None) -> str:
     try:
         state = path.stat()
         identity = [state.st_size, state.st_mtime_ns]
-        known = _cached_checksums(cache_dir)
+        known = read_cache(cache_dir / CHECKSUMS_FILE) if cache_dir is not None else {}
         entry = known.get(str(path))
         if isinstance(entry, list) and entry[:2] == identity and isinstance(entry[-1], str):
             return entry[-1]
@@ -30,9 +30,8 @@ def file_sha256(path: Path, cache_dir: Path | None) -> str:
     except OSError as exc:
         raise ProviderError(f"Model file {path} cannot be read: {exc.strerror}.") from exc
     if cache_dir is not None:
-        write_cache(
-            cache_dir / CHECKSUMS_FILE, json.dumps({**known, str(path): [*identity, digest]}).encode()
-        )
+        known[str(path)] = [*identity, digest]
+        write_cache(cache_dir / CHECKSUMS_FILE, json.dumps(known).encode())
     return digest
 
 
@@ -71,11 +70,10 @@ def write_cache(path: Path, data: bytes) -> None:
         logging.getLogger(__name__).warning("Cache %s was not written: %s", path, exc.strerror)
 
 
-def _cached_checksums(cache_dir: Path | None) -> dict[str, object]:
-    if cache_dir is None:
-        return {}
+def read_cache(path: Path) -> dict[str, object]:
+    """Return a JSON object from a cache file; a missing or torn file is empty."""
     try:
-        known = json.loads((cache_dir / CHECKSUMS_FILE).read_bytes())
+        known = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}

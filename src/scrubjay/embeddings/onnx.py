@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from scrubjay.embeddings.base import even_spans, replace_surrogates, unit_rows
+from scrubjay.embeddings.base import even_spans, replace_surrogates, rows_by_text, unit_rows
 from scrubjay.embeddings.model_files import file_sha256, verify_file
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.models.ids import EmbeddingModel
@@ -196,21 +196,16 @@ class MiniLmEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        if self._path is None:
-            return EmbeddingModel(
-                "bundled", MINILM_MODEL, MODEL_SHA256[:12], MINILM_DIMENSIONS, "mean", MINILM_WINDOW
-            )
         if self._model is None:
-            revision = file_sha256(self._path, self._cache_dir)
-            if revision == MODEL_SHA256:
-                self._model = EmbeddingModel(
-                    "bundled", MINILM_MODEL, revision[:12], MINILM_DIMENSIONS, "mean", MINILM_WINDOW
-                )
+            path, dimensions = self._path, MINILM_DIMENSIONS
+            revision = MODEL_SHA256 if path is None else file_sha256(path, self._cache_dir)
+            if path is None or revision == MODEL_SHA256:
+                provider, name = "bundled", MINILM_MODEL
             else:
-                dimensions = self._encode([[self._tokenizer_and_encoder()[0].token_to_id("[CLS]")]]).shape[1]
-                self._model = EmbeddingModel(
-                    "local", self._path.stem, revision[:12], dimensions, "mean", MINILM_WINDOW
-                )
+                provider, name = "local", path.stem
+                tokenizer, _ = self._tokenizer_and_encoder()
+                dimensions = self._encode([[tokenizer.token_to_id("[CLS]")]]).shape[1]
+            self._model = EmbeddingModel(provider, name, revision[:12], dimensions, "mean", MINILM_WINDOW)
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
@@ -224,18 +219,12 @@ class MiniLmEmbedder:
             spans = even_spans(len(ids), MINILM_WINDOW - 2) if ids else []
             windows += [[first, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
-        rows = self._in_batches(windows)
-        found = np.split(rows, np.cumsum(counts)[:-1]) if counts else []
-        return [part if len(part) else np.zeros((1, self.model.dimensions), np.float32) for part in found]
-
-    def _in_batches(self, windows: list[list[int]]) -> NDArray[np.float32]:
-        """Return unit rows of the windows, in their order; windows of similar length share a batch."""
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
-        order = sorted(range(len(windows)), key=lambda i: len(windows[i]))
+        order = sorted(range(len(windows)), key=lambda i: len(windows[i]))  # similar lengths share a batch
         for start in range(0, len(order), MINILM_BATCH):
             batch = order[start : start + MINILM_BATCH]
             rows[batch] = self._encode([windows[i] for i in batch])
-        return rows
+        return rows_by_text(rows, counts)
 
     def _encode(self, windows: list[list[int]]) -> NDArray[np.float32]:
         ids = np.zeros((len(windows), max(map(len, windows))), dtype=np.int64)

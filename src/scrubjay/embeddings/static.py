@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from scrubjay.embeddings.base import TextKind
 
-
-if TYPE_CHECKING:
     Ids: TypeAlias = "NDArray[np.uint16] | list[int]"
+    TableAndTokenizer: TypeAlias = "tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]"
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
@@ -57,7 +56,7 @@ class StaticEmbedder:
         self._folder = folder
         self._cache_dir = cache_dir
         self._model: EmbeddingModel | None = None
-        self._open: tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]] | None = None
+        self._open: TableAndTokenizer | None = None
 
     @property
     def model(self) -> EmbeddingModel:
@@ -86,12 +85,12 @@ class StaticEmbedder:
         table, tokenise = self._opened()
         return table, [np.asarray(ids, dtype=np.int64) for ids in tokenise(texts)]
 
-    def _opened(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
+    def _opened(self) -> TableAndTokenizer:
         if self._open is None:
             self._open = self._open_bundled() if self._folder is None else _open_custom(self._folder)
         return self._open
 
-    def _open_bundled(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
+    def _open_bundled(self) -> TableAndTokenizer:
         spec = importlib.util.find_spec("wordllama")
         if spec is None or not spec.submodule_search_locations:
             raise ProviderError("The bundled static model is not installed.", hint=_REINSTALL)
@@ -155,7 +154,7 @@ def _custom_files(folder: Path) -> tuple[Path, Path]:
     return weights[0], tokenizer
 
 
-def _open_custom(folder: Path) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
+def _open_custom(folder: Path) -> TableAndTokenizer:
     from tokenizers import Tokenizer
 
     weights, path = _custom_files(folder)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from scrubjay.errors import ProviderError
 from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
@@ -96,19 +96,15 @@ class OpenAiCompatibleModel:
     def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         body = {"model": self._name, "messages": messages, "stream": False}
-        bounds = CallLimits(max_bytes, deadline)
-        return _answer_text(post_json(self._endpoint, CHAT_PATH, body, KEPT_RESULT, bounds), self.host)
-
-
-def _answer_text(answer: Any, host: str) -> str:
-    try:
-        text = answer["choices"][0]["message"]["content"]
-    except (LookupError, TypeError) as exc:
-        cause = type(exc).__name__
-        raise ProviderError(f"{host} answered with no message ({cause}). {KEPT_RESULT}") from exc
-    if not isinstance(text, str):
-        raise ProviderError(f"{host} answered with a message that is no text. {KEPT_RESULT}")
-    return text
+        answer = post_json(self._endpoint, CHAT_PATH, body, KEPT_RESULT, CallLimits(max_bytes, deadline))
+        try:
+            text = answer["choices"][0]["message"]["content"]
+        except (LookupError, TypeError) as exc:
+            cause = type(exc).__name__
+            raise ProviderError(f"{self.host} answered with no message ({cause}). {KEPT_RESULT}") from exc
+        if not isinstance(text, str):
+            raise ProviderError(f"{self.host} answered with a message that is no text. {KEPT_RESULT}")
+        return text
 
 
 def open_llm(spec: LlmSpec) -> LanguageModel:

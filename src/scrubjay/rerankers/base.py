@@ -64,16 +64,12 @@ class Reranker(Protocol):
         ...
 
 
-def _ignore_announcement(_: str) -> None:
-    """Do nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class RerankerSpec:
     """The settings of a reranker.
 
     Attributes:
-        kind: A key of `RERANKERS`.
+        kind: One of `RERANKERS`.
         scrub: Removes secrets from a text before it is sent.
         tokens: The static model's tokens, for ``features``; None where there is no such model.
         model_path: ONNX file of a cross-encoder.
@@ -99,8 +95,11 @@ class RerankerSpec:
     base_url: str = ""
     name: str = ""
     api_key: str = field(default="", repr=False)
-    announce: Callable[[str], None] = field(default=_ignore_announcement, repr=False, compare=False)
+    announce: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
     backoff: float = 0.1
+
+
+RERANKERS: Final = ("features", "cross-encoder", "http", "chat")
 
 
 def open_reranker(spec: RerankerSpec) -> Reranker:
@@ -109,38 +108,16 @@ def open_reranker(spec: RerankerSpec) -> Reranker:
     Raises:
         ConfigError: The kind is unknown, a setting is missing, or passages would cross a network in the clear.
     """
-    if spec.kind not in RERANKERS:
-        raise ConfigError(f"Reranker {spec.kind!r} is not one of {', '.join(RERANKERS)}.")
-    return RERANKERS[spec.kind](spec)
+    if spec.kind == "features":
+        from scrubjay.rerankers.lexical import LexicalReranker
 
+        return LexicalReranker(spec.tokens)
+    if spec.kind == "cross-encoder":
+        from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
 
-def _open_lexical(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.lexical import LexicalReranker
+        return CrossEncoderReranker(spec)
+    if spec.kind in ("http", "chat"):
+        from scrubjay.rerankers.remote import ChatReranker, HttpReranker
 
-    return LexicalReranker(spec.tokens)
-
-
-def _open_http(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.remote import HttpReranker
-
-    return HttpReranker(spec)
-
-
-def _open_cross_encoder(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
-
-    return CrossEncoderReranker(spec)
-
-
-def _open_chat(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.remote import ChatReranker
-
-    return ChatReranker(spec)
-
-
-RERANKERS: Final[dict[str, Callable[[RerankerSpec], Reranker]]] = {
-    "features": _open_lexical,
-    "cross-encoder": _open_cross_encoder,
-    "http": _open_http,
-    "chat": _open_chat,
-}
+        return HttpReranker(spec) if spec.kind == "http" else ChatReranker(spec)
+    raise ConfigError(f"Reranker {spec.kind!r} is not one of {', '.join(RERANKERS)}.")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
     Tokens: TypeAlias = "Callable[[Sequence[str]], tuple[NDArray[Any], list[NDArray[np.int64]]]]"
     """Texts -> a table of token vectors and the rows of each text in it."""
 
@@ -74,7 +72,10 @@ class LexicalReranker:
             return [None] * len(passages)
         texts = [text[:MAX_PASSAGE] for text in passages]
         near = self._meaning(question, texts, total)
-        wanted = _word_by_form(question)
+        wanted: dict[str, int] = {}
+        for place, group in enumerate(question.groups):
+            for form in group.forms:
+                wanted.setdefault(form, place)
         found: list[float | None] = []
         for text, meaning in zip(texts, near, strict=True):
             if time.monotonic() > until:
@@ -85,11 +86,9 @@ class LexicalReranker:
                 TermMatch(a, b, tuple({wanted[form] for form in forms}))
                 for a, b, forms in find_terms(text, wanted)
             ]
-            places = (
-                adjacency_score(matches, question.rarity),
-                position_score(matches, question.rarity) / total,
-            )
-            found.append(round(math.fsum((*places, meaning)), 6))
+            beside = adjacency_score(matches, question.rarity)
+            early = position_score(matches, question.rarity) / total
+            found.append(round(math.fsum((beside, early, meaning)), 6))
         return found
 
     def _meaning(self, question: RerankQuery, texts: Sequence[str], total: float) -> list[float]:
@@ -185,11 +184,3 @@ def best_window_score(likeness: NDArray[np.float32], weights: NDArray[np.float64
     size = min(WINDOW_TOKENS // WINDOW_STEP, steps.shape[1])
     windows = np.lib.stride_tricks.sliding_window_view(steps, size, axis=1).max(axis=2)
     return float(max(0.0, (weights[:, None] * windows).sum(axis=0).max()))
-
-
-def _word_by_form(question: RerankQuery) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for place, group in enumerate(question.groups):
-        for form in group.forms:
-            found.setdefault(form, place)
-    return found

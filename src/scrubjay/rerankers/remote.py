@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from scrubjay.errors import ConfigError, ProviderError
@@ -21,40 +21,48 @@ from scrubjay.rerankers.base import RerankerSpec, RerankQuery
 from scrubjay.text.display import escape_markup
 
 
-class OutboundFilter:
-    """Removes secrets from everything that a reranker sends, and announces the first request."""
+class RemoteReranker:
+    """Removes secrets from everything that is sent to a model, and announces the first request."""
 
-    def __init__(self, spec: RerankerSpec, host: str) -> None:
-        self._scrub = spec.scrub
-        self._announce: Callable[[str], None] | None = spec.announce
+    def __init__(self, spec: RerankerSpec) -> None:
+        if not spec.base_url or not spec.name:
+            missing = "model" if spec.base_url else "base_url"
+            raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
+        check_encrypted(spec.base_url, "[rerank]", "service")
+        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
         self._name = spec.name
-        self._host = host
+        self._redact = spec.scrub
+        self._announce = spec.announce
         self._first = threading.Lock()
 
-    def ready(self, question: str, passages: Sequence[str], longest: int) -> tuple[str, list[str]]:
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name} at {self.host})"
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def host(self) -> str:
+        return self._endpoint.host
+
+    def _redacted(self, question: str, passages: Sequence[str], longest: int) -> tuple[str, list[str]]:
         """Return the question and the first ``longest`` characters of each passage, redacted.
 
         Stored texts are redacted already, but a store can be older than a rule. Cut last: no half of a secret is left.
         """
-        asked = self._scrub(question)
+        query = self._redact(question)
         # A reranker's documents must not be empty.
-        texts = [self._scrub(text)[:longest].strip() or "-" for text in passages]
+        texts = [self._redact(text)[:longest].strip() or "-" for text in passages]
         with self._first:
             announce, self._announce = self._announce, None
         if announce is not None:
-            count = sum(map(len, texts)) + len(asked)
+            count = sum(map(len, texts)) + len(query)
             announce(
-                f"Sending a question and {len(texts)} passages ({count:,} characters) to {self._host} "
+                f"Sending a question and {len(texts)} passages ({count:,} characters) to {self.host} "
                 f"to be reranked by {self._name}; later ones go there too."
             )
-        return asked, texts
-
-
-def _check_service(spec: RerankerSpec) -> None:
-    if not spec.base_url or not spec.name:
-        missing = "model" if spec.base_url else "base_url"
-        raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
-    check_encrypted(spec.base_url, "[rerank]", "service")
+        return query, texts
 
 
 RERANK_PATH = "/rerank"
@@ -65,30 +73,13 @@ MAX_RERANK_PASSAGE = 8_000
 """Characters of a passage that are sent: about 2,000 tokens; the smallest common rerankers read 512, and cut."""
 
 
-class HttpReranker:
+class HttpReranker(RemoteReranker):
     """A model behind ``/rerank``; nothing is sent before the first query."""
-
-    def __init__(self, spec: RerankerSpec) -> None:
-        _check_service(spec)
-        self._name = spec.name
-        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
-        self._sending = OutboundFilter(spec, self._endpoint.host)
-
-    def __repr__(self) -> str:
-        return f"HttpReranker({self._name} at {self.host})"
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def host(self) -> str:
-        return self._endpoint.host
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        query, documents = self._sending.ready(question.text, passages, MAX_RERANK_PASSAGE)
+        query, documents = self._redacted(question.text, passages, MAX_RERANK_PASSAGE)
         body = {"model": self._name, "query": query, "documents": documents}
         answer = post_json(
             self._endpoint, RERANK_PATH, body, KEPT_ORDER, CallLimits(MAX_RERANK_ANSWER, deadline)
@@ -130,31 +121,19 @@ MAX_CHAT_ANSWER: Final = 1 << 16
 """Bytes of an answer: twenty times two hundred ids in a message."""
 
 
-class ChatReranker:
+class ChatReranker(RemoteReranker):
     """A language model behind ``/chat/completions``; nothing is sent before the first query."""
 
     def __init__(self, spec: RerankerSpec) -> None:
-        _check_service(spec)
+        super().__init__(spec)
         self._model = open_llm(LlmSpec(spec.base_url, spec.name, spec.api_key, spec.backoff))
-        self._sending = OutboundFilter(spec, self._model.host)
-
-    def __repr__(self) -> str:
-        return f"ChatReranker({self.name} at {self.host})"
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def host(self) -> str:
-        return self._model.host
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        asked, texts = self._sending.ready(question.text, passages, MAX_CHAT_PASSAGE)
+        query, texts = self._redacted(question.text, passages, MAX_CHAT_PASSAGE)
         shown = [{"id": number, "text": escape_markup(text)} for number, text in enumerate(texts, start=1)]
-        request = json.dumps({"question": escape_markup(asked), "passages": shown}, ensure_ascii=False)
+        request = json.dumps({"question": escape_markup(query), "passages": shown}, ensure_ascii=False)
         answer = self._model.complete(CHAT_TASK, request, deadline=deadline, max_bytes=MAX_CHAT_ANSWER)
         try:
             return list(scores_by_place(parse_named_ids(parse_json(answer), len(texts)), len(texts)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -22,14 +22,13 @@ from scrubjay.models.graph import (
     Category,
     Edge,
     Entity,
-    EntityRow,
     category_path,
     entity_from_row,
     find_categories,
     merge_entities,
     npmi,
 )
-from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
+from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter
 from scrubjay.models.reports import FetchReport, MemoryPage
 from scrubjay.models.views import (
     CategoryPage,
@@ -88,70 +87,71 @@ def fetch_memories(
         )
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
-    records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
-    found = _cut_to_window(reader, records, unknown, window)
-    return _with_evidence(reader, found) if window.evidence else found
-
-
-def _with_evidence(reader: Reader, fetched: FetchReport) -> FetchReport:
-    edges = reader.edges([record.id for record in fetched.records], ["derived_from"], limit=MAX_EVIDENCE)
-    held = reader.get(sorted({edge.dst for edge in edges}))
-    found: dict[str, tuple[Record, ...]] = {}
+    if path:
+        records, unknown = _by_lines(reader, path, lines)
+    else:
+        full, unknown = resolve_ids(reader, ids)
+        by_id = reader.get(full)
+        every = [one for memory in full for one in _with_neighbours(reader, by_id[memory], window.neighbours)]
+        records = list({record.id: record for record in every}.values())
+    shown: list[Record] = []
+    at, end = 0, window.offset + window.limit
+    for record in records:
+        first, last = max(window.offset - at, 0), end - at
+        if first < len(record.content) and last > 0:
+            shown.append(replace(record, content=record.content[first:last]))
+        at += len(record.content)
+    paths = full_paths(shown, reader.sources())
+    found = FetchReport(tuple(shown), paths, unknown, end if at > end else None)
+    if not window.evidence:
+        return found
+    edges = reader.edges([record.id for record in shown], ["derived_from"], limit=MAX_EVIDENCE)
+    sources = reader.get(sorted({edge.dst for edge in edges}))
+    evidence: dict[str, tuple[Record, ...]] = {}
     rules: dict[str, tuple[str, ...]] = {}
     for edge in edges:
-        if edge.dst in held:
-            source = replace(held[edge.dst], content=held[edge.dst].content[:EVIDENCE_LENGTH])
-            found[edge.src] = (*found.get(edge.src, ()), source)
+        if edge.dst in sources:
+            source = replace(sources[edge.dst], content=sources[edge.dst].content[:EVIDENCE_LENGTH])
+            evidence[edge.src] = (*evidence.get(edge.src, ()), source)
             rules[edge.src] = (*rules.get(edge.src, ()), edge.rule)
-    return replace(fetched, evidence=found, rules=rules)
-
-
-def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:
-    whole, unknown = resolve_ids(reader, ids)
-    found = reader.get(whole)
-    records = [record for memory in whole for record in _with_neighbours(reader, found[memory], neighbours)]
-    return list({record.id: record for record in records}.values()), unknown
+    return replace(found, evidence=evidence, rules=rules)
 
 
 def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """Return the full ids of ids or their shortest unique beginnings, and those that match none or several."""
-    whole: list[str] = []
+    full: list[str] = []
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
         matches = reader.complete(wanted, 2) if wanted else []
         if len(matches) == 1:
-            whole.append(matches[0])
+            full.append(matches[0])
         else:
             unknown.append(wanted)
-    return whole, tuple(unknown)
+    return full, tuple(unknown)
 
 
 def _by_lines(
     reader: Reader, path: str, lines: tuple[int, int] | None
 ) -> tuple[list[Record], tuple[str, ...]]:
-    for source, relative in _path_candidates(reader.sources(), path):
-        records = reader.passages(source.id, relative)
-        if records:
-            return [record for record in records if lines is None or _touches(record, lines)], ()
-    return [], (path,)
-
-
-def _touches(record: Record, lines: tuple[int, int]) -> bool:
-    place = record.place
-    return place is not None and place.line_start <= lines[1] and place.line_end >= lines[0]
-
-
-def _path_candidates(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
-    found = []
     given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
-    full = Path(os.path.abspath(given))
-    for source in sources:
-        root = Path(source.root)
-        if full.is_relative_to(root):
-            found.append((source, full.relative_to(root).as_posix()))
+    absolute = Path(os.path.abspath(given))
+    sources = reader.sources()
+    candidates = [
+        (source, absolute.relative_to(source.root).as_posix())
+        for source in sources
+        if absolute.is_relative_to(source.root)
+    ]
     if not given.is_absolute():
-        found += [(source, given.as_posix()) for source in sources]
-    return found
+        candidates += [(source, given.as_posix()) for source in sources]
+    for source, relative in candidates:
+        records = reader.passages(source.id, relative)
+        if records and lines is None:
+            return records, ()
+        if records and lines is not None:
+            first, last = lines
+            places = [(one, one.place) for one in records]
+            return [one for one, at in places if at and at.line_start <= last and at.line_end >= first], ()
+    return [], (path,)
 
 
 def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:
@@ -168,21 +168,6 @@ def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Re
         for other in reader.passages(place.source, place.path)
         if other.place is not None and other.place.ordinal in near
     ]
-
-
-def _cut_to_window(
-    reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: FetchWindow
-) -> FetchReport:
-    offset, limit = window.offset, window.limit
-    kept: list[Record] = []
-    at = 0
-    for record in records:
-        first, last = max(offset - at, 0), offset + limit - at
-        if first < len(record.content) and last > 0:
-            kept.append(replace(record, content=record.content[first:last]))
-        at += len(record.content)
-    paths = full_paths(kept, reader.sources())
-    return FetchReport(tuple(kept), paths, unknown, offset + limit if at > offset + limit else None)
 
 
 def page_memories(reader: Reader, wanted: SearchRequest, after: str) -> MemoryPage:
@@ -210,25 +195,23 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
     """Return a memory, whose record is in ``history``, with its document, edges, entities and neighbours."""
     record = history.memory
     sources = {source.id: source for source in reader.sources()}
-    around = (
-        fetch_memories(reader, [record.id], None, None, FetchWindow(neighbours, MAX_TEXT))
-        if neighbours
-        else None
-    )
+    around: tuple[Record, ...] = (record,)
+    if neighbours:
+        around = fetch_memories(reader, [record.id], None, None, FetchWindow(neighbours, MAX_TEXT)).records
     source = sources.get(record.place.source) if record.place is not None else None
     others = (*history.evidence, *history.derived, *history.supersedes, *history.superseded_by)
     others = (*others, *history.contradicts, *(event.other for event in history.events if event.other))
-    told = cite_memories(reader, list(dict.fromkeys(others))[:MAX_NAMED])
+    cited = cite_memories(reader, list(dict.fromkeys(others))[:MAX_NAMED])
     return MemoryView(
         memory=record,
         path=full_path(record, sources),
         source=source.description if source is not None else "",
-        around=around.records if around is not None else (record,),
+        around=around,
         links=memory_links(reader, record.id),
         concepts=_entities_of(reader, record.id),
         categories=_categories_of(reader, record.id),
         history=history,
-        named={place.id: place for place in told},
+        named={one.id: one for one in cited},
     )
 
 
@@ -243,11 +226,7 @@ def _entities_of(reader: Reader, memory: str) -> tuple[EntitySummary, ...]:
     edges = reader.edges([memory], ["references"], limit=MAX_ENTITIES)
     ids = [edge.dst for edge in edges]
     counts = reader.degrees("references", ids) if ids else {}
-    found = [
-        EntitySummary(one.id, one.name, one.aliases, one.kind, counts.get(one.id, 0))
-        for one in merge_entities(reader.concepts(ids))
-    ]
-    return tuple(sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id)))
+    return tuple(_entity_summaries(merge_entities(reader.concepts(ids)), counts))
 
 
 def _categories_of(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -280,12 +259,17 @@ def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
     """Return the visible entities whose name or alias contains ``query``, most referenced first, then by name."""
     counts = reader.degrees("references")
     part = _fold_name(query)
-    found = [
-        _entity_summary(concept, counts)
-        for concept in merge_entities(reader.concepts())
-        if any(part in _fold_name(name) for name in (concept.name, *concept.aliases))
+    named = [
+        entity
+        for entity in merge_entities(reader.concepts())
+        if any(part in _fold_name(name) for name in (entity.name, *entity.aliases))
     ]
-    return sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id))
+    return _entity_summaries(named, counts)
+
+
+def _entity_summaries(entities: Iterable[Entity], counts: Mapping[str, int]) -> list[EntitySummary]:
+    found = [_entity_summary(entity, counts) for entity in entities]
+    return sorted(found, key=lambda one: (-one.memories, one.name.casefold(), one.id))
 
 
 def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
@@ -312,10 +296,14 @@ def find_entity(reader: Reader, name: str) -> Entity:
     """
     wanted = _fold_name(name)
     prefix = name if len(name) > len(ENTITY_PREFIX) else None
-    held = reader.concept_rows()
+    known = reader.concept_rows()
     # Of a large dictionary only those that may be meant are made into objects, each with all of its rows.
-    meant = {row[0] for row in held if _row_matches(row, wanted) or (prefix and row[0].startswith(prefix))}
-    rows = merge_entities(entity_from_row(row) for row in held if row[0] in meant)
+    meant = {
+        row[0]
+        for row in known
+        if wanted in map(_fold_name, (row[2], *(row[3] or ()))) or (prefix and row[0].startswith(prefix))
+    }
+    rows = merge_entities(entity_from_row(row) for row in known if row[0] in meant)
     for fits in (
         lambda c: c.id == name,
         lambda c: c.name == name,
@@ -410,28 +398,26 @@ def category_page(reader: Reader, name: str) -> CategoryPage:
 
 def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
     """Return a memory's links in both directions: at most ten of each kind, heaviest first."""
-    found: list[tuple[Edge, str, str]] = [
-        (edge, "to", edge.dst) for edge in reader.edges([memory], MEMORY_EDGE_KINDS, limit=MAX_LINKS)
-    ]
-    found += [
-        (edge, "from", edge.src)
-        for edge in reader.edges([memory], MEMORY_EDGE_KINDS, inward=True, limit=MAX_LINKS)
-    ]
-    chosen_links: dict[tuple[str, str], tuple[Edge, str, str]] = {}
-    for item in sorted(found, key=lambda item: (item[0].kind, -item[0].weight, item[2], item[1] != "to")):
-        chosen_links.setdefault((item[0].kind, item[2]), item)
-    kept: dict[str, int] = {}
-    shown_links = []
-    for item in chosen_links.values():
-        kept[item[0].kind] = kept.get(item[0].kind, 0) + 1
-        if kept[item[0].kind] <= MAX_LINKS:
-            shown_links.append(item)
-    records = reader.get([other for _, _, other in shown_links])
+    every: list[tuple[Edge, str, str]] = []
+    for direction, inward in (("to", False), ("from", True)):
+        edges = reader.edges([memory], MEMORY_EDGE_KINDS, inward=inward, limit=MAX_LINKS)
+        every += [(edge, direction, edge.src if inward else edge.dst) for edge in edges]
+    every.sort(key=lambda link: (link[0].kind, -link[0].weight, link[2], link[1] != "to"))
+    unique: dict[tuple[str, str], tuple[Edge, str, str]] = {}
+    for link in every:
+        unique.setdefault((link[0].kind, link[2]), link)
+    shown: list[tuple[Edge, str, str]] = []
+    counts: Counter[str] = Counter()
+    for link in unique.values():
+        counts[link[0].kind] += 1
+        if counts[link[0].kind] <= MAX_LINKS:
+            shown.append(link)
+    records = reader.get([other for _, _, other in shown])
     return tuple(
         MemoryLink(
             other, e.kind, direction, e.weight, e.rule, e.origin == "given", memory_phrase(records[other])
         )
-        for e, direction, other in shown_links
+        for e, direction, other in shown
         if other in records
     )
 
@@ -440,10 +426,6 @@ def memory_phrase(record: Record) -> str:
     """Return a memory's abstract, else its beginning on one line."""
     text = " ".join((record.abstract or _LINE_MARK.sub("", record.content)).split())
     return text if len(text) <= PHRASE_LENGTH else text[:PHRASE_LENGTH].rsplit(" ", 1)[0] + "…"
-
-
-def _row_matches(row: EntityRow, wanted: str) -> bool:
-    return _fold_name(row[2]) == wanted or (row[3] is not None and wanted in map(_fold_name, row[3]))
 
 
 def _fold_name(name: str) -> str:
@@ -459,13 +441,14 @@ def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, .
     records = reader.get(ids)
     sources = {source.id: source for source in reader.sources()}
     found = []
-    for memory in ids:
-        if memory in records:
-            record = records[memory]
-            file = full_path(record, sources)
-            line = record.place.line_start if record.place is not None else 0
-            cited = f"{file}:{line}" if file is not None else record.id
-            found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
+    for record in (records[memory] for memory in ids if memory in records):
+        file = full_path(record, sources)
+        cited = (
+            f"{file}:{record.place.line_start}"
+            if file is not None and record.place is not None
+            else record.id
+        )
+        found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
     return tuple(found)
 
 
@@ -521,5 +504,5 @@ def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
     close = sorted(
         pairs, key=lambda pair: (-(pairs[pair] ** 2) / (degrees[pair[0]] * degrees[pair[1]]), pair)
     )
-    kept = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
-    return EntityNetwork(tuple(shown), kept, len(every), len(memories))
+    ties = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
+    return EntityNetwork(tuple(shown), ties, len(every), len(memories))

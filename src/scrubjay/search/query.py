@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
@@ -16,11 +16,12 @@ from typing import Final
 from scrubjay.models.dates import DAY, local_micros, to_local
 from scrubjay.models.records import NO_FILTER, Record
 from scrubjay.models.results import round_score
-from scrubjay.storage.interface import Reader, WordScores
+from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
 from scrubjay.text.display import escape_markup
 from scrubjay.text.language import is_general, is_uninformative
 from scrubjay.text.normalize import fold
+from scrubjay.text.paraphrase import word_set
 from scrubjay.text.snippets import best_snippet
 from scrubjay.text.temporal import TimeExpression, find_times
 from scrubjay.text.tokenizer import query_groups, split_words
@@ -167,25 +168,17 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
     places = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
     found: list[QueryTime] = []
     for span in find_times(query.text, to_local(now, zone)):
-        said = query.text[span.first : span.last]
-        read = resolve_time(span, said, zone)
+        read = resolve_time(span, query.text[span.first : span.last], zone)
         if read is not None and all(span.last <= first or last <= span.first for first, last in places):
             found.append(read)
     as_of = [one for one in found if one.relation == "as_of"]
+    alone = bool(found) and not (as_of or query.phrases or query.wished or query.excluded)
     return QueryMeaning(
         tuple(found),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
-        _asks_only_for_time(query, found),
+        alone and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
     )
-
-
-def _asks_only_for_time(query: ParsedQuery, found: Sequence[QueryTime]) -> bool:
-    if not found or query.phrases or query.wished or query.excluded:
-        return False
-    if any(one.relation == "as_of" for one in found):
-        return False
-    return all(is_general(word.text) for word in split_words(without_times(query.text, found)))
 
 
 def without_times(text: str, times: Sequence[QueryTime]) -> str:
@@ -215,14 +208,14 @@ def _describe_time(span: TimeExpression) -> str:
     else:
         first, last = span.start.date().isoformat(), (span.end - timedelta(days=1)).date().isoformat()
         after = span.end.date().isoformat()
-    said = {
+    bounded = {
         "before": f"before {first}",
         "until": f"until {last}",
         "since": f"from {first} on",
         "after": f"from {after} on",
         "as_of": f"what was true on {last}, not what was stored then",
     }
-    return said.get(span.relation, first if first == last else f"{first} to {last}")
+    return bounded.get(span.relation, first if first == last else f"{first} to {last}")
 
 
 MAX_EVENT_WORDS: Final = 6
@@ -237,36 +230,27 @@ _RELATION: Final = re.compile(
     r"(before|prior to|after|since|until|till|vor|nach|seit|bis(?: zu)?) ([^\W\d_]{2,8})) (?=\S)",
     re.I,
 )
-_ENGLISH = "the our my your his her their that this"
-_GERMAN = "dem der den die das"
 _POSSESSIVES = ("mein", "dein", "sein", "ihr", "unser", "eur", "euer", "jen", "dies")
-_ARTICLES: Final = frozenset(
-    (
-        *_ENGLISH.split(),
-        *_GERMAN.split(),
-        *(stem + end for stem in _POSSESSIVES for end in ("em", "er", "en", "e")),
-    )
-)
-_PREPOSITIONS = (
+_ARTICLES: Final = word_set("the our my your his her their that this dem der den die das") | {
+    stem + end for stem in _POSSESSIVES for end in ("em", "er", "en", "e")
+}
+_EVENT_JOINS: Final = word_set(
     "of to from in at by with on for into von vom zu zum zur nach mit in im am an aus auf für des der"
 )
-_EVENT_JOINS: Final = frozenset(_PREPOSITIONS.split())
 """Words over which the name of an event goes on: the migration *to* Postgres. What follows may also be the question's
 own, so that both readings are kept."""
-_VERBS = (
+_CLAUSE_STARTS: Final = word_set(
     "is are was were be been has have had will would can could may might must should ist sind war waren wird wurde "
     "wurden hat hatte haben hatten kann konnte"
 )
-_CLAUSE_STARTS: Final = frozenset(_VERBS.split())
 """Words behind which a sentence stands instead of a name."""
-_NOUNS = (
+_VAGUE_NOUNS: Final = word_set(
     "end beginning start time times moment fact rest day days week weeks weekend month months year years quarter hour "
     "hours minute minutes morning afternoon evening night date past future last next first second third other others "
     "same one ones way thing things ende anfang zeit tag tage tagen woche wochen wochenende monat monate monaten jahr "
     "jahre jahren quartal stunde stunden minuten morgen abend nacht datum nächste letzte erste zweite dritte andere "
     "anderen gleichen"
 )
-_VAGUE_NOUNS: Final = frozenset(_NOUNS.split())
 """Nouns that name no event that a memory could tell of by their help."""
 _NOT_TEMPORAL: Final = re.compile(
     r"(?:^|\s)(?:look(?:s|ed|ing)? after|named after|(?:frag(?:e|en|t|te|ten)|gefragt|such(?:e|en|t|te|ten)|gesucht|"
@@ -306,12 +290,8 @@ def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Ancho
     found: list[AnchorEvent] = []
     for match in _RELATION.finditer(text):
         fused, relation, article = match.groups()
-        led = (
-            _NOT_TEMPORAL.search(text[max(0, match.start() - _LOOKBEHIND) : match.end(2)])
-            if relation
-            else None
-        )
-        if led is not None or (article is not None and article.casefold() not in _ARTICLES):
+        before = text[max(0, match.start() - _LOOKBEHIND) : match.end(2)] if relation else ""
+        if _NOT_TEMPORAL.search(before) or (article is not None and article.casefold() not in _ARTICLES):
             continue
         event = _event_name(text, match, _RELATIONS[(relation or fused).casefold()], taken)
         if event is not None and all(event.last <= first or last <= event.first for first, last in taken):
@@ -404,9 +384,9 @@ def resolve_anchors(
         if found is None:
             continue
         times.append(replace(found, anchor=record.id))
-        asked = [group for word in event.core for group in query_groups(word, languages)]
-        said = escape_markup(best_snippet(record.content, asked, ANCHOR_MAX_SHOWN).text)
-        notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {said}).")
+        groups = [group for word in event.core for group in query_groups(word, languages)]
+        snippet = escape_markup(best_snippet(record.content, groups, ANCHOR_MAX_SHOWN).text)
+        notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {snippet}).")
     return replace(question, times=tuple(times), notes=tuple(dict.fromkeys(notes)))
 
 
@@ -421,32 +401,32 @@ def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime
 def _find_anchor(
     event: AnchorEvent, reader: Reader, languages: Sequence[str], as_of: int | None
 ) -> tuple[Record, int] | None:
-    asked = {word: query_groups(word, languages) for word in dict.fromkeys(event.whole)}
-    every = [group for found in asked.values() for group in found]
-    counted = reader.words(every, NO_FILTER)
+    groups = {word: query_groups(word, languages) for word in dict.fromkeys(event.whole)}
+    scored = reader.words([group for found in groups.values() for group in found], NO_FILTER)
     places, first = {}, 0
-    for word, found in asked.items():
+    for word, found in groups.items():
         places[word] = range(first, first + len(found))
         first += len(found)
-    hits = [hit.id for hit in counted.top(ANCHOR_MAX_HOLDERS)]
-    parts = dict(zip(hits, counted.parts(hits), strict=True))
+    memories = max(scored.memories, ANCHOR_MIN_MEMORIES)
+    least = ANCHOR_MIN_RARITY * idf(memories, 0)
+    rare = {
+        word
+        for word, place in places.items()
+        if any(scored.frequencies[at] and idf(memories, scored.frequencies[at]) >= least for at in place)
+    }
+    hits = [hit.id for hit in scored.top(ANCHOR_MAX_HOLDERS)]
+    parts = dict(zip(hits, scored.parts(hits), strict=True))
     for words in dict.fromkeys((event.whole, event.core)):
-        if not any(_is_rare(counted, places[word]) for word in words):
+        if rare.isdisjoint(words):
             continue
         scores = {
-            memory: round_score(math.fsum(given[at] for word in words for at in places[word]))
-            for memory, given in parts.items()
-            if all(_holds_word(given, places[word]) for word in words)
+            memory: round_score(math.fsum(own[at] for word in words for at in places[word]))
+            for memory, own in parts.items()
+            if all(_holds_word(own, places[word]) for word in words)
         }
         if scores:
             return _unambiguous(scores, event, reader, as_of)
     return None
-
-
-def _is_rare(counted: WordScores, place: range) -> bool:
-    memories = max(counted.memories, ANCHOR_MIN_MEMORIES)
-    least = ANCHOR_MIN_RARITY * idf(memories, 0)
-    return any(counted.frequencies[at] and idf(memories, counted.frequencies[at]) >= least for at in place)
 
 
 def _holds_word(given: Sequence[float], place: range) -> bool:
@@ -463,31 +443,19 @@ def _unambiguous(
     Memories that count time from the event themselves (an earlier question, too), and passages of undated files, do not
     date it.
     """
-    heads = reader.heads(list(scores))
-    records = reader.get(list(scores))
-    tellers = [
-        memory
-        for memory in scores
-        if memory in heads
-        and memory in records
-        and (as_of is None or heads[memory].at <= as_of)
-        and _has_date(records[memory])
-        and not _mentions_event(records[memory].content, event.core)
-    ]
-    tellers.sort(key=lambda memory: (-scores[memory], memory))
+    heads, records = reader.heads(list(scores)), reader.get(list(scores))
+
+    def dates_it(memory: str) -> bool:
+        if memory not in heads or memory not in records or (as_of is not None and heads[memory].at > as_of):
+            return False
+        record = records[memory]
+        text = " ".join(record.content[:ANCHOR_MAX_READ].split())
+        counts_from_it = any(set(event.core) <= set(other.whole) for other in find_events(text))
+        return (record.event is not None or record.place is None) and not counts_from_it
+
+    tellers = sorted(filter(dates_it, scores), key=lambda memory: (-scores[memory], memory))
     near = [memory for memory in tellers if scores[memory] >= ANCHOR_CLEAR_SHARE * scores[tellers[0]]]
     if not near:
         return None
     at = [heads[memory].at for memory in near]
     return (records[near[0]], at[0]) if max(at) - min(at) <= ANCHOR_AGREEMENT else None
-
-
-def _has_date(record: Record) -> bool:
-    return record.event is not None or record.place is None
-
-
-def _mentions_event(content: str, core: Iterable[str]) -> bool:
-    wanted = set(core)
-    return any(
-        wanted <= set(other.whole) for other in find_events(" ".join(content[:ANCHOR_MAX_READ].split()))
-    )
