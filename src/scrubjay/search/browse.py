@@ -50,11 +50,10 @@ from scrubjay.search.results import full_path, full_paths
 from scrubjay.storage.interface import Reader
 
 MAX_EVIDENCE = 20
-"""Pieces of evidence of one memory that are shown."""
+"""Most pieces of evidence shown with a memory."""
 EVIDENCE_LENGTH = 300
-"""Characters of each."""
 MAX_IDS = 20
-"""Ids of one call: an agent that wants more wants a search."""
+"""Most ids in one call: whoever needs more needs a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +184,10 @@ def page_memories(reader: Reader, wanted: SearchRequest, after: str) -> MemoryPa
 
 
 MAX_TEXT: Final = 2_000_000
-"""Characters of a memory and its neighbours that are shown: all of them, whatever a passage's size."""
+"""Most characters of a memory and its neighbours in a view: in practice all."""
 MAX_ENTITIES: Final = 50
 MAX_NAMED: Final = 100
-"""Memories of a history that are told in a line."""
+"""Most memories of a history that are cited in a line."""
 
 
 def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> MemoryView:
@@ -242,15 +241,15 @@ def _categories_of(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, .
 
 
 MAX_SAMPLED: Final = 2_000
-"""Memories of a concept from which its relations are counted: a share of .5 is then known to within .02."""
+"""Memories of an entity from which its relations are counted: a share of .5 is then known to within .02."""
 MIN_SUPPORT: Final = 2
-"""Memories that must refer to both: once is chance."""
+"""Least memories that refer to both entities: once is chance."""
 MAX_SHOWN: Final = 12
-"""Relations, and memories, of one page."""
+"""Most relations, and memories, on a page."""
 PHRASE_LENGTH: Final = 120
 """Characters of a memory's beginning where it has no abstract."""
 MAX_LINKS: Final = 10
-"""Links of one memory and kind, those that leave it and those that come counted together."""
+"""Most links of one memory and kind, both directions together."""
 LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 
@@ -470,13 +469,13 @@ def _category_summary(c: Category, depth: int, counts: Mapping[str, int]) -> Cat
 
 
 MAX_NETWORK_SAMPLE: Final = 3_000
-"""Memories of the share: a name that one in a hundred holds is met thirty times."""
+"""Size of the sample: an entity in one of a hundred memories is found thirty times."""
 SMALL_ENTITY: Final = 40
-"""Memories of a concept that are all looked at: fewer of them than a few would be in the share."""
+"""Entities with at most so many memories are counted from all of them: too few would be in the sample."""
 PAIRS_PER_ENTITY: Final = 3
-"""Ties that are shown, times the number of concepts: more cannot be told apart."""
+"""Ties shown per entity: more cannot be told apart."""
 MAX_ENTITIES_PER_MEMORY: Final = 40
-"""Concepts of one memory that are paired: a glossary ties everything to everything."""
+"""Memories with more entities are not counted: a glossary ties everything to everything."""
 
 
 def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:

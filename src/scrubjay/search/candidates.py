@@ -51,7 +51,7 @@ class ChannelWeight:
 
 
 MIN_COVERED: Final = 50
-"""Memories a backfilled model must cover (or all there are) before its mean and deviation say anything."""
+"""Memories a backfilled model must cover (or all there are) before its mean and deviation are meaningful."""
 
 
 def rank_by_vectors(
@@ -100,10 +100,10 @@ def rank_by_vectors(
 
 
 MIN_RESPELLED = 5
-"""Letters of a word that may be respelled: a shorter one is mostly a function word that the notes happen to lack,
-and has too many neighbours (when: then, hen)."""
+"""Shortest word that is respelled: shorter ones are mostly function words with too many neighbours (when: then,
+hen)."""
 MAX_RESPELLED = 100
-"""Letters of one: nobody mistypes a longer word, and a store asks for each of its trigrams."""
+"""Longest word that is respelled: nobody mistypes longer ones, and each of its trigrams is looked up."""
 
 
 def rank_by_respelling(
@@ -174,9 +174,9 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Emb
 
 
 ARCHIVED_MAX_HOLDERS: Final = 20
-"""Memories that may hold a word that is looked for so: what more of them hold, a digest holds too."""
+"""Most memories with an identifier for which the archive is searched; more common ones are in a digest, too."""
 MAX_ARCHIVED: Final = 50
-"""Archived memories that a word brings back."""
+"""Most archived memories that an identifier adds."""
 
 
 def allows_archived(plan: QueryPlan) -> bool:

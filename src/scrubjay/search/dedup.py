@@ -19,16 +19,16 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.paraphrase import NEGATIONS, content_vocabulary, content_words
 
 MIN_WORDS: Final = 2
-"""Words from which on texts are compared by what they say; of fewer, only equal ones are copies."""
+"""Shorter texts are duplicates only where they are equal."""
 MIN_CONTAINED_SHARE: Final = 0.5
-"""Share of a text that what stands in it must be to be its copy: one sentence of a page is found by itself."""
+"""Least share of a text that a contained text must be to be its duplicate."""
 SHINGLE_SIZE: Final = 4
-"""Words in a row by which the texts are found that may hold another; a shorter one is no sentence."""
+"""Consecutive words by which texts that may contain another are found."""
 _BOUNDING_WORDS: Final = NEGATIONS | frozenset(
     ("if", "unless", "until", "till", "when", "whenever", "would", "could", "should", "might", "may", "maybe", "only",
      "except", "perhaps", "instead", "?", "false", "wrong", "untrue", "incorrect", "longer", "former", "formerly")
 )  # fmt: skip
-"""Words that bound or take back what stands beside them: where one of them is left over, nothing is a copy."""
+"""Words that restrict or negate a sentence: a text is no duplicate where the other one has one of them in addition."""
 
 
 @dataclass(frozen=True, slots=True)

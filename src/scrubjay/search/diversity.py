@@ -19,13 +19,13 @@ from scrubjay.search.request import ResultCaps
 from scrubjay.text.paraphrase import content_vocabulary
 
 SIMILARITY_WEIGHT: Final = 1.0
-"""What the same words as a better candidate's take away, in deviations. Measured with .2, .5, 1 and 2: no set loses
-anything, MuSiQue's recall@5 gains .008 from 1 on (bench/LOG.md)."""
+"""Deviations that a candidate with the same words as a better one loses. With .2, .5, 1 and 2 no set loses anything;
+MuSiQue's R@5 gains .008 from 1 on (bench/LOG.md)."""
 MIN_SIMILARITY: Final = 0.5
-"""Share of words in common up to which nothing is taken. Without a floor, LongMemEval loses .025 of recall@5 and
-HotpotQA .005 of recall@10: what answers one question has words in common."""
+"""Similarity up to which nothing is lost. Without it LongMemEval loses .025 of R@5 and HotpotQA .005 of R@10: all
+answers to one question share words."""
 MAX_REORDERED: Final = 60
-"""Candidates that are compared, the best: each with each, and what stands further down is seldom read."""
+"""Candidates that are compared with each other, the best ones."""
 
 
 _BY_RANK: Final = attrgetter("standing")

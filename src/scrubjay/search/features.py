@@ -26,22 +26,22 @@ from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import TermGroup, terms_by_word
 
 TITLE_WEIGHT: Final = 3.0
-"""What a title that is the query adds, on z-scores: a heading's words find its file first .97 of the time on two
-trees (.87 by words alone), and no set falls (bench/LOG.md)."""
+"""Weight of the title match. On two trees the words of a heading find its file first .97 of the time (.87 by words
+alone), and no set falls (bench/LOG.md)."""
 LENGTH_WEIGHT: Final = 0.2
-"""What ``ln(1 + words / 100)`` takes away: a long memory has more windows, of which the best counts, and so
-more chances. Measured +.003 mean nDCG, none hurt; without the 100, short turns would be favoured too far."""
+"""Weight of the penalty ``ln(1 + words / 100)``: of a long memory the best of many windows counts. +.003 mean nDCG;
+without the 100, short turns gain too much."""
 LENGTH_SCALE: Final = 100.0
 PHRASE_WEIGHT: Final = 1.0
-"""What holding all that a sentence quotes adds: as much as being a deviation nearer."""
+"""Weight of containing all quotations of a sentence: one deviation."""
 PERSON_WEIGHT: Final = 0.3
-"""What a person's own turn adds over an assistant's: a memory is asked for what was said to it; what it
-answered is mostly restated. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535 (bench/LOG.md)."""
+"""Weight of a person's turn: an assistant's mostly restates. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535
+(bench/LOG.md)."""
 
 
 SPEAKER_WEIGHT: Final = 2.0
-"""What a turn adds that was said by the one whom the question names: of LoCoMo's questions with one speaker's name, 585
-of 612 turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
+"""Weight of a turn by the speaker that the question names: of LoCoMo's questions with one speaker's name, 585 of 612
+turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
 
 
 def add_text_features(
@@ -93,7 +93,7 @@ def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases:
 
 
 MIN_SPEAKER_NAME: Final = 2
-"""Letters of a name: an initial stands in too many questions by chance."""
+"""Shortest name that is recognised: an initial is in too many questions by chance."""
 
 
 def find_speaker(question: str, speakers: Collection[str]) -> str | None:
@@ -120,11 +120,10 @@ def find_speaker(question: str, speakers: Collection[str]) -> str | None:
 
 
 SESSION_SHARE: Final = 0.3
-"""What a turn without a word of its own is lent of the best score in its session. From .2 to .5 all alike: BEAM R@5
-.520 to .549, LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
+"""Share of its session's best score that a turn of no words borrows. From .2 to .5 alike: BEAM R@5 .520 to .549,
+LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
 SESSION_LENGTH_SCALE: Final = 100.0
-"""Words at which a turn borrows half as much, as from its neighbours. The same for all lengths: LongMemEval turns R@5
-.763 to .729."""
+"""Words at which a turn borrows half as much. Without it LongMemEval turns R@5 falls from .763 to .729."""
 
 
 def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[float]) -> None:
@@ -150,11 +149,11 @@ def _session_of(row: ScoredRow) -> str | None:
 
 
 NEIGHBOUR_SHARE: Final = 0.5
-"""What a turn without a word of its own borrows of its better neighbour's positive score."""
+"""Share of its better neighbour's positive score that a turn of no words borrows."""
 NEIGHBOUR_LENGTH_SCALE: Final = 100.0
-"""Words at which a turn borrows half as much: a long turn says itself what it is about. Measured: LoCoMo turns
-R@10 .587 to .647, BEAM R@5 .435 to .497, LongMemEval turns .853 to .878; the same for all lengths, or both
-neighbours' sum, hurts LongMemEval (bench/LOG.md)."""
+"""Words at which a turn borrows half as much: a long turn needs no context. LoCoMo turns R@10 .587 to .647, BEAM R@5
+.435 to .497, LongMemEval turns .853 to .878; without it, or with both neighbours' sum, LongMemEval loses
+(bench/LOG.md)."""
 
 
 def add_neighbour_feature(
@@ -172,12 +171,12 @@ def add_neighbour_feature(
 
 
 AGE_WEIGHT: Final = 0.15
-"""What a memory as old as time has lost by age, on z-scores: a tenth of what lies between a match and a chance hit.
-LongMemEval turns R@5 .785 to .798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
+"""Most that age takes away: a tenth of the distance between a match and a chance hit. LongMemEval turns R@5 .785 to
+.798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
 STRENGTH_WEIGHT: Final = 0.5
-"""What a memory loses that is called wrong for ever: it falls behind its equals, an exact hit stays one."""
+"""Most that negative feedback takes away: it decides among equals, an exact hit stays one."""
 CONFIDENCE_WEIGHT: Final = 0.3
-"""What a memory loses of which nothing is sure."""
+"""Most that low confidence takes away."""
 HALF_LIFE: Final = {
     "crystal": 365.0,
     "facet": 730.0,
@@ -187,7 +186,7 @@ HALF_LIFE: Final = {
     "procedural": 730.0,
     "semantic": 730.0,
 }
-"""Days after which half of what age can take is taken: what was seen fades first, what was learned last."""
+"""Days after which half of the age penalty applies: observations fade first, lessons last."""
 
 
 def add_decay(rows: ScoreTable, now: int) -> None:
@@ -231,9 +230,8 @@ def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
 
 
 DATE_WEIGHT: Final = 1.0
-"""What lying in the time that is asked about adds, on z-scores: as much as being a deviation nearer, which no chance
-hit makes up for. LoCoMo's 68 questions with a time R@5 .347 to .533, LongMemEval's 19 .626 to .679; 1.5 gives LoCoMo no
-more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
+"""Weight of lying in the time asked about: one deviation. LoCoMo's 68 questions with a time R@5 .347 to .533,
+LongMemEval's 19 .626 to .679; 1.5 gives LoCoMo at most .01 more and takes from LongMemEval (bench/LOG.md)."""
 
 
 def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
@@ -255,20 +253,16 @@ def date_proximity(at: int, meant: QueryTime) -> float:
 
 
 MAX_PER_TIER: Final = 50
-"""Candidates of one tier, or as many as results are wanted: no tier takes all the places in what later stages read."""
+"""Most candidates of one tier, or the results wanted if more: no tier takes all places in later stages."""
 TIER_WEIGHT: Final = 0.5
-"""What a tier gains whose weight is doubled, on z-scores, and loses when it is halved: a logarithm, so that a weight
-means the same for a strong match and for a weak one, and can turn no sign."""
+"""What a tier gains if its weight is doubled, and loses if halved: logarithmic, so it means the same at any score."""
 CERTAINTY_WEIGHT: Final = 0.15
-"""What a crystal or a fact gains that is surely so: what was distilled of several stands before one of its pieces that
-matches as well. As much as age takes at most, so that it decides between near equals only."""
+"""What a certain crystal or fact gains over the pieces it was distilled from: as much as age takes at most."""
 CERTAIN_ABOVE: Final = 0.85
-"""Confidence above which it is: three independent sources (two make .85), or a person that says so."""
+"""Confidence above which it is certain: three independent sources (two give .85), or a person's word."""
 DISTILLED_TIERS: Final = frozenset(("crystal", "semantic"))
-"""Tiers of which what is sure gains."""
 PROJECT_WEIGHT: Final = 0.3
-"""What a memory of the project one is in gains: as much as a person's own turn over an assistant's. A better match of
-another project still stands before it."""
+"""What a memory of the caller's project gains: as much as a person's turn over an assistant's."""
 _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 

@@ -57,17 +57,17 @@ def to_candidates(rows: ScoreTable) -> list[Candidate]:
 
 
 BM25_WEIGHT: Final = 0.3
-"""BM25's weight on z-scores. The mean over the dev sets is flat (±.002) from .2 to .35."""
+"""Weight of BM25's z-score. The mean over the dev sets is flat (±.002) from .2 to .35."""
 BASE_ALONE_WEIGHT: Final = 0.4
-"""The base model's weight while no backfilled model takes part."""
+"""Weight of the base model where no backfilled model takes part."""
 PASSAGE_WEIGHTS: Final = (0.2, 0.6)
 """Weights of the base model and of the backfilled ones for a passage."""
 TURN_WEIGHTS: Final = (0.4, 0.4)
 """The same for a turn of a conversation: MiniLM alone prefers the long answer to the short fact."""
 RESPELLED_WEIGHT: Final = 0.15
-"""Respelled words weigh half of words found as they were asked for."""
+"""Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
-"""Passages of BM25 that a model is held against; 1 to 10 give the same."""
+"""BM25's best passages by which a model's agreement is measured; 1 to 10 give the same."""
 LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
 
@@ -116,9 +116,9 @@ def agreement(ranking: Ranking, words: Ranking | None) -> float:
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
 PREDICTED_CORRELATION: Final = 0.55
-"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets): what the base model foretells of
-one that has not embedded a memory yet. Without it, waiting memories sink: with half of them waiting, R@5 is
-.708, and .766 without the model at all."""
+"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets), for memories that a backfilled model has
+not embedded yet. Without it such memories sink: with half of them pending R@5 is .708, and .766 without the model at
+all."""
 
 
 def candidate_ids(rankings: Sequence[Ranking]) -> list[str]:

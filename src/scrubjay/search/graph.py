@@ -38,8 +38,7 @@ EDGE_WEIGHTS: Final[Mapping[str, float]] = {
     "references": 0.8,
     "related_to": 0.8,
 }
-"""What a step of each kind leaves, times the edge's own weight. What took a memory's place belongs to its story as
-the memory does; what merely stands beside it, or shares a name with it, less so."""
+"""Share of a score that a step of each kind carries, times the edge's own weight."""
 
 
 def reference_weight(weight: float) -> float:
@@ -63,15 +62,15 @@ def entity_weight(held: int, memories: int) -> float:
 
 
 MAX_SEEDS: Final = 5
-"""Hits that paths lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
+"""Hits that paths lead on from. 3 and 8 give the same within .01 (bench/LOG.md)."""
 MAX_FAN_OUT: Final = 16
-"""Concepts of one hit that are followed, the heaviest."""
+"""Most entities of one hit that are followed, the heaviest."""
 MAX_FOLLOWED: Final = 48
-"""Concepts that are followed in all, those that say most."""
+"""Most entities that are followed in all."""
 HUB_SIZE: Final = 50
-"""Memories from which on a concept is not followed: 200 give the same, and cost four times as much."""
+"""Entities with more memories are not followed: 200 gives the same at four times the cost."""
 MIN_NAME_LENGTH: Final = 3
-"""Letters of a title that is looked for: a shorter one stands in any text."""
+"""Shortest title that is looked for: shorter ones are in any text."""
 _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 
@@ -184,17 +183,15 @@ def _title_name(title: str) -> str:
 
 
 GRAPH_WEIGHT: Final = 2.0
-"""What a sure and rare path adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
-of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
-that are said again and again, and their neighbours lead on."""
+"""What a certain and rare path adds to a passage. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets of questions
+with one answer fall (bench/LOG.md). Turns get nothing: BEAM loses .05 of R@5 by names that recur, and they have
+neighbours."""
 MAX_CLOSING: Final = 0.9
-"""Share of the distance to the hit that it began with which a second step closes at most: it stands behind that, and
-among several the better by itself is first."""
+"""Most of the distance to its seed that a path closes, so that the second step stays behind the first."""
 COMPLETE_SHARE: Final = 0.8
-"""Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
-nothing that it does not hold, and no second step is taken."""
+"""Share of the question's idf in the best hit above which paths count less; at 1 no path is followed."""
 MAX_NEW: Final = 20
-"""Memories that only the graph finds, the best, that are scored."""
+"""Most memories that only the graph finds."""
 
 
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]

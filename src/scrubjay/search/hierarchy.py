@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 
 GATE_SHARE: Final = 0.7
-"""Least score of a category, as a share of a memory's: it stands for many, so it says less of each."""
+"""Least score of a category as a share of a memory's least: it stands for many memories."""
 MIN_SEEDS: Final = 20
 SEEDS_PER_RESULT: Final = 4
-"""Categories that the descent begins with, the best: so many for each result wanted, or the least."""
+"""Categories that the descent begins with, the best: so many for each result wanted, at least `MIN_SEEDS`."""
 PATIENCE: Final = 3
-"""Categories in a row that may change none of the first results before the descent ends."""
+"""Consecutive categories without a change among the first results that end the descent."""
 MAX_MEMBERS: Final = 200
-"""Memories of one category that are scored, those that belong to it most, besides the query's own candidates."""
+"""Most memories of one category that are scored, the heaviest, besides the query's own candidates."""
 MAX_CACHED_PHRASES: Final = 10_000
-"""Phrases whose vectors are kept in memory, 10 MB at 256 dimensions; one more, and all are made anew."""
+"""Phrases whose vectors are cached, 10 MB at 256 dimensions."""
 _PHRASE_VECTORS: Final[dict[tuple[str, str], NDArray[np.float32]]] = {}
 
 

@@ -16,18 +16,16 @@ from scrubjay.search.candidates import ScoreCache
 from scrubjay.search.fusion import best_first
 
 REFERRER_SHARE: Final = 0.8
-"""What the referrer's score weighs; what is left is for the linked memory's own."""
+"""Weight of the referrer's score; the rest is the linked memory's own."""
 LINK_KINDS: Final = ("links", "similar")
 LINK_FAN_OUT: Final = 10
-"""Links of each kind and direction that are followed from one memory, the heaviest first: as many as are made of one
-memory by themselves."""
+"""Most links of each kind and direction followed from one memory, the heaviest: as many as are made automatically."""
 MAX_REFERRERS: Final = 50
-"""Memories of each hop that the next one starts from, the best first."""
+"""Memories of each hop that the next one starts from, the best."""
 INWARD_SHARE: Final = 0.8
-"""What is left of a link that is followed against its direction: who names a page says less of it than it says of
-what it names."""
+"""Weight of a link followed against its direction."""
 LINK_HUB_SIZE: Final = 2_000
-"""Links to a memory above which it is not asked who links to it: what all name says nothing of who names it."""
+"""Memories with more links are not followed backwards."""
 
 
 @dataclass(frozen=True, slots=True)

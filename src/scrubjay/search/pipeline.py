@@ -80,16 +80,15 @@ if TYPE_CHECKING:
     from scrubjay.search.rerank import RerankOptions
 
 DEPTH_FACTOR: Final = 8
-"""Times as many hits are read of each channel, where those at hand leave an answer short."""
+"""Factor by which channels are read deeper where an answer is short."""
 MAX_DEPTH: Final = 3_200
-"""Most hits read of a channel, however many duplicates there are: this bounds the work."""
+"""Most hits read of a channel: this bounds the work."""
 NEIGHBOUR_FACTOR: Final = 3
-"""Candidates read for each result where neighbouring turns join a better one: so many of them mostly do."""
+"""Candidates read for each result where neighbouring turns join a better one."""
 SESSION_DEPTH: Final = 400
-"""Hits of a channel from which conversations are ranked: of each, more than its best turn is wanted."""
+"""Hits of a channel from which conversations are ranked: more than the best turn of each is needed."""
 MIN_SHARE: Final = 0.5
-"""Least score of a memory that a link or a category brings in, as a share of the best score; a threshold
-replaces it."""
+"""Least score of a memory added by a link or a category, as a share of the best; a threshold replaces it."""
 
 
 @dataclass(frozen=True, slots=True)

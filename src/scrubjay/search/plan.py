@@ -28,9 +28,9 @@ PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
     "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
     "router": ("raw", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
 }
-"""Fusions of other systems, by the weights they publish (see docs/ranking.md)."""
+"""Fusions of other systems, with the weights they publish (docs/ranking.md)."""
 WEIGHTED_DEFAULTS: Final[Mapping[str, float]] = {"bm25": 0.3, "vector": 0.7, "ngram": 0.1}
-"""Fixed weights on z-scores: the best fixed ones over eight sets (design notes, .749 mean recall)."""
+"""Fixed weights on z-scores: the best over eight sets (.749 mean recall)."""
 DEFAULT_WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {
     "rrf": {"bm25": 1.0, "vector": 1.0, "ngram": 0.5},
     "raw": PRESETS["router"][1],
@@ -73,13 +73,11 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
 
 
 MAX_GROUPS: Final = 64
-"""Query words that are looked up: the rarest. A pasted page says no more with the rest."""
+"""Most query words that are looked up, the rarest: a pasted page says no more with the rest."""
 MAX_UNKNOWN: Final = 16
-"""Query words that nobody holds and that are respelled: each costs a look at the vocabulary, and what has more
-of them is a pasted page, not a slip."""
+"""Most unknown words that are respelled: each costs a vocabulary look-up, and more of them are a pasted page."""
 MAX_POSTINGS: Final = 400_000
-"""Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
-ones remain, since they cost the most and say the least."""
+"""Most postings read for one query; beyond, the commonest words are dropped while rarer ones remain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +121,10 @@ class QueryPlan:
 
 
 DEFAULT_STATUSES: Final = NO_FILTER.statuses
-"""Statuses of memories that are searched where the caller named none."""
 MIN_DEPTH: Final = 50
-"""Hits a channel gives at least: as good as all of them; 24 cost LoCoMo .02 of R@10 (bench/LOG.md)."""
+"""Least hits of a channel: as good as all of them; 24 costs LoCoMo .02 of R@10 (bench/LOG.md)."""
 VERIFIED_DEPTH: Final = 400
-"""Hits a channel gives when phrases, exclusions or another time will throw some away."""
+"""Least hits of a channel where phrases, exclusions or another time will remove some."""
 
 
 def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:

@@ -27,20 +27,19 @@ from scrubjay.text.temporal import TimeExpression, find_times
 from scrubjay.text.tokenizer import query_groups, split_words
 
 MAX_QUERY_LENGTH: Final = 4_000
-"""Characters of a query that are read, on every surface: what is longer is a pasted text with a question before it."""
+"""Characters of a query that are read: a longer one is a pasted text with a question before it."""
 MAX_PHRASES: Final = 8
-"""Quoted parts that results are held to, and parts that they must not hold: more of them stand in pasted code, and each
-is looked for in every candidate."""
+"""Most quoted, and most excluded, parts: pasted code has more, and each is looked for in every candidate."""
 MIN_SENTENCE_WORDS: Final = 4
-"""Words beside its quotes from which on a query is a sentence that quotes something, not a search for the quote:
-half of HotpotQA's evidence does not hold what its question quotes."""
+"""Words outside the quotes from which on a query is a sentence that quotes, not a search for the quote: half of
+HotpotQA's evidence does not contain the question's quotation."""
 _QUOTED: Final = '"([^"]*)"|[“„]([^“”„]*)[“”]|«([^«»]*)»|»([^«»]*)«|「([^「」]*)」'
-"""Quotes as keyboards and word processors of several languages set them; no other mark stands for one of these."""
+"""Quotes as keyboards and word processors of several languages set them."""
 _QUOTED_PART: Final = re.compile(rf'(?<!\S)-(?:{_QUOTED})|{_QUOTED}|(?<!\S)-([^\s"“„«»「-][^\s"]*)')
 _SEARCHABLE: Final = re.compile(r"[^\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
-"""What can be looked for: a letter, a digit, a picture. To a model, marks alone are near to anything."""
+"""A letter, digit or picture: to a model, punctuation alone is near to anything."""
 _QUOTE_FORMS: Final = 5
-"""Forms of quotes, each with a group in the expression: first of what is excluded, then of what is wanted."""
+"""Forms of quotes, each a group in the expression: first of exclusions, then of phrases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +218,7 @@ def _describe_time(span: TimeExpression) -> str:
 
 
 MAX_EVENT_WORDS: Final = 6
-"""Telling words of an event that are read: whoever needs more describes it, and names it no longer."""
+"""Most informative words of an event's name."""
 _RELATIONS: Final = {
     "before": "before", "prior to": "before", "after": "after", "since": "since", "until": "until", "till": "until",
     "vor": "before", "nach": "after", "seit": "since", "bis": "until", "bis zu": "until", "bis zum": "until",
@@ -237,13 +236,12 @@ _ARTICLES: Final = word_set("the our my your his her their that this dem der den
 _EVENT_JOINS: Final = word_set(
     "of to from in at by with on for into von vom zu zum zur nach mit in im am an aus auf für des der"
 )
-"""Words over which the name of an event goes on: the migration *to* Postgres. What follows may also be the question's
-own, so that both readings are kept."""
+"""Words over which an event's name may go on (the migration *to* Postgres) or end: both readings are kept."""
 _CLAUSE_STARTS: Final = word_set(
     "is are was were be been has have had will would can could may might must should ist sind war waren wird wurde "
     "wurden hat hatte haben hatten kann konnte"
 )
-"""Words behind which a sentence stands instead of a name."""
+"""Words that begin a clause instead of a name."""
 _VAGUE_NOUNS: Final = word_set(
     "end beginning start time times moment fact rest day days week weeks weekend month months year years quarter hour "
     "hours minute minutes morning afternoon evening night date past future last next first second third other others "
@@ -251,13 +249,13 @@ _VAGUE_NOUNS: Final = word_set(
     "jahre jahren quartal stunde stunden minuten morgen abend nacht datum nächste letzte erste zweite dritte andere "
     "anderen gleichen"
 )
-"""Nouns that name no event that a memory could tell of by their help."""
+"""Nouns that name no particular event."""
 _NOT_TEMPORAL: Final = re.compile(
     r"(?:^|\s)(?:look(?:s|ed|ing)? after|named after|(?:frag(?:e|en|t|te|ten)|gefragt|such(?:e|en|t|te|ten)|gesucht|"
     r"benannt) nach|(?:angst|respekt|warn(?:e|en|t|te|ten)|gewarnt|schütz(?:e|en|t|te|ten)|geschützt) vor)$",
     re.I,
 )
-"""Words with which *after*, *nach* and *vor* speak of no time."""
+"""Words after which *after*, *nach* and *vor* are not temporal."""
 _LOOKBEHIND: Final = 24
 """Characters before the relation in which such a word is looked for."""
 _EVENT_CHUNK: Final = re.compile(r"\S+")
@@ -337,20 +335,20 @@ def _event_words(text: str, start: int, taken: Sequence[tuple[int, int]]) -> Ite
 
 
 MAX_ANCHORS: Final = 2
-"""Events of one question that are looked for, each by one look at the words: nobody counts from three."""
+"""Most events of one question that are looked for."""
 ANCHOR_MAX_HOLDERS: Final = 50
-"""Memories that hold an event's words, the best, of which its time is taken."""
+"""Best memories with an event's words that may date it."""
 ANCHOR_MIN_RARITY: Final = 0.5
-"""Share of the greatest idf from which on a word is rare: about the root of all memories may hold it. An event none of
-whose words is rare is none that one memory tells of."""
+"""Share of the greatest idf from which on a word is rare: held by about the root of all memories. An event needs
+one."""
 ANCHOR_MIN_MEMORIES: Final = 200
-"""Memories that a store is taken to hold at least, for that: among ten memories a word in three of them is rare."""
+"""Least size that is assumed of a store: among ten memories a word in three of them is rare."""
 ANCHOR_CLEAR_SHARE: Final = 0.8
-"""Share of the best one's score from which on another memory may as well be the one that tells of the event."""
+"""Share of the best score from which on another memory may report the event as well."""
 ANCHOR_AGREEMENT: Final = 7 * DAY
-"""Within which the times of all that may be the one must lie: what is told of for a week happened then."""
+"""Span within which the times of all such memories must lie: reports of a week are of one event."""
 ANCHOR_MAX_READ: Final = 4_000
-"""Characters of a memory in which it is looked whether it counts from the event itself: more than a passage has."""
+"""Characters of a memory that are searched for the same event expression: more than a passage has."""
 ANCHOR_MAX_SHOWN: Final = 60
 """Characters of the memory that a note quotes."""
 

@@ -34,12 +34,12 @@ from scrubjay.text.normalize import latin_share
 from scrubjay.text.tokenizer import index_terms, split_words, terms_by_word
 
 NAME_FACTOR: Final = 2.0
-"""What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
+"""Weight of a name or a number over another word of the same rarity."""
 MIN_STORE_SIZE: Final = 200
-"""Memories that a store is taken to hold at least: in one of three memories every word is common, and one that none of
-them holds would outweigh all others."""
+"""Least size that is assumed of a store: among three memories every word is common, and an unknown one outweighs
+all."""
 RARE_SHARE: Final = 0.5
-"""Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
+"""Share of the greatest idf from which on an identifier is rare: held by about the root of all memories."""
 
 
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
@@ -83,16 +83,15 @@ def known_terms(terms: TermRanking | None) -> set[str]:
 
 
 RESPELLED_SHARE: Final = 0.5
-"""What a word counts that is held in another spelling alone, as in the ranking (`RESPELLED_WEIGHT`)."""
+"""Weight of a word in another spelling, as in the ranking (`RESPELLED_WEIGHT`)."""
 PROPAGATED_SHARE: Final = 0.8
-"""What the relevance of what led to a memory weighs in its own, where that is more: as in its score (`REFERRER_SHARE`).
-The second step to an answer shares few words with the question."""
+"""Weight of a referrer's relevance, as of its score (`REFERRER_SHARE`): a second step shares few words with the
+question."""
 TURN_SHARE: Final = 0.5
-"""Share of the threshold that a turn of a conversation must come to: what answers a question about somebody's life
-often shares no word with it, and a wrong silence there is worse than a weak answer. Of 60 questions of LongMemEval two
-were met with silence without it (bench/LOG.md)."""
+"""Share of the threshold that applies to turns: an answer about somebody's life often shares no word with the question.
+Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
-"""The model whose cosines are known: what another model's mean, nobody has measured."""
+"""The model whose cosines were calibrated."""
 SECOND_CHANNEL: Final = "vector:all-MiniLM-L6-v2"
 
 
@@ -166,7 +165,7 @@ FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
     "near": lambda own: own.latin * (own.near or 0.0),
     "second": lambda own: own.latin * (own.second or 0.0),
 }
-"""What the regression reads. Of other letters the models find all alike, so that words alone are believed there."""
+"""The inputs of the regression. For other than Latin letters only words count: the models find all such texts alike."""
 
 
 @cache
@@ -284,11 +283,11 @@ def propagate_relevance(
 
 
 FIRST_RESULTS: Final = 5
-"""Memories of an answer of which one must be likely enough: how much was asked for must not decide it."""
+"""First memories of which one must be likely enough, whatever the limit."""
 
 CLOSE_SHARE: Final = 0.1
-"""Share of the best relevance from which on a memory is evidence beside it: a context of a mixed store takes 629 tokens
-instead of 769 and loses none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
+"""Share of the best relevance from which on a memory is injected beside it: contexts of a mixed store have 629 tokens
+instead of 769 and lose none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
 
 
 def decide_abstention(
@@ -336,16 +335,16 @@ def confident_only(
 
 
 COMPARED_PASSAGES: Final = 5
-"""Passages, the best by score, that a turn is compared with: what a deeper one is likelier by is chance."""
+"""Best passages that a turn is compared with: deeper ones are more relevant only by chance."""
 MAX_READ_TURNS: Final = 50
-"""Turns, the best, that are read to see whether they only ask: as many as a reranker looks at."""
+"""Best turns that are checked for being questions."""
 ASKING_SHARE: Final = 0.5
-"""Share of its words that a turn holds outside of its questions, below which it asks."""
+"""Share of the query's words outside its questions below which a turn only asks."""
 MAX_OWN_WORDS: Final = 3
-"""Words of its own up to which a question asks the same: what holds more tells details, and of BEAM's evidence half is
-such questions (R@5 .548, .286 where every question counts; bench/LOG.md)."""
+"""Most own words of a question that asks the same: a longer one gives details, and half of BEAM's evidence is such
+questions (R@5 .548, .286 where every question counts; bench/LOG.md)."""
 TURN_GAP: Final = 1e-5
-"""What a turn stays behind a memory that goes before it, at least."""
+"""Least distance of a turn to a memory that is placed before it."""
 
 
 def order_turns(

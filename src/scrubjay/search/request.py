@@ -13,9 +13,9 @@ from scrubjay.models.records import STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
 
 MAX_LINK_HOPS: Final = 5
-"""Hops over links: each looks at up to ten links of each of up to fifty memories, both ways."""
+"""Most hops over links: each follows up to ten links of each of up to fifty memories, both ways."""
 MAX_LEVELS: Final = 10
-"""Levels of categories: folders and headings are seldom deeper."""
+"""Most levels of categories: folders and headings are seldom deeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,6 @@ class ExpansionOptions:
 
 
 NO_EXPANSION: Final = ExpansionOptions()
-"""Nothing beyond the channels' hits."""
 
 
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
@@ -53,7 +52,7 @@ AUTO: Final = "auto"
 MAX_SNIPPET: Final = 20_000
 MAX_WEIGHT: Final = 1_000
 CONFIDENCE_FLOOR: Final = 0.3
-"""Memories of less confidence are guesses, and no default results: the floor of agentmemory, whose tiers these are."""
+"""Memories of less confidence are guesses and no results by default: the floor of agentmemory."""
 
 Moment = str | datetime | None
 

@@ -29,9 +29,9 @@ class ResultGroup:
 
 
 SECOND_TURN_SHARE: Final = 0.5
-"""What the second best turn of a conversation adds of its score. LoCoMo hit@1 .632 with the best turn alone, .645
-with half of the second, .632 with all of it, nDCG .745, .749, .739; LongMemEval .945, .946, .933; more turns, sums
-that fall off as 1/n and log-sum-exp are no better or worse (bench/LOG.md)."""
+"""Share of its second best turn's score that a conversation gains. LoCoMo hit@1 .632 with none, .645 with half, .632
+with all of it, nDCG .745, .749, .739; LongMemEval .945, .946, .933; more turns, or other sums, are no better
+(bench/LOG.md)."""
 MAX_SESSION_TURNS: Final = 3
 """Turns of a conversation that are shown: its best, and two more."""
 
@@ -54,9 +54,9 @@ def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]
 
 
 MAX_TURNS: Final = 21
-"""Turns from which on a result takes no more in on account of others beside it; one alone has as many at most."""
+"""Most turns shown with a result on account of others beside it: as many as one alone has."""
 TURN_SNIPPET: Final = 300
-"""Characters of a turn that is shown with a result: enough to see what was spoken of; `get` has it whole."""
+"""Characters of a turn shown with a result; `get` returns all of it."""
 
 TurnPlace = tuple[str, int]
 """A conversation, and a turn of it."""
@@ -125,9 +125,9 @@ def _turn_place(record: Record) -> TurnPlace | None:
 
 
 MAX_EVIDENCE = 5
-"""Ids of evidence in one result; `get` and `history` name all."""
+"""Most ids of evidence in a result; `get` and `history` return all."""
 SESSION_LABEL_LENGTH = 12
-"""Characters of a session's name that tell it from the others in a list."""
+"""Characters of a session's name that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class ResultDetails:
 
 NO_DETAILS: Final = ResultDetails()
 MAX_COPIES = 5
-"""Ids of copies in one result; all are counted."""
+"""Most ids of duplicates in a result; all are counted."""
 
 
 def build_results(

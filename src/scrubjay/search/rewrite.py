@@ -26,19 +26,18 @@ INSTRUCTIONS: Final = (
     "for you. Answer with the question alone, on one line, without quotes and without explanation. If it is "
     "understandable by itself, repeat it."
 )
-"""What the model is told to do."""
 MAX_HISTORY_TURNS: Final = 12
-"""Turns that are sent, the last ones: what a question leaves out was mostly said just before it."""
+"""Last turns that are sent: what a question leaves out was mostly said just before it."""
 MAX_TURN_LENGTH: Final = 1_000
-"""Characters of one turn; of a longer one its beginning and its end."""
+"""Most characters of one turn: its beginning and its end."""
 MAX_HISTORY_LENGTH: Final = 6_000
-"""Characters of all turns together, the last ones first: a model on a CPU reads that many within the deadline."""
+"""Most characters of all turns, the last first: a model on a CPU reads that many within the deadline."""
 MAX_QUESTION_LENGTH: Final = 1_000
-"""Characters of a question that may be rewritten; a longer one says itself what it is about."""
+"""Longest question that is rewritten; a longer one needs no context."""
 MAX_REWRITTEN_LENGTH: Final = 400
-"""Characters that a rewriting may have, and at least as many as the question and half as many again."""
+"""Most characters of a rewriting, or half as many again as the question has."""
 ENDINGS: Final = frozenset(("s", "es", "d", "ed", "ing", "'s", "'"))
-"""Endings by which a word may differ from one that was said; no stems, for Mary and Marie have the same."""
+"""Endings by which a word may differ from one in the conversation; no stems, since Mary and Marie have the same."""
 _COMMON_WORDS: Final = word_set(
     """a about after again all also am an and any are as at be been before being between but by can could did do does
     done during each for from get got had has have having he her here hers him his how i if in into is it its just me
@@ -48,7 +47,7 @@ _COMMON_WORDS: Final = word_set(
 )
 """English words that name nothing. Never a number, a month, "yesterday" or "today": those are values."""
 _PARTICLES: Final = frozenset("的了吗呢是在和与有被把")
-"""Characters of Han that may stand between two words; so may any of hiragana."""
+"""Han characters that may stand between two words; so may any of hiragana."""
 
 
 @dataclass(frozen=True, slots=True)

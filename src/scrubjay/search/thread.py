@@ -46,11 +46,11 @@ MAX_HOPS: Final = 4
 MAX_FAN_OUT: Final = 50
 MAX_MEMORIES: Final = 100
 POOL_SIZE: Final = 100
-"""Hits a channel gives: of a concept with very many memories, the best are looked for among them."""
+"""Hits of a channel: of a very large entity the best memories are taken from them."""
 RELATED_SAMPLE: Final = 300
-"""Memories of a concept from which its relations are counted here: a share of .5 is then known to within .06."""
+"""Memories of an entity from which its relations are counted: a share of .5 is then known to within .06."""
 MIN_SCORE_SHARE: Final = 0.15
-"""Share of the best score below which what was reached over edges is too weakly connected for the story."""
+"""Share of the best score below which a memory is too weakly connected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,20 +210,19 @@ class ThreadGraph:
 
 
 CARRIED_SHARE: Final = 0.8
-"""What a memory is given of the score that is carried to it."""
+"""Share of the carried score that a memory gets."""
 OWN_WEIGHT: Final = 1.0
-"""What its own score weighs beside that."""
+"""Weight of its own score."""
 SEQUENCE_RULES: Final = ("session", "document")
-"""Chains that are followed; neighbours in a project's calendar are mostly of other matters."""
+"""Sequences that are followed; neighbours in a project's calendar are mostly unrelated."""
 MAX_STARTS: Final = 8
-"""Memories of each hop that the next one starts from, the best first."""
+"""Best memories of each hop that the next one starts from."""
 MEMBER_FACTOR: Final = 4
-"""Times ``fan_out``: memories of a concept that are looked at because they name it most."""
+"""Times ``fan_out``: memories of an entity that are scored, the heaviest."""
 HUB_SIZE: Final = 2_000
-"""Memories above which a concept's are no longer ordered by how much they name it: of such a one, those are looked at
-that the query found by itself."""
+"""Of larger entities only the query's own hits are taken."""
 MIN_ASSOCIATION: Final = 0.1
-"""Relations below it are not followed."""
+"""Weaker relations are not followed."""
 
 
 def expand_paths(seeds: Mapping[str, float], graph: ThreadGraph, hops: int) -> list[ReachedMemory]:

@@ -31,8 +31,7 @@ from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import index_terms
 
 SPARE_RECORDS: Final = 10
-"""Records read beyond those wanted: enough that a few equal texts leave the answer full. With 20 all sets give the same
-figures, and a search costs a tenth more (bench/LOG.md)."""
+"""Records read beyond those wanted, for duplicates. 20 gives the same figures and costs a tenth more (bench/LOG.md)."""
 
 
 def verify_candidates(
@@ -97,7 +96,7 @@ def _contains(record: Record, phrase: str) -> bool:
 
 
 MAX_FUTURE_STEPS: Final = 4
-"""Memories, each to replace the one before and none true yet, behind which what is true now is looked for."""
+"""Most successive future memories behind which the valid one is looked for."""
 
 
 def is_true_at(record: Record, at: int, began: Mapping[str, int] | None = None) -> bool:
@@ -187,13 +186,13 @@ def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str
 
 
 MIN_RELEVANCE_SHARE: Final = 0.7
-"""Share of the older one's relevance that the newer one must come to."""
+"""Share of the older memory's relevance that the newer one must have."""
 MIN_TEXT_OVERLAP: Final = 0.15
-"""Share of the telling words of both texts that both hold, from which on they tell of the same."""
+"""Share of the informative words of both texts that both must hold."""
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")
-"""Parts of a score by which a caller prefers memories: a date does not outdo them."""
+"""Parts of a score by which a caller prefers memories: a date does not outweigh them."""
 
 
 def newer_equivalents(
