@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Final
@@ -28,84 +29,60 @@ MAX_REORDERED: Final = 60
 """Candidates that are compared with each other, the best ones."""
 
 
-_BY_RANK: Final = attrgetter("standing")
+@dataclass(slots=True, eq=False)
+class _Text:
+    candidate: Candidate
+    words: Set[str]
+    bits: int
+    rank: tuple[float, str]
+    alike: float = 0.0
+    """Greatest similarity to a better candidate."""
+    weight: float | None = None
 
 
 def maximal_marginal_relevance(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> list[Candidate]:
     """Demote candidates that repeat better ones, by the idf of shared words over the idf of all their words."""
-    near, rest = list(candidates[:MAX_REORDERED]), list(candidates[MAX_REORDERED:])
-    texts = [_MMRText(one, records[one.id].content) for one in near]
-    weights = _WordWeights([text.words for text in texts])
-    for text, bits in zip(texts, _word_bits([text.words for text in texts]), strict=True):
-        text.bits = bits
-    chosen: list[Candidate] = []
-    while texts:
-        best = min(texts, key=_BY_RANK)
-        texts.remove(best)
-        chosen.append(best.penalized())
-        bits, size = best.bits, best.size
-        for one in texts:
-            both = 2 * (one.bits & bits).bit_count()
-            if both > size or both > one.size:
-                one.compare(weights.share(one, best))
-    return chosen + rest
-
-
-class _MMRText:
-    """A candidate, its words (also as a bit set), their weight, and its greatest similarity to a better candidate."""
-
-    __slots__ = ("alike", "bits", "candidate", "score", "size", "standing", "weight", "words")
-
-    def __init__(self, candidate: Candidate, content: str) -> None:
-        self.candidate, self.score = candidate, candidate.score
-        self.words = content_vocabulary(content)
-        self.bits, self.size, self.alike = 0, len(self.words), 0.0
-        self.standing = (-self.score, candidate.id)
-        self.weight: float | None = None
-
-    def compare(self, share: float) -> None:
-        if share > self.alike:
-            self.alike = share
-            self.standing = (SIMILARITY_WEIGHT * _penalty(share) - self.score, self.candidate.id)
-
-    def penalized(self) -> Candidate:
-        penalty = _penalty(self.alike)
-        if penalty <= 0:
-            return self.candidate
-        return self.candidate.plus(Contribution("alike", self.alike, -penalty, SIMILARITY_WEIGHT))
-
-
-def _word_bits(texts: Sequence[Set[str]]) -> list[int]:
+    texts: list[_Text] = []
     bits: dict[str, int] = {}
-    for words in texts:
+    for one in candidates[:MAX_REORDERED]:
+        words = content_vocabulary(records[one.id].content)
         for word in words:
             if word not in bits:
                 bits[word] = 1 << len(bits)
-    return [sum(map(bits.__getitem__, words)) for words in texts]
+        texts.append(_Text(one, words, sum(map(bits.__getitem__, words)), (-one.score, one.id)))
+    every = list(texts)
+    idf: dict[str, float] = {}
 
+    def weigh(words: Set[str]) -> float:
+        if not idf:  # only where two texts have enough in common
+            counts = Counter(chain.from_iterable(text.words for text in every))
+            idf.update({word: math.log(1 + len(every) / count) for word, count in counts.items()})
+        return math.fsum(map(idf.__getitem__, words))
 
-class _WordWeights:
-    def __init__(self, texts: Sequence[Set[str]]) -> None:
-        self._texts = texts
-        self._weights: dict[str, float] = {}
-
-    def share(self, one: _MMRText, other: _MMRText) -> float:
-        common = self._of(one.words & other.words)
-        return common / (self._whole(one) + self._whole(other) - common)
-
-    def _whole(self, text: _MMRText) -> float:
-        if text.weight is None:
-            text.weight = self._of(text.words)
-        return text.weight
-
-    def _of(self, words: Set[str]) -> float:
-        if not self._weights:
-            counts = Counter(chain.from_iterable(self._texts))
-            idf = {count: math.log(1 + len(self._texts) / count) for count in set(counts.values())}
-            self._weights = {word: idf[count] for word, count in counts.items()}
-        return math.fsum(map(self._weights.__getitem__, words))
+    chosen: list[Candidate] = []
+    while texts:
+        best = min(texts, key=attrgetter("rank"))
+        texts.remove(best)
+        penalty = _penalty(best.alike)
+        part = Contribution("alike", best.alike, -penalty, SIMILARITY_WEIGHT)
+        chosen.append(best.candidate.plus(part) if penalty > 0 else best.candidate)
+        size = len(best.words)
+        for other in texts:
+            shared = 2 * (other.bits & best.bits).bit_count()
+            if shared <= size and shared <= len(other.words):
+                continue
+            for text in (other, best):
+                if text.weight is None:
+                    text.weight = weigh(text.words)
+            common = weigh(other.words & best.words)
+            share = common / ((other.weight or 0.0) + (best.weight or 0.0) - common)
+            if share > other.alike:
+                other.alike = share
+                loss = SIMILARITY_WEIGHT * _penalty(share)
+                other.rank = (loss - other.candidate.score, other.candidate.id)
+    return chosen + list(candidates[MAX_REORDERED:])
 
 
 def _penalty(share: float) -> float:

@@ -167,7 +167,9 @@ def descend_categories(
     seeds = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     for category, score in seeds[: max(MIN_SEEDS, SEEDS_PER_RESULT * limit)]:
         push(category, score, 1)
-    ranked_members = _candidates_by_category(cache, list(own)) if waiting else {}
+    ranked_members: dict[str, list[str]] = {}
+    for edge in cache.reader.edges(list(own), ["belongs"]) if waiting else ():
+        ranked_members.setdefault(edge.dst, []).append(edge.src)
     unchanged, first, visited = 0, first_results(), set[str]()
     while waiting and unchanged < PATIENCE:
         minus, category, depth = heapq.heappop(waiting)
@@ -181,24 +183,12 @@ def descend_categories(
         own |= cache.get(memory for memory in members if memory not in own)
         path = " > ".join(one.name for one in category_path(by_id[category], by_id))
         for memory in members:
-            lifted = _lift(own[memory], path, -minus, reach.alpha) if memory in own else None
-            if lifted is None or lifted.score < least:
+            if memory not in own or -minus <= own[memory].score or reach.alpha >= 1:
                 continue
-            if memory not in found or lifted.score > found[memory].score:
+            gain = -minus - own[memory].score
+            lifted = own[memory].plus(Contribution(f"category {path}", -minus, gain, 1 - reach.alpha))
+            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
                 found[memory] = lifted
         before, first = first, first_results()
         unchanged = unchanged + 1 if first == before else 0
     return best_first(found.values())
-
-
-def _candidates_by_category(cache: ScoreCache, ids: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for edge in cache.reader.edges(ids, ["belongs"]):
-        found.setdefault(edge.dst, []).append(edge.src)
-    return found
-
-
-def _lift(own: Candidate, path: str, score: float, alpha: float) -> Candidate | None:
-    if score <= own.score or alpha >= 1:
-        return None
-    return own.plus(Contribution(f"category {path}", score, score - own.score, 1 - alpha))

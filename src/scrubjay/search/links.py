@@ -7,7 +7,7 @@ A linked memory scores ``.8`` times its referrer and ``.2`` times itself, where 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,14 +51,19 @@ def follow_links(
     for _ in range(hops):
         leads = _best_leads(cache, {one.id: one.score for one in starts if one.score > 0})
         own |= cache.get(memory for memory in leads if memory not in own)
-        lifted = (_with_link_part(own[memory], lead) for memory, lead in leads.items() if memory in own)
-        better = [
-            one
-            for one in lifted
-            if one is not None
-            and one.score >= least
-            and (one.id not in found or one.score > found[one.id].score)
-        ]
+        better = []
+        for memory, lead in leads.items():
+            if memory not in own:
+                continue
+            score = own[memory].score
+            blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(score, 0.0)
+            if blend <= score:
+                continue
+            value = (blend - score) / REFERRER_SHARE
+            part = Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE)
+            lifted = own[memory].plus(part)
+            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
+                better.append(lifted)
         found |= {one.id: one for one in better}
         starts = best_first(better)[:MAX_REFERRERS]
         if not starts:
@@ -66,37 +71,22 @@ def follow_links(
     return best_first(found.values())
 
 
-def _with_link_part(own: Candidate, lead: LinkLead) -> Candidate | None:
-    blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(own.score, 0.0)
-    if blend <= own.score:
-        return None
-    value = (blend - own.score) / REFERRER_SHARE
-    return own.plus(Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE))
-
-
 def _best_leads(cache: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:
-    best: dict[str, LinkLead] = {}
-    leads = sorted(_possible_leads(cache, starts), key=lambda pair: (-pair[1].carried, pair[1].referrer))
-    for memory, lead in leads:
-        best.setdefault(memory, lead)
-    return best
-
-
-def _possible_leads(cache: ScoreCache, starts: Mapping[str, float]) -> Iterator[tuple[str, LinkLead]]:
+    """Return the best link to each memory, then that of the smaller id."""
+    leads: list[tuple[str, LinkLead]] = []
     for inward in (False, True):
-        ids = _below_hub_size(cache, starts) if inward else list(starts)
+        ids = list(starts)
+        for kind in LINK_KINDS if inward and ids else ():
+            degrees = cache.reader.degrees(kind, list(starts))
+            ids = [memory for memory in ids if degrees.get(memory, 0) <= LINK_HUB_SIZE]
         for edge in cache.reader.edges(ids, LINK_KINDS, inward=inward, limit=LINK_FAN_OUT) if ids else ():
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
             # An automatic link has no direction, and its weight is a cosine; a given one counts by its root.
-            share = (
-                edge.weight
-                if edge.kind == "similar"
-                else math.sqrt(edge.weight) * (INWARD_SHARE if inward else 1)
-            )
-            yield there, LinkLead(here, starts[here], starts[here] * share)
-
-
-def _below_hub_size(cache: ScoreCache, starts: Iterable[str]) -> list[str]:
-    ids = list(starts)
-    degrees = [cache.reader.degrees(kind, ids) for kind in LINK_KINDS] if ids else []
-    return [memory for memory in ids if all(counts.get(memory, 0) <= LINK_HUB_SIZE for counts in degrees)]
+            share = edge.weight
+            if edge.kind != "similar":
+                share = math.sqrt(edge.weight) * (INWARD_SHARE if inward else 1)
+            leads.append((there, LinkLead(here, starts[here], starts[here] * share)))
+    best: dict[str, LinkLead] = {}
+    for memory, lead in sorted(leads, key=lambda pair: (-pair[1].carried, pair[1].referrer)):
+        best.setdefault(memory, lead)
+    return best
