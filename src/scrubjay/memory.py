@@ -643,7 +643,7 @@ class Memory:
         rewriting = workspace.rewriter.rewrite(query, history)
         timer.lap("rewriting")
         with open_view(workspace, timer) as view:
-            request = replace(request, meant=rewriting.text, now=view.now if now is None else request.now)
+            request = replace(request, rewritten=rewriting.text, now=view.now if now is None else request.now)
             found = run_search(view.reader, view.embedders, request, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
@@ -863,7 +863,7 @@ class Memory:
         if asking is not None and query is not None:
             rewriting = workspace.rewriter.rewrite(query, history)
             timer.lap("rewriting")
-            request = replace(request, asking=replace(asking, meant=rewriting.text))
+            request = replace(request, asking=replace(asking, rewritten=rewriting.text))
         with open_view(workspace, timer) as view:
             found = build_context(view.reader, view.embedders, request)
         timer.lap("rank")

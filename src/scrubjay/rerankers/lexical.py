@@ -98,10 +98,10 @@ class LexicalReranker:
 
         words = [group.word for group in question.groups]
         table, found = self._tokens([*words, *(text.lower() for text in texts)])
-        asked, passages = found[: len(words)], found[len(words) :]
+        of_words, passages = found[: len(words)], found[len(words) :]
         # A word's idf is shared by the tokens that it is made of.
-        shares = [idf / len(ids) for ids, idf in zip(asked, question.rarity, strict=True) for _ in ids]
-        rows = np.concatenate(asked)
+        shares = [idf / len(ids) for ids, idf in zip(of_words, question.rarity, strict=True) for _ in ids]
+        rows = np.concatenate(of_words)
         if not len(rows):
             return [0.0] * len(texts)
         seen, places = np.unique(np.concatenate([rows, *passages]), return_inverse=True)
@@ -120,7 +120,7 @@ def adjacency_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> fl
     >>> adjacency_score([TermMatch(0, 4, (0,)), TermMatch(5, 8, (1,)), TermMatch(30, 33, (2,))], [2.0, 2.0, 2.0])
     0.5
     """
-    held = {
+    adjacent = {
         one
         for before, after in pairwise(matches)
         if after.start - before.end <= ADJACENT_GAP
@@ -129,7 +129,7 @@ def adjacency_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> fl
     }
     weights = [min(pair) for pair in pairwise(rarity)]
     total = math.fsum(weights)
-    return math.fsum(weights[word] for word in sorted(held)) / total if total else 0.0
+    return math.fsum(weights[word] for word in sorted(adjacent)) / total if total else 0.0
 
 
 def position_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> float:

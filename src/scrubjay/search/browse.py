@@ -169,17 +169,17 @@ def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Re
     ]
 
 
-def page_memories(reader: Reader, wanted: SearchRequest, after: str) -> MemoryPage:
+def page_memories(reader: Reader, request: SearchRequest, after: str) -> MemoryPage:
     """Return the memories that pass the request's filters and follow an id, at most its ``limit``.
 
     Raises:
         InputError: ``after`` is not an id.
         NotFoundError: A filter names an unknown source or category.
     """
-    found = reader.page(after, wanted.limit + 1, resolve_filters(wanted.where, reader))
-    kept = found[: wanted.limit]
+    found = reader.page(after, request.limit + 1, resolve_filters(request.where, reader))
+    page = found[: request.limit]
     return MemoryPage(
-        tuple(kept), full_paths(kept, reader.sources()), kept[-1].id if len(found) > len(kept) else None
+        tuple(page), full_paths(page, reader.sources()), page[-1].id if len(found) > len(page) else None
     )
 
 
@@ -297,12 +297,12 @@ def find_entity(reader: Reader, name: str) -> Entity:
     prefix = name if len(name) > len(ENTITY_PREFIX) else None
     known = reader.concept_rows()
     # Of a large dictionary only those that may be meant are made into objects, each with all of its rows.
-    meant = {
+    ids = {
         row[0]
         for row in known
         if wanted in map(_fold_name, (row[2], *(row[3] or ()))) or (prefix and row[0].startswith(prefix))
     }
-    rows = merge_entities(entity_from_row(row) for row in known if row[0] in meant)
+    rows = merge_entities(entity_from_row(row) for row in known if row[0] in ids)
     for fits in (
         lambda c: c.id == name,
         lambda c: c.name == name,

@@ -80,12 +80,12 @@ class ContextScope:
 
 def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
     """Return the profile of a project and its people: by tier, then confidence, then latest first."""
-    held = reader.latest(replace(of.where(own=True), tiers=PROFILE_TIERS), MAX_PROFILE)
+    latest = reader.latest(replace(of.where(own=True), tiers=PROFILE_TIERS), MAX_PROFILE)
     if of.project is not None:
-        held += reader.latest(replace(of.where(), projects=(None,), tiers=PROFILE_TIERS), MAX_PROFILE)
-    known = {record.id: record for record in _in_scope(held, of)}
+        latest += reader.latest(replace(of.where(), projects=(None,), tiers=PROFILE_TIERS), MAX_PROFILE)
+    by_id = {record.id: record for record in _in_scope(latest, of)}
     return sorted(
-        known.values(),
+        by_id.values(),
         key=lambda one: (
             of.project is not None and one.project is None,
             PROFILE_TIERS.index(one.tier),
@@ -181,8 +181,8 @@ def fit_budget(
     omitted: list[OmittedItem] = []
     for part in reversed(CONTEXT_PARTS):
         retry = part == "relevant" or not question
-        late = [item for item in waiting[part] if not (retry and place(item, free))]
-        omitted += [OmittedItem(item.record.id, part, "budget") for item in late]
+        unplaced = [item for item in waiting[part] if not (retry and place(item, free))]
+        omitted += [OmittedItem(item.record.id, part, "budget") for item in unplaced]
     order = {item.record.id: at for at, item in enumerate(items)}
     for of_part in placed.values():
         of_part.sort(key=lambda one: order[one.item.record.id])
@@ -265,9 +265,9 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], request: Contex
     trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request.exclude_paths, past=past)
     items = [_context_item(part, record, state, full_path(record, sources)) for part, record in trusted]
     items.sort(key=lambda item: PART_PRIORITY.index(item.part))
-    unique, repeats, instead = deduplicate_items(items, roots, loaded)
-    placed, late = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
-    answering = relevant | {instead[memory] for memory in relevant if memory in instead}
+    unique, repeats, represented_by = deduplicate_items(items, roots, loaded)
+    placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
+    answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
     text = render_block(placed)
@@ -277,7 +277,7 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], request: Contex
         for i in (one.item,)
     )
     silence = NOTHING_FOUND if state is not None and not text else ""
-    omitted = (*refused, *repeats, *late)
+    omitted = (*refused, *repeats, *unplaced)
     return Context(text, citations, omitted, estimate_tokens(text), request.budget, partial, silence=silence)
 
 
@@ -335,22 +335,22 @@ def _filter_trusted(
     newer = reader.get(sorted({edge.src for edge in edges}))
     replaced = {edge.dst for edge in edges if edge.src in newer and newer[edge.src].status == "active"}
     untrusted = {memory for memory, record in evidence.items() if record.origin == UNTRUSTED}
-    kept: list[tuple[str, Record]] = []
-    left: list[OmittedItem] = []
+    trusted: list[tuple[str, Record]] = []
+    omitted: list[OmittedItem] = []
     loaded: list[Record] = []
     for part, record in claims:
         if (record.origin == UNTRUSTED and record.id not in joint) or not untrusted.isdisjoint(
             roots[record.id]
         ):
-            left.append(OmittedItem(record.id, part, UNTRUSTED))
+            omitted.append(OmittedItem(record.id, part, UNTRUSTED))
         elif record.id in replaced and not (past and part == "relevant"):
-            left.append(OmittedItem(record.id, part, "superseded"))
+            omitted.append(OmittedItem(record.id, part, "superseded"))
         elif _is_loaded(record, patterns):
             loaded.append(record)
-            left.append(OmittedItem(record.id, part, "loaded"))
+            omitted.append(OmittedItem(record.id, part, "loaded"))
         else:
-            kept.append((part, record))
-    return kept, left, loaded
+            trusted.append((part, record))
+    return trusted, omitted, loaded
 
 
 def _is_joint_note(record: Record, of: ContextScope, sources: Mapping[str, Source]) -> bool:
@@ -370,14 +370,14 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
 
 
 def _context_item(part: str, record: Record, state: RetrievalState | None, path: str | None) -> ContextItem:
-    whole, date, place = record.content, record_date(record), record.place
+    content, date, place = record.content, record_date(record), record.place
     if part == "relevant" and state is not None:
-        first = best_snippet(whole, state.plan.groups, ANSWER_SNIPPET).text
-    elif estimate_tokens(whole) <= MAX_WHOLE_TOKENS:
-        first = whole
+        first = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
+    elif estimate_tokens(content) <= MAX_WHOLE_TOKENS:
+        first = content
     else:
-        first = record.overview or best_snippet(whole, (), ANSWER_SNIPPET).text
-    short = record.abstract or best_snippet(whole, (), PHRASE_LENGTH).text
+        first = record.overview or best_snippet(content, (), ANSWER_SNIPPET).text
+    short = record.abstract or best_snippet(content, (), PHRASE_LENGTH).text
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, short)) if text))
     lines = f"{place.line_start}-{place.line_end}" if place is not None else ""
     # A log's path says nothing to a reader; its turn is had by id.

@@ -49,9 +49,9 @@ class NearDuplicateIndex:
         words, vocabulary = content_words(record.content), content_vocabulary(record.content)
         heading = record.heading_path or ((record.title,) if record.place is None else ())
         text = _DuplicateText(record, words, vocabulary, content_words(" ".join(heading)))
-        same = next((one for one in self._near(text) if _is_copy(text, one)), None)
-        if same is not None:
-            return same.record.id
+        original = next((one for one in self._near(text) if _is_copy(text, one)), None)
+        if original is not None:
+            return original.record.id
         for key in {(record.content_hash,), words}:
             self._by_words.setdefault(key, []).append(text)
         self._all.append(text)
@@ -88,14 +88,14 @@ def _is_copy(text: _DuplicateText, better: _DuplicateText) -> bool:
     return text.record.content_hash == better.record.content_hash or _is_contained(text.words, better.words)
 
 
-def _is_contained(words: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    if words == whole:
+def _is_contained(words: tuple[str, ...], longer: tuple[str, ...]) -> bool:
+    if words == longer:
         return True
-    if not MIN_CONTAINED_SHARE * len(whole) <= len(words) < len(whole):
+    if not MIN_CONTAINED_SHARE * len(longer) <= len(words) < len(longer):
         return False
-    for at in range(len(whole) - len(words) + 1):
-        if whole[at : at + len(words)] == words:
-            return _BOUNDING_WORDS.isdisjoint((*whole[:at], *whole[at + len(words) :]))
+    for at in range(len(longer) - len(words) + 1):
+        if longer[at : at + len(words)] == words:
+            return _BOUNDING_WORDS.isdisjoint((*longer[:at], *longer[at + len(words) :]))
     return False
 
 
@@ -103,47 +103,47 @@ def deduplicate(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
     """Return the best of candidates that say the same, and the duplicates of each."""
-    kept: dict[str, Candidate] = {}
+    unique: dict[str, Candidate] = {}
     copies: dict[str, list[str]] = {}
     index = NearDuplicateIndex()
     for candidate in candidates:
         original = index.add_or_find(records[candidate.id])
         if original is None:
-            kept[candidate.id] = candidate
+            unique[candidate.id] = candidate
         else:
             copies.setdefault(original, []).append(candidate.id)
-    return list(kept.values()), {memory: tuple(ids) for memory, ids in copies.items()}
+    return list(unique.values()), {memory: tuple(ids) for memory, ids in copies.items()}
 
 
 def deduplicate_items(
-    items: Sequence[ContextItem], made_from: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
+    items: Sequence[ContextItem], evidence: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
 ) -> tuple[list[ContextItem], list[OmittedItem], dict[str, str]]:
-    """Leave out duplicate items; the first, most wanted, stays and represents its evidence ``made_from``.
+    """Leave out duplicate items; the first, most wanted, stays and represents its evidence.
 
     ``loaded`` are memories that the agent reads itself, whose duplicates are left out, too.
 
     Returns the items that stay, the others, and what represents each of these.
     """
     index = NearDuplicateIndex()
-    known = {record.id for record in loaded if not index.add_or_find(record)}
-    kept: dict[str, ContextItem] = {}
-    behind: dict[str, str] = {}  # what the kept were made from
-    left: list[OmittedItem] = []
-    instead: dict[str, str] = {}
+    loaded_ids = {record.id for record in loaded if not index.add_or_find(record)}
+    unique: dict[str, ContextItem] = {}
+    evidence_of: dict[str, str] = {}  # to the item that represents it
+    omitted: list[OmittedItem] = []
+    represented_by: dict[str, str] = {}
     for item in items:
         memory = item.record.id
-        if memory in kept or memory in instead:
+        if memory in unique or memory in represented_by:
             continue
-        sources = made_from.get(memory, ())
-        same = next((one for one in sorted(sources) if one in kept), None) or behind.get(memory)
-        same = same or index.add_or_find(item.record)
-        if same is not None:
-            instead[memory] = same
-            left.append(OmittedItem(memory, item.part, "loaded" if same in known else "repeats"))
+        sources = evidence.get(memory, ())
+        original = next((one for one in sorted(sources) if one in unique), None) or evidence_of.get(memory)
+        original = original or index.add_or_find(item.record)
+        if original is not None:
+            represented_by[memory] = original
+            omitted.append(OmittedItem(memory, item.part, "loaded" if original in loaded_ids else "repeats"))
             continue
-        kept[memory] = item
-        behind |= dict.fromkeys(sources, memory)
-    return list(kept.values()), left, instead
+        unique[memory] = item
+        evidence_of |= dict.fromkeys(sources, memory)
+    return list(unique.values()), omitted, represented_by
 
 
 DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesson", "procedural", "semantic"))
@@ -172,15 +172,15 @@ def collapse_facts(
     if not facts:
         return list(candidates), {}
     collapsed = {memory for own in facts.values() for memory in own}
-    kept = []
+    rest = []
     for one in candidates:
         if one.id in collapsed:
             continue
         best = max((scores[memory] for memory in facts.get(one.id, ())), default=one.score)
         if best > one.score:
             one = one.plus(Contribution("statement", best, best - one.score, 1.0))
-        kept.append(one)
-    return best_first(kept), {turn: tuple(sorted(own)) for turn, own in facts.items()}
+        rest.append(one)
+    return best_first(rest), {turn: tuple(sorted(own)) for turn, own in facts.items()}
 
 
 def evidence_by_memory(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:

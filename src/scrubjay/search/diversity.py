@@ -94,21 +94,21 @@ def apply_caps(
 ) -> list[Candidate]:
     """Move candidates over a cap behind all others, each group in its order."""
     counted: Counter[tuple[str, ...]] = Counter()
-    kept: list[Candidate] = []
-    over: list[tuple[Candidate, int]] = []
+    within: list[Candidate] = []
+    above: list[tuple[Candidate, int]] = []
     for one in candidates:
         group, cap = _cap_group(records[one.id], most)
         if cap:
             counted[group] += 1
         if cap and counted[group] > cap:
-            over.append((one, counted[group]))
+            above.append((one, counted[group]))
         else:
-            kept.append(one)
-    if not over or not kept:
+            within.append(one)
+    if not above or not within:
         return list(candidates)
     # One amount for all of them keeps their order, and brings the best of them just below the last that is not over.
-    lower = max(0.0, over[0][0].score - kept[-1].score + 1 / MICRO)
-    return kept + [one.plus(Contribution("cap", float(place), -lower, 1.0)) for one, place in over]
+    lower = max(0.0, above[0][0].score - within[-1].score + 1 / MICRO)
+    return within + [one.plus(Contribution("cap", float(place), -lower, 1.0)) for one, place in above]
 
 
 def _cap_group(record: Record, most: ResultCaps) -> tuple[tuple[str, ...], int]:

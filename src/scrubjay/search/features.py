@@ -126,13 +126,13 @@ SESSION_LENGTH_SCALE: Final = 100.0
 """Words at which a turn borrows half as much. Without it LongMemEval turns R@5 falls from .763 to .729."""
 
 
-def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[float]) -> None:
+def add_session_feature(rows: ScoreTable, lenders: ScoreTable, scores: Sequence[float]) -> None:
     """Let each turn borrow from the best turn of its conversation, which may be itself.
 
-    ``scores`` are those of ``every``, the rows that may lend.
+    ``scores`` are those of ``lenders``.
     """
     best: dict[str, float] = {}
-    for row, score in zip(every, scores, strict=True):
+    for row, score in zip(lenders, scores, strict=True):
         name = _session_of(row)
         if name is not None and score > best.get(name, 0.0):
             best[name] = score
@@ -242,14 +242,14 @@ def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
             parts.append(("dated", near, near, DATE_WEIGHT))
 
 
-def date_proximity(at: int, meant: QueryTime) -> float:
+def date_proximity(at: int, time: QueryTime) -> float:
     """Return 1 within a time, else ``2^(-gap / length)``, a length of at least a day."""
     gap = 0
-    if meant.start is not None and at < meant.start:
-        gap = meant.start - at
-    elif meant.end is not None and at >= meant.end:
-        gap = at - meant.end + 1
-    return float(2.0 ** (-gap / max(meant.length, DAY)))
+    if time.start is not None and at < time.start:
+        gap = time.start - at
+    elif time.end is not None and at >= time.end:
+        gap = at - time.end + 1
+    return float(2.0 ** (-gap / max(time.length, DAY)))
 
 
 MAX_PER_TIER: Final = 50
@@ -291,7 +291,7 @@ def pool_tiers(
     """
     if pool is None:
         return list(ranked), 0
-    kept: list[RowOrCandidate] = []
+    pooled: list[RowOrCandidate] = []
     counted: Counter[str] = Counter()
     unsure = 0
     for one in ranked:
@@ -303,8 +303,8 @@ def pool_tiers(
             continue
         counted[tier] += 1
         if counted[tier] <= most:
-            kept.append(one)
-    return kept, unsure
+            pooled.append(one)
+    return pooled, unsure
 
 
 def tier_of(memory: str) -> str:

@@ -50,15 +50,15 @@ def reference_weight(weight: float) -> float:
     return math.sqrt(weight)
 
 
-def entity_weight(held: int, memories: int) -> float:
+def entity_weight(count: int, memories: int) -> float:
     """Return the weight of an entity as a connection: from 0, where every memory refers to it, to 1.
 
     >>> entity_weight(1, 1000), round(entity_weight(10, 1000), 2), entity_weight(1000, 1000)
     (1.0, 0.67, 0.0)
     """
-    if memories <= 1 or held <= 1:
+    if memories <= 1 or count <= 1:
         return 1.0
-    return max(0.0, 1.0 - math.log(held) / math.log(memories))
+    return max(0.0, 1.0 - math.log(count) / math.log(memories))
 
 
 MAX_SEEDS: Final = 5
@@ -267,5 +267,5 @@ def _openness(channels: ChannelResults, best: str) -> float:
     rarity = channels.rarity
     total = math.fsum(rarity)
     (parts,) = channels.terms.scored.parts([best])
-    held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
-    return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
+    covered = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
+    return min(1.0, (1.0 - covered / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0

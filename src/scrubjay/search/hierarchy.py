@@ -155,11 +155,11 @@ def descend_categories(
             children.setdefault(one.parent, []).append(one.id)
     own = {one.id: one for one in ranked}
     found = dict(own)
-    waiting: list[tuple[float, str, int]] = []
+    queue: list[tuple[float, str, int]] = []
 
     def push(category: str, score: float, depth: int) -> None:
         if depth <= reach.depth and score > 0 and score >= GATE_SHARE * least:
-            heapq.heappush(waiting, (-score, category, depth))
+            heapq.heappush(queue, (-score, category, depth))
 
     def first_results() -> list[tuple[float, str]]:
         return heapq.nsmallest(limit, ((-one.score, one.id) for one in found.values()))
@@ -168,11 +168,11 @@ def descend_categories(
     for category, score in seeds[: max(MIN_SEEDS, SEEDS_PER_RESULT * limit)]:
         push(category, score, 1)
     ranked_members: dict[str, list[str]] = {}
-    for edge in cache.reader.edges(list(own), ["belongs"]) if waiting else ():
+    for edge in cache.reader.edges(list(own), ["belongs"]) if queue else ():
         ranked_members.setdefault(edge.dst, []).append(edge.src)
     unchanged, first, visited = 0, first_results(), set[str]()
-    while waiting and unchanged < PATIENCE:
-        minus, category, depth = heapq.heappop(waiting)
+    while queue and unchanged < PATIENCE:
+        minus, category, depth = heapq.heappop(queue)
         if category in visited:
             continue
         visited.add(category)

@@ -286,7 +286,7 @@ def _order(selection: Selection, state: RetrievalState, reranker: RerankOptions 
     plan, channels, reader = state.plan, state.channels, state.reader
     if plan.fusion != "auto":
         return
-    if "match" in plan.stages and state.request.by != "session" and not plan.question.alone:
+    if "match" in plan.stages and state.request.by != "session" and not plan.question.time_only:
         selection.candidates, selection.features = order_turns(selection.candidates, plan, channels, reader)
     if reranker is not None and "rerank" in plan.stages:
         from scrubjay.search.rerank import add_rerank_parts, rerank_scores
@@ -333,10 +333,10 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     selection.features = propagate_relevance(own, evidence)
     least = state.request.min_relevance if "admit" in plan.stages else 0.0
     answers, selection.abstained = decide_abstention(first, selection.features, least)
-    if not first and plan.question.alone:
+    if not first and plan.question.time_only:
         selection.abstained = "Nothing stored is of the time that is asked about."
-    kept = {one.id for one in answers}
-    selection.groups = [group for group in selection.groups if group.lead.id in kept]
+    answering = {one.id for one in answers}
+    selection.groups = [group for group in selection.groups if group.lead.id in answering]
 
 
 def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]:
@@ -379,8 +379,8 @@ def score_rows(state: RetrievalState, ids: Sequence[str]) -> tuple[ScoreTable, M
         speakers = {head.role for head in heads.values() if head.turn and head.role} - GENERIC_ROLES
         speaker = find_speaker(plan.query.text, speakers) if speakers else None
         add_text_features(table, plan.groups, channels.rarity, speaker)
-        if plan.query.wished:
-            add_phrase_feature(table, reader.get(every), plan.query.wished)
+        if plan.query.preferred:
+            add_phrase_feature(table, reader.get(every), plan.query.preferred)
     wanted = set(ids)
     rows = [row for row in table if row.id in wanted]
     if adjacent or any(head.turn for head in heads.values()):

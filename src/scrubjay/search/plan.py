@@ -143,35 +143,34 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
                 hint="`scrubjay models list` shows them",
             )
     query = parse_query(request.query)
-    if request.meant:
-        query = replace(query, text=f"{query.text} {request.meant}".strip())
-    notes = [f"Read as: {request.meant}"] if request.meant else []
+    if request.rewritten:
+        query = replace(query, text=f"{query.text} {request.rewritten}".strip())
+    notes = [f"Read as: {request.rewritten}"] if request.rewritten else []
     if not query.text:
         notes.append("The query names nothing to look for.")
     question = interpret_query(query, request.now, request.zone)
     languages = sorted({*reader.languages(), detect_language(query.text), "en"})
     if fusion == "auto" and "dated" in request.stages:
-        asked = question.as_of if request.as_of is None else request.as_of
-        question = resolve_anchors(question, query, reader, languages, request.zone, asked)
+        moment = question.as_of if request.as_of is None else request.as_of
+        question = resolve_anchors(question, query, reader, languages, request.zone, moment)
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = resolve_filters(request.where, reader)
     if request.pool.tiers and not where.tiers:
         where = replace(where, tiers=request.pool.tiers)
     # Words name nothing of such a time: what lies in it is found by the models.
-    able = {"dated", "vector"} <= {*request.stages, *request.channels}
-    if question.alone and able and where.since is None and where.until is None:
+    by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
+    if question.time_only and by_time and where.since is None and where.until is None:
         since, until = question.window
         where = replace(where, since=since, until=until)
         notes.append("It names a time and nothing else: what happened then is looked for.")
     else:
-        question = replace(question, alone=False)
+        question = replace(question, time_only=False)
     if as_of is not None and where.statuses == DEFAULT_STATUSES:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
-    found = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
-    kept = found
-    if "bm25" in request.channels or "ngram" in request.channels:
-        kept, dropped = _prune_groups(found, reader) if "prune" in request.stages else (found, ())
+    groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
+    if "prune" in request.stages and ("bm25" in request.channels or "ngram" in request.channels):
+        groups, dropped = _prune_groups(groups, reader)
         if dropped:
             notes.append(f"Common words left out: {', '.join(group.word for group in dropped)}.")
     depth = max(request.limit * request.multiplier, MIN_DEPTH)
@@ -179,7 +178,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         depth = max(depth, VERIFIED_DEPTH)
     return QueryPlan(
         query=query,
-        groups=kept,
+        groups=groups,
         where=where,
         limit=request.limit,
         depth=depth,
@@ -206,9 +205,9 @@ def _informative_groups(
     In a store of a few hundred memories "why" is rarer than most names, and would match every question. "die" and
     "door" are function words in German and Dutch alone, so languages are those of the stored texts and the query.
     """
-    names, asked = named_words(text), {detect_language(text), "en"}
-    empty = QUESTION_WORDS.union(*(function_words(code) for code in asked & {*stored, "en"}))
-    return tuple(g for g in found if g.word in names or g.word not in empty) or tuple(found)
+    names, languages = named_words(text), {detect_language(text), "en"}
+    uninformative = QUESTION_WORDS.union(*(function_words(code) for code in languages & {*stored, "en"}))
+    return tuple(g for g in found if g.word in names or g.word not in uninformative) or tuple(found)
 
 
 def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:
@@ -227,12 +226,12 @@ def _prune_groups(
     """Return the words to look up, and the known ones left out; a few unknown ones are kept to be respelled."""
     frequencies = dict(zip(found, reader.frequencies(found), strict=True))
     known = [group for group in found if frequencies[group]]
-    kept = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])
+    chosen = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])
     looked_up: set[TermGroup] = set()
-    read = 0
+    postings = 0
     for group in sorted(known, key=lambda group: (frequencies[group], group.word)):
-        read += frequencies[group]
-        if len(looked_up) < MAX_GROUPS and (read <= MAX_POSTINGS or not looked_up):
+        postings += frequencies[group]
+        if len(looked_up) < MAX_GROUPS and (postings <= MAX_POSTINGS or not looked_up):
             looked_up.add(group)
-    kept |= looked_up
-    return tuple(g for g in found if g in kept), tuple(g for g in known if g not in kept)
+    chosen |= looked_up
+    return tuple(g for g in found if g in chosen), tuple(g for g in known if g not in chosen)

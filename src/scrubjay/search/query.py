@@ -50,32 +50,36 @@ class ParsedQuery:
         text: The query without exclusions and quote marks.
         phrases: Quoted texts that a result must contain.
         excluded: Words and phrases that a result must not contain.
-        cut: Whether the query was too long and cut.
-        wished: Quotations in a sentence, which a result should contain.
-        passed: Number of quoted or excluded parts beyond the limit; the quoted ones are plain words.
+        truncated: Whether the query was too long.
+        preferred: Quotations in a sentence, which a result should contain.
+        surplus: Number of quoted or excluded parts beyond the limit; the quoted ones are plain words.
     """
 
     text: str
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
-    cut: bool
-    wished: tuple[str, ...] = ()
-    passed: int = 0
+    truncated: bool
+    preferred: tuple[str, ...] = ()
+    surplus: int = 0
 
     @property
     def partial(self) -> tuple[str, ...]:
-        cut = f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read."
-        passed = f"Only the first {MAX_PHRASES} quoted and the first {MAX_PHRASES} excluded parts were read as such."
-        return (*((cut,) if self.cut else ()), *((passed,) if self.passed else ()))
+        notes = []
+        if self.truncated:
+            notes.append(f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read.")
+        if self.surplus:
+            most = f"the first {MAX_PHRASES} quoted and the first {MAX_PHRASES} excluded parts"
+            notes.append(f"Only {most} were read as such.")
+        return tuple(notes)
 
 
 def parse_query(query: str) -> ParsedQuery:
     """Split a query. An odd quote is an ordinary character; nothing here is an error.
 
     >>> found = parse_query('deploy "blue bunny" -staging')
-    >>> found.text, found.phrases, found.excluded, found.cut, found.wished, found.passed
+    >>> found.text, found.phrases, found.excluded, found.truncated, found.preferred, found.surplus
     ('deploy blue bunny', ('blue bunny',), ('staging',), False, (), 0)
-    >>> parse_query('who directed "Blue Bunny" and when did it open?').wished
+    >>> parse_query('who directed "Blue Bunny" and when did it open?').preferred
     ('Blue Bunny',)
     >>> parse_query('what is -5 minus "x').phrases
     ()
@@ -100,16 +104,16 @@ def parse_query(query: str) -> ParsedQuery:
     rest = _QUOTED_PART.sub(part, text)
     if not _SEARCHABLE.search(rest):
         rest = ""
-    own = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
-    sentence = own >= MIN_SENTENCE_WORDS
+    outside = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
+    sentence = outside >= MIN_SENTENCE_WORDS
     quoted, unwanted = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(filter(None, excluded)))
     return ParsedQuery(
         text=" ".join(rest.split()),
         phrases=() if sentence else quoted[:MAX_PHRASES],
-        wished=quoted[:MAX_PHRASES] if sentence else (),
+        preferred=quoted[:MAX_PHRASES] if sentence else (),
         excluded=unwanted[:MAX_PHRASES],
-        cut=len(query) > MAX_QUERY_LENGTH,
-        passed=len(quoted[MAX_PHRASES:]) + len(unwanted[MAX_PHRASES:]),
+        truncated=len(query) > MAX_QUERY_LENGTH,
+        surplus=len(quoted[MAX_PHRASES:]) + len(unwanted[MAX_PHRASES:]),
     )
 
 
@@ -140,13 +144,13 @@ class QueryTime:
 class QueryMeaning:
     """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
-    ``alone`` is true where it names nothing but a time ("what did we do yesterday?").
+    ``time_only`` is true where it names nothing but a time ("what did we do yesterday?").
     """
 
     times: tuple[QueryTime, ...] = ()
     as_of: int | None = None
     notes: tuple[str, ...] = ()
-    alone: bool = False
+    time_only: bool = False
 
     @property
     def window(self) -> tuple[int | None, int | None]:
@@ -163,7 +167,7 @@ NO_MEANING: Final = QueryMeaning()
 
 def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryMeaning:
     """Return the meaning of a query asked at ``now`` (UTC microseconds) in ``zone`` (None for local)."""
-    quoted = [text for text in (*query.phrases, *query.wished) if text]
+    quoted = [text for text in (*query.phrases, *query.preferred) if text]
     places = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
     found: list[QueryTime] = []
     for span in find_times(query.text, to_local(now, zone)):
@@ -171,12 +175,12 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
         if read is not None and all(span.last <= first or last <= span.first for first, last in places):
             found.append(read)
     as_of = [one for one in found if one.relation == "as_of"]
-    alone = bool(found) and not (as_of or query.phrases or query.wished or query.excluded)
+    time_only = bool(found) and not (as_of or query.phrases or query.preferred or query.excluded)
     return QueryMeaning(
         tuple(found),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
-        alone and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
+        time_only and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
     )
 
 
@@ -267,25 +271,25 @@ _EVENT_ENDS: Final = frozenset('.,;:!?)]}…"“”»')
 class AnchorEvent:
     """An event that a text counts time from: its relation, its characters, and the informative words of its name.
 
-    ``core`` are the words as far as the first preposition, ``whole`` also those behind prepositions.
+    ``core`` are the words as far as the first preposition, ``full`` also those behind prepositions.
     """
 
     relation: str
     first: int
     last: int
     core: tuple[str, ...]
-    whole: tuple[str, ...]
+    full: tuple[str, ...]
 
 
 def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
     """Return the events that a text counts time from; none overlaps a ``taken`` range of characters.
 
-    >>> [(one.relation, one.core, one.whole) for one in find_events("what ran before the migration to Postgres?")]
+    >>> [(one.relation, one.core, one.full) for one in find_events("what ran before the migration to Postgres?")]
     [('before', ('migration',), ('migration', 'postgres'))]
     >>> find_events("since the server is slow, look after the dog until the end")
     ()
     """
-    found: list[AnchorEvent] = []
+    events: list[AnchorEvent] = []
     for match in _RELATION.finditer(text):
         fused, relation, article = match.groups()
         before = text[max(0, match.start() - _LOOKBEHIND) : match.end(2)] if relation else ""
@@ -293,15 +297,15 @@ def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Ancho
             continue
         event = _event_name(text, match, _RELATIONS[(relation or fused).casefold()], taken)
         if event is not None and all(event.last <= first or last <= event.first for first, last in taken):
-            found.append(event)
-    return tuple(found)
+            events.append(event)
+    return tuple(events)
 
 
 def _event_name(
     text: str, lead: re.Match[str], relation: str, taken: Sequence[tuple[int, int]]
 ) -> AnchorEvent | None:
     core: list[str] = []
-    whole: list[str] = []
+    full: list[str] = []
     last, joined = lead.end(), False
     for word, end in _event_words(text, lead.end(), taken):
         if word in _CLAUSE_STARTS and not joined:
@@ -311,14 +315,14 @@ def _event_name(
         elif not (joined and word in _ARTICLES):
             if word in _CLAUSE_STARTS or is_uninformative(word):
                 break
-            whole.append(word)
+            full.append(word)
             core, last = (core, last) if joined else ([*core, word], end)
-        if len(whole) == MAX_EVENT_WORDS:
+        if len(full) == MAX_EVENT_WORDS:
             break
     if not core or core[-1] in _VAGUE_NOUNS or core[-1].isdigit():
         return None
     return AnchorEvent(
-        relation, lead.start() + (lead.group()[0] in _EVENT_MARKS), last, tuple(core), tuple(whole)
+        relation, lead.start() + (lead.group()[0] in _EVENT_MARKS), last, tuple(core), tuple(full)
     )
 
 
@@ -363,7 +367,7 @@ def resolve_anchors(
 ) -> QueryMeaning:
     """Add the times of the events that a question counts from; they are looked for in all visible memories."""
     text = query.text
-    known = [*query.phrases, *query.wished, *(one.words for one in question.times)]
+    known = [*query.phrases, *query.preferred, *(one.words for one in question.times)]
     taken = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
     times, notes = list(question.times), list(question.notes)
     for event in find_events(text, taken)[:MAX_ANCHORS]:
@@ -399,7 +403,7 @@ def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime
 def _find_anchor(
     event: AnchorEvent, reader: Reader, languages: Sequence[str], as_of: int | None
 ) -> tuple[Record, int] | None:
-    groups = {word: query_groups(word, languages) for word in dict.fromkeys(event.whole)}
+    groups = {word: query_groups(word, languages) for word in dict.fromkeys(event.full)}
     scored = reader.words([group for found in groups.values() for group in found], NO_FILTER)
     places, first = {}, 0
     for word, found in groups.items():
@@ -414,7 +418,7 @@ def _find_anchor(
     }
     hits = [hit.id for hit in scored.top(ANCHOR_MAX_HOLDERS)]
     parts = dict(zip(hits, scored.parts(hits), strict=True))
-    for words in dict.fromkeys((event.whole, event.core)):
+    for words in dict.fromkeys((event.full, event.core)):
         if rare.isdisjoint(words):
             continue
         scores = {
@@ -427,9 +431,9 @@ def _find_anchor(
     return None
 
 
-def _holds_word(given: Sequence[float], place: range) -> bool:
+def _holds_word(scores: Sequence[float], place: range) -> bool:
     """Return whether a memory holds a word: itself, or all parts of it (``launch-party``)."""
-    own, *rest = (given[at] > 0 for at in place) if place else (False,)
+    own, *rest = (scores[at] > 0 for at in place) if place else (False,)
     return own or (bool(rest) and all(rest))
 
 
@@ -448,7 +452,7 @@ def _unambiguous(
             return False
         record = records[memory]
         text = " ".join(record.content[:ANCHOR_MAX_READ].split())
-        counts_from_it = any(set(event.core) <= set(other.whole) for other in find_events(text))
+        counts_from_it = any(set(event.core) <= set(other.full) for other in find_events(text))
         return (record.event is not None or record.place is None) and not counts_from_it
 
     tellers = sorted(filter(dates_it, scores), key=lambda memory: (-scores[memory], memory))

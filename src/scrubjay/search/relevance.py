@@ -198,8 +198,8 @@ def relevance_features(
     names = named_words(plan.query.text) & weights.keys()
     familiar = len(names & known) / len(names) if names else 0.0
     strange, latin = share(weights.keys() - known), latin_share(plan.query.text)
-    exact = bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text)
-    reliable = total > 0 and not plan.question.alone and BASE_CHANNEL in models
+    exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
+    reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
     reliable = reliable and models <= {BASE_CHANNEL, SECOND_CHANNEL}
     identifiers = identifier_words(plan.query.text)
     if terms is not None and identifiers:
@@ -214,43 +214,43 @@ def relevance_features(
         for name in (BASE_CHANNEL, SECOND_CHANNEL)
     )
     found = {}
-    for memory, held, also, base_cosine, second_cosine in zip(
+    for memory, exact_terms, respelled_terms, base_cosine, second_cosine in zip(
         ids, terms_held(terms, ids), terms_held(respelled, ids), near, second, strict=True
     ):
         found[memory] = RelevanceFeatures(
-            covered=share(held),
-            respelled=share(also - held),
+            covered=share(exact_terms),
+            respelled=share(respelled_terms - exact_terms),
             strange=strange,
             familiar=familiar,
             turn=turns[memory],
             near=base_cosine,
             second=second_cosine,
             latin=latin,
-            exact=exact or not held.isdisjoint(identifiers),
+            exact=exact or not exact_terms.isdisjoint(identifiers),
             reliable=reliable,
         )
     return found
 
 
 def graph_evidence(
-    shown: Iterable[str], every: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
+    memories: Iterable[str], candidates: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
     """Return the direct and indirect referrers of memories, by a path or a link that contributed to their score.
 
     ``paths`` is memory to the hit and the name that the graph reached it by.
     """
-    scored = {one.id: one for one in every}
+    scored = {one.id: one for one in candidates}
     found: dict[str, tuple[str, ...]] = {}
-    waiting = list(shown)
-    while waiting:
-        memory = waiting.pop()
+    pending = list(memories)
+    while pending:
+        memory = pending.pop()
         if memory in found or memory not in scored:
             continue
         parts = [part.channel for part in scored[memory].contributions if part.amount > 0]
         by = [channel.removeprefix(LINK_PREFIX) for channel in parts if channel.startswith(LINK_PREFIX)]
         by += paths.get(memory, ())[:1] if "graph" in parts else ()
         found[memory] = tuple(dict.fromkeys(by))
-        waiting += by
+        pending += by
     return {memory: by for memory, by in found.items() if by}
 
 
@@ -300,17 +300,17 @@ def decide_abstention(
     """
     first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
     if least is not None:
-        kept = [
+        answers = [
             one
             for one in candidates
             if (own := features[one.id]).exact or not own.reliable or own.relevance >= least
         ]
     elif any(own.sufficient or not own.reliable for own in first):
-        kept = list(candidates)
+        answers = list(candidates)
     else:
-        kept = []
-    if kept or not candidates:
-        return kept, ""
+        answers = []
+    if answers or not candidates:
+        return answers, ""
     nearest = max(features[one.id].relevance for one in candidates)
     return [], (
         f"Nothing stored answers this: the nearest memory has relevance {nearest:.3f}; "
@@ -359,16 +359,16 @@ def order_turns(
     if not any(is_turn.values()):
         return list(candidates), {}
     features = relevance_features(plan, channels.terms, channels.rankings, is_turn)
-    read = [one.id for one in candidates if is_turn[one.id]][:MAX_READ_TURNS]
-    features |= question_features(features, reader.get(read) if read else {}, plan, channels)
+    first_turns = [one.id for one in candidates if is_turn[one.id]][:MAX_READ_TURNS]
+    features |= question_features(features, reader.get(first_turns) if first_turns else {}, plan, channels)
     asking = {memory for memory, own in features.items() if own.answering < ASKING_SHARE}
     passages = [one for one in candidates if not is_turn[one.id]]
     stating = [one for one in candidates if is_turn[one.id] and one.id not in asking]
     stating = place_turns(stating, passages, features)
     answers = [*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]]
     answers = [one for one in answers if features[one.id].sufficient]
-    asked = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
-    return best_first([*passages, *stating, *asked]), features
+    questions = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
+    return best_first([*passages, *stating, *questions]), features
 
 
 def place_turns(
@@ -379,10 +379,10 @@ def place_turns(
 ) -> list[Candidate]:
     """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
     found = []
-    able = [(one.score, features[one.id].relevance) for one in others[:first]]
+    compared = [(one.score, features[one.id].relevance) for one in others[:first]]
     for place, one in enumerate(turns, start=1):
         likely = features[one.id].relevance
-        least = min((score for score, relevance in able if relevance > likely), default=math.inf)
+        least = min((score for score, relevance in compared if relevance > likely), default=math.inf)
         if one.score >= least:
             one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
         found.append(one)
@@ -438,9 +438,9 @@ def answering_shares(
         rest = drop_questions(text, repeats)
         if rest is text:
             continue
-        there = index_terms(rest, detect_language(rest)).counts
-        held = [word for word in weights if word in words]
-        whole = math.fsum(weights[word] for word in held)
-        own = math.fsum(weights[word] for word in held if any(form in there for form in forms[word]))
-        found[memory] = own / whole if whole else float(bool(rest))
+        stated = index_terms(rest, detect_language(rest)).counts
+        terms = [word for word in weights if word in words]
+        total = math.fsum(weights[word] for word in terms)
+        own = math.fsum(weights[word] for word in terms if any(form in stated for form in forms[word]))
+        found[memory] = own / total if total else float(bool(rest))
     return found

@@ -127,7 +127,7 @@ class SearchRequest:
         multiplier: Hits of a channel for each result.
         snippet: Most characters of a snippet.
         now: UTC microseconds of the question, from which ages are counted.
-        meant: The self-contained rewriting of a follow-up question, searched as well; or empty.
+        rewritten: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Whose midnight ends a day; None is this machine's zone.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
         min_relevance: Least relevance of each result; None for no results where none is likely to answer.
@@ -148,7 +148,7 @@ class SearchRequest:
     snippet: int = 700
     explain: bool = False
     now: int = field(default_factory=now_micros)
-    meant: str = ""
+    rewritten: str = ""
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0

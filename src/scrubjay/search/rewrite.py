@@ -71,22 +71,22 @@ def check_history(history: Sequence[str]) -> Sequence[str]:
 
 def trim_history(history: Sequence[str]) -> tuple[str, ...]:
     """Return turns as they are sent: cut, each on one line, oldest first."""
-    kept: list[str] = []
+    turns: list[str] = []
     room = MAX_HISTORY_LENGTH
     for turn in reversed(history):
         text = _cut_middle(" ".join(turn.split()), min(MAX_TURN_LENGTH, room))
         if not text:
             break
-        kept.append(text)
+        turns.append(text)
         room -= len(text)
-    return tuple(reversed(kept))
+    return tuple(reversed(turns))
 
 
-def build_prompt(question: str, said: Sequence[str]) -> str:
-    return json.dumps({"conversation": list(said), "question": question}, ensure_ascii=False)
+def build_prompt(question: str, turns: Sequence[str]) -> str:
+    return json.dumps({"conversation": list(turns), "question": question}, ensure_ascii=False)
 
 
-def check_rewriting(answer: str, question: str, said: Sequence[str]) -> Rewriting:
+def check_rewriting(answer: str, question: str, turns: Sequence[str]) -> Rewriting:
     """Check a model's answer against the question and the turns as they were sent.
 
     >>> said = ["user: I am off to Porto with Ana", "assistant: Have a good trip!"]
@@ -104,9 +104,9 @@ def check_rewriting(answer: str, question: str, said: Sequence[str]) -> Rewritin
         return Rewriting("", "it is more than one line")
     if len(text) > max(MAX_REWRITTEN_LENGTH, len(question) * 3 // 2):
         return Rewriting("", "it is too long")
-    strange = count_unsaid_words(text, (question, *said))
-    if strange:
-        return Rewriting("", f"{strange} of its words {'was' if strange == 1 else 'were'} never said")
+    unsaid = count_unsaid_words(text, (question, *turns))
+    if unsaid:
+        return Rewriting("", f"{unsaid} of its words {'was' if unsaid == 1 else 'were'} never said")
     return Rewriting("" if _normalized(text) == _normalized(question) else text)
 
 

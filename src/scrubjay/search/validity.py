@@ -113,25 +113,25 @@ def replace_future(
 ) -> tuple[list[Candidate], dict[str, Record]]:
     """Replace successors that are not true yet by their predecessors; return the records of those, too."""
     found: dict[str, Record] = {}
-    ahead = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
-    if not ahead:
+    future = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
+    if not future:
         return list(candidates), found
     replaced: dict[str, str] = {}
     for _ in range(MAX_FUTURE_STEPS):
-        edges = [edge for edge in reader.edges(sorted(ahead), ["supersedes"]) if edge.src in ahead]
+        edges = [edge for edge in reader.edges(sorted(future), ["supersedes"]) if edge.src in future]
         older = reader.get([edge.dst for edge in edges])
         found |= older
-        steps = [(ahead[edge.src], older[edge.dst]) for edge in edges if edge.dst in older]
+        steps = [(future[edge.src], older[edge.dst]) for edge in edges if edge.dst in older]
         replaced |= {first: old.id for first, old in steps if is_true_at(old, at)}
-        ahead = {old.id: first for first, old in steps if (old.valid_from or at) > at}
-        if not ahead:
+        future = {old.id: first for first, old in steps if (old.valid_from or at) > at}
+        if not future:
             break
-    there = {one.id for one in candidates}
-    kept = [
-        replace(one, id=replaced[one.id]) if replaced.get(one.id, one.id) not in there else one
+    present = {one.id for one in candidates}
+    current = [
+        replace(one, id=replaced[one.id]) if replaced.get(one.id, one.id) not in present else one
         for one in candidates
     ]
-    return kept, found
+    return current, found
 
 
 def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> dict[str, int] | None:
@@ -164,14 +164,14 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
     others = reader.get(sorted({other for _, other in pairs}))
     found: dict[str, list[Record]] = {}
     for memory, other in sorted(pairs):
-        late = others.get(other)
-        if late is None or late.status != "active" or not is_true_at(late, at):
+        later = others.get(other)
+        if later is None or later.status != "active" or not is_true_at(later, at):
             continue
-        if said_at(records[memory]) < said_at(late) <= at:
-            found.setdefault(memory, []).append(late)
+        if said_at(records[memory]) < said_at(later) <= at:
+            found.setdefault(memory, []).append(later)
     return {
-        memory: tuple(one.id for one in sorted(late, key=lambda one: (-said_at(one), one.id)))
-        for memory, late in found.items()
+        memory: tuple(one.id for one in sorted(later, key=lambda one: (-said_at(one), one.id)))
+        for memory, later in found.items()
     }
 
 
@@ -208,7 +208,7 @@ def newer_equivalents(
     """
     ids = [one.id for one in candidates]
     weights = term_weights(plan, terms)
-    held = {
+    terms_of = {
         one: by & weights.keys()
         for one, by in zip(ids, terms_held(terms, ids), strict=True)
         if records[one].event is not None or records[one].valid_from is not None or records[one].place is None
@@ -221,21 +221,21 @@ def newer_equivalents(
     }
     found: dict[str, tuple[str, ...]] = {}
     for place, old in enumerate(ids):
-        if not held.get(old):
+        if not terms_of.get(old):
             continue
-        late = [
+        later = [
             new
             for new in ids[place + 1 :]
-            if new in held
+            if new in terms_of
             and said_at(records[new]) - said_at(records[old]) >= DAY
             and preference[new] >= preference[old]
-            and held[new] >= held[old]
+            and terms_of[new] >= terms_of[old]
             and features[new].relevance >= MIN_RELEVANCE_SHARE * features[old].relevance
             and len(informative(old) & informative(new))
             >= MIN_TEXT_OVERLAP * len(informative(old) | informative(new))
         ]
-        if late:
-            found[old] = tuple(sorted(late, key=lambda one: (-said_at(records[one]), one)))
+        if later:
+            found[old] = tuple(sorted(later, key=lambda one: (-said_at(records[one]), one)))
     return found
 
 
