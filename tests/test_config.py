@@ -13,7 +13,7 @@ from scrubjay.config.loader import (
 )
 from scrubjay.config.settings import EMBEDDING_PROVIDERS, RUNTIMES, ExtraModelSettings, Settings
 from scrubjay.embeddings.onnx import ONNX_RUNTIMES as KNOWN_RUNTIMES
-from scrubjay.embeddings.registry import EMBEDDER_OPENERS as KNOWN_PROVIDERS
+from scrubjay.embeddings.registry import EMBEDDING_PROVIDERS as KNOWN_PROVIDERS
 from scrubjay.errors import ConfigError
 
 

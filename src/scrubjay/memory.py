@@ -596,7 +596,6 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.models.results import Answer
         from scrubjay.search.pipeline import run_search
         from scrubjay.search.request import Clock, Filters
         from scrubjay.services.search import (
@@ -642,19 +641,13 @@ class Memory:
         rewriting = workspace.rewriter.rewrite(query, history)
         timer.lap("rewriting")
         with open_view(workspace, timer) as view:
-            request = replace(request, meant=rewriting.text, now=view.now if now is None else request.now)
+            request = replace(request, rewritten=rewriting.text, now=view.now if now is None else request.now)
             found = run_search(view.reader, view.embedders, request, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
-        return Answer(
-            found.results,
-            (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial),
-            timer.ms,
-            (*rewriting.notes, *view.skipped, *found.notes),
-            found.hidden,
-            found.silence,
-            found.as_of,
-        )
+        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
+        notes = (*rewriting.notes, *view.skipped, *found.notes)
+        return replace(found, partial=partial, notes=notes, took_ms=timer.ms)
 
     def thread(  # noqa: D417 the filters are those of `search`
         self,
@@ -846,7 +839,7 @@ class Memory:
         if asking is not None and query is not None:
             rewriting = workspace.rewriter.rewrite(query, history)
             timer.lap("rewriting")
-            request = replace(request, asking=replace(asking, meant=rewriting.text))
+            request = replace(request, asking=replace(asking, rewritten=rewriting.text))
         with open_view(workspace, timer) as view:
             found = build_context(view.reader, view.embedders, request)
         timer.lap("rank")
