@@ -161,7 +161,7 @@ def _rows(
             request = SearchRequest(text, limit=DEPTH)
             asked = retrieve(reader, models, request)
             ids = [one.id for one in answer(asked).results]
-            heads = reader.heads(ids)
+            heads = reader.ranking_metadata(ids)
             turns = {one: heads[one].turn for one in ids}
             told = relevance_features(asked.plan, asked.channels.terms, asked.channels.rankings, turns)
             top = [

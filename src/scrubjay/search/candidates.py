@@ -7,7 +7,7 @@ memory answers at all, the archive is searched (``pipeline.run_search``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import ProviderError

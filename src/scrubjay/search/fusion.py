@@ -149,7 +149,7 @@ def build_table(
     """
     table = [ScoredRow(memory, heads.get(memory), []) for memory in ids]
     is_turn = [row.head is not None and row.head.turn for row in table]
-    scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
+    scores = {ranking.channel: ranking.scored.by_id(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0))

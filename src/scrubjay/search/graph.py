@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -91,7 +91,7 @@ class GraphScores:
         best = sorted(((-raw, memory) for memory, raw in self.raws.items()))[:limit]
         return [Hit(memory, -raw) for raw, memory in best]
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         return [self.raws.get(memory, 0.0) for memory in ids]
 
 
@@ -267,6 +267,6 @@ def _openness(channels: ChannelResults, best: str) -> float:
         return 1.0
     rarity = channels.rarity
     total = math.fsum(rarity)
-    (parts,) = channels.terms.scored.parts([best])
+    (parts,) = channels.terms.scored.group_scores([best])
     covered = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
     return min(1.0, (1.0 - covered / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import GENERIC_ROLES, Record
 from scrubjay.models.results import Answer, Candidate, Contribution
@@ -326,7 +327,10 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     turns = {one.id: selection.records[one.id].turn is not None for one in first}
     evidence = graph_evidence(turns, selection.candidates, selection.paths)
     others = sorted({memory for referrers in evidence.values() for memory in referrers} - turns.keys())
-    turns |= {memory: head.turn for memory, head in (state.reader.heads(others) if others else {}).items()}
+    turns |= {
+        memory: head.turn
+        for memory, head in (state.reader.ranking_metadata(others) if others else {}).items()
+    }
     missing = {memory: turn for memory, turn in turns.items() if memory not in selection.features}
     computed = relevance_features(plan, channels.terms, channels.rankings, missing)
     own = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
@@ -372,7 +376,7 @@ def score_rows(state: RetrievalState, ids: Sequence[str]) -> tuple[ScoreTable, M
     reader, plan, channels, stages = state.reader, state.plan, state.channels, state.plan.stages
     adjacent = reader.adjacent(ids) if "neighbours" in stages else {}
     every = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
-    heads = reader.heads(every)
+    heads = reader.ranking_metadata(every)
     weights = channel_weights(channels.rankings, plan.query.text)
     table = build_table(channels.rankings, every, weights, heads)
     if "evidence" in stages:

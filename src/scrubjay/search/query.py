@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
 
@@ -418,7 +418,7 @@ def _find_anchor(
         if any(scored.frequencies[at] and idf(memories, scored.frequencies[at]) >= least for at in place)
     }
     hits = [hit.id for hit in scored.top(ANCHOR_MAX_HOLDERS)]
-    parts = dict(zip(hits, scored.parts(hits), strict=True))
+    parts = dict(zip(hits, scored.group_scores(hits), strict=True))
     for words in dict.fromkeys((event.full, event.core)):
         if rare.isdisjoint(words):
             continue
@@ -446,7 +446,7 @@ def _unambiguous(
     Memories that count time from the event themselves (an earlier question, too), and passages of undated files, do not
     date it.
     """
-    heads, records = reader.heads(list(scores)), reader.get(list(scores))
+    heads, records = reader.ranking_metadata(list(scores)), reader.get(list(scores))
 
     def dates_it(memory: str) -> bool:
         if memory not in heads or memory not in records or (as_of is not None and heads[memory].at > as_of):

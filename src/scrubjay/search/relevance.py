@@ -352,7 +352,7 @@ def order_turns(
 
     Passages keep their order among themselves, and so do turns. Returns the features, too; none where there is no turn.
     """
-    heads = reader.heads([one.id for one in candidates])
+    heads = reader.ranking_metadata([one.id for one in candidates])
     is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
     if not any(is_turn.values()):
         return list(candidates), {}
