@@ -97,7 +97,7 @@ def _passed(memory: Memory, query: Query) -> list[str]:
     desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
         request = replace(search_request(desk, query.text), now=now_micros(), limit=MAX_FOUND)
-        found = select_answers(reader, retrieve(reader, desk.models.rankers()[0], request), request)
+        found = select_answers(retrieve(reader, desk.models.rankers()[0], request))
     leads = [group.lead for group in found.groups]
     return [one.id for one in confident_only(leads, found.features)]
 

@@ -100,7 +100,7 @@ def run_large(args: argparse.Namespace) -> dict[str, Any]:
         asked = questions(words, args.questions, SEED + 7, args.memories)
         result.put("without", {**searched(url, asked), **stored(url, scope, rows)})
         with closing(PostgresStore(url.replace("scrubjay_app@", "scrubjay_owner@"), SECRET)) as store:
-            made = store.enlarge(scope, lambda _: None)
+            made = store.build_index(scope, lambda _: None)
             result.put("made", {"seconds": round(made.seconds, 1), "load": load()})
         result.put("with", {**searched(url, asked), **stored(url, scope, rows)})
         result.put("recall", recalled(url, scope, questions(words, 100, SEED + 5, args.memories)))

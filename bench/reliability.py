@@ -29,7 +29,7 @@ L2: Final = 1.0
 BINS: Final = 15
 UNANSWERABLE: Final = ("foreign", "cross", "out", "abstention")
 FIELDS: Final = (
-    "covered", "respelled", "strange", "familiar", "turn", "near", "second", "latin", "exact", "told",
+    "covered", "respelled", "strange", "familiar", "turn", "near", "second", "latin", "exact", "reliable",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ class Row:
     kind: str
     features: Array
     gold: Array
-    exact: bool  # any is an exact hit, or nothing can be told
+    exact: bool  # any is an exact hit, or relevance cannot be known
     recall: tuple[float, float] | None  # at five and ten, where there is an answer
     latin: float = 1.0  # share of Latin letters in the question
 
@@ -61,7 +61,7 @@ def read_row(row: Mapping[str, Any], family: str) -> Row:
         row["kind"],
         np.array([[FEATURES[name](sign) for name in FAMILIES[family]] for sign in signs]),
         np.array([float(one["gold"] > 0) for one in row["top"][:FIRST_RESULTS]]),
-        any(sign.exact or not sign.told for sign in signs),
+        any(sign.exact or not sign.reliable for sign in signs),
         (found[0], found[1]) if row["judged"] else None,
         signs[0].latin,
     )

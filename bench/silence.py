@@ -160,8 +160,8 @@ def _rows(
                 continue
             request = SearchRequest(text, limit=DEPTH)
             asked = retrieve(reader, models, request)
-            ids = [one.id for one in answer(reader, asked, request).results]
-            heads = reader.heads(ids)
+            ids = [one.id for one in answer(asked).results]
+            heads = reader.ranking_metadata(ids)
             turns = {one: heads[one].turn for one in ids}
             told = relevance_features(asked.plan, asked.channels.terms, asked.channels.rankings, turns)
             top = [

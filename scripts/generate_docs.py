@@ -22,8 +22,7 @@ from scrubjay import errors
 from scrubjay.api.tools import INSTRUCTIONS, TOOLS
 from scrubjay.cli.main import BROKEN_PIPE, COMMON_OPTIONS, INTERRUPTED, Group, cli
 from scrubjay.config.loader import variable_name
-from scrubjay.config.schema import SettingRule
-from scrubjay.config.settings import SECTIONS, ExtraModelSettings, Settings, setting_rules
+from scrubjay.config.settings import SECTIONS, ExtraModelSettings, SettingRule, Settings, setting_rules
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"

@@ -13,7 +13,7 @@ from scrubjay.config.loader import (
 )
 from scrubjay.config.settings import EMBEDDING_PROVIDERS, RUNTIMES, ExtraModelSettings, Settings
 from scrubjay.embeddings.onnx import ONNX_RUNTIMES as KNOWN_RUNTIMES
-from scrubjay.embeddings.registry import EMBEDDER_OPENERS as KNOWN_PROVIDERS
+from scrubjay.embeddings.registry import EMBEDDING_PROVIDERS as KNOWN_PROVIDERS
 from scrubjay.errors import ConfigError
 
 
@@ -189,7 +189,7 @@ def test_an_unknown_override_is_an_error() -> None:
 
 
 def test_no_two_settings_share_a_variable() -> None:
-    known = known_settings().settings
+    known = known_settings()
     assert len({variable_name(name) for name in known}) == len(known)
 
 

@@ -26,8 +26,6 @@ MAX_THREADS: Final = 4
 
 
 class _Threaded(Protocol[T_co]):
-    """What has a synchronous twin and threads to call it in."""
-
     @property
     def _twin(self) -> T_co: ...
 
@@ -38,8 +36,6 @@ class _Threaded(Protocol[T_co]):
 def _in_thread(
     method: Callable[Concatenate[T, P], R],
 ) -> Callable[Concatenate[_Threaded[T], P], Coroutine[Any, Any, R]]:
-    """Return a method as a coroutine with the same arguments, result, errors and documentation."""
-
     @wraps(method)
     async def call(self: _Threaded[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
@@ -87,7 +83,7 @@ M = TypeVar("M", bound="AsyncMemory")
 
 
 class AsyncOpening(Generic[M]):
-    """A store that is being opened: await it for the memory, or enter it as an asynchronous context."""
+    """A store being opened: await it for the memory, or use it as an asynchronous context manager."""
 
     def __init__(self, opened: Callable[[], Coroutine[Any, Any, M]]) -> None:
         self._opened = opened
@@ -110,8 +106,7 @@ class AsyncOpening(Generic[M]):
 class AsyncMemory:
     """`Memory` whose calls can be awaited.
 
-    A cancelled call stops being waited for; what it began in its thread is finished, so a write is done or not
-    done, never half.
+    Cancelling a call only stops waiting: what began in its thread is finished, so a write is done or not done.
 
     Example:
         >>> from scrubjay.embeddings.hash_embedder import HashEmbedder
@@ -124,7 +119,6 @@ class AsyncMemory:
     """
 
     def __init__(self, memory: Memory, threads: ThreadPoolExecutor | None = None) -> None:
-        """Args: what is called; the threads to call it in, None for its own."""
         self._twin = memory
         self._threads = threads or ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="scrubjay")
 
@@ -144,7 +138,7 @@ class AsyncMemory:
     async def seen_by(
         self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
     ) -> Self:
-        """Return the same store, with the same models and threads, as somebody else sees it, as `Memory.seen_by`."""
+        """Return the same store, models and threads for another principal, as `Memory.seen_by`."""
         return type(self)(
             self._twin.seen_by(user, groups=groups, tenant=tenant, curate=curate), self._threads
         )
@@ -198,16 +192,16 @@ class AsyncMemory:
 
     @property
     def concepts(self) -> AsyncConcepts:
-        """The dictionary: list, show, add, merge, rename and remove concepts."""
+        """The dictionary, as `Memory.concepts`."""
         return AsyncConcepts(self._twin.concepts, self._threads)
 
     @property
     def categories(self) -> AsyncCategories:
-        """The hierarchy of topics and places: list and show categories."""
+        """The hierarchy of topics and folders, as `Memory.categories`."""
         return AsyncCategories(self._twin.categories, self._threads)
 
     async def close(self) -> None:
-        """Wait for the calls that run, then let go of the store."""
+        """Wait for running calls, then close the store."""
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._twin.close)
 

@@ -1,7 +1,6 @@
 """Atomic file replacement: after a power cut a path holds either the old bytes or the new ones.
 
-A file is written beside its place, synced, renamed, and its folder synced: without the first its name may outlive what
-it names, without the last the rename may be lost although whoever asked was told that it is done.
+A file is written beside its path, synced and renamed, and its folder synced, since otherwise the rename could be lost.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ def write_file(path: Path, data: bytes, mode: int = PRIVATE_MODE) -> None:
     """Write a file whole or not at all.
 
     Raises:
-        OSError: It cannot be written; what was there is there.
+        OSError: It cannot be written; the old content is unchanged.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
@@ -36,13 +35,13 @@ def write_file(path: Path, data: bytes, mode: int = PRIVATE_MODE) -> None:
 
 
 def replace_file(beside: Path, path: Path) -> None:
-    """Rename a file that is synced to its place, and have that on the disk."""
+    """Rename a synced file to its path durably."""
     beside.replace(path)
     fsync_folder(path.parent)
 
 
 def fsync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk, where folders can be told so."""
+    """Sync the names in a folder, on systems that can."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -53,7 +52,7 @@ def fsync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path, mode: int = 0o700) -> None:
-    """Make a folder and those above it, as far as they are not there, and have their names on the disk."""
+    """Create a folder and its parents durably."""
     missing = []
     while not folder.exists():
         missing.append(folder)

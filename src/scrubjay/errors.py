@@ -1,20 +1,20 @@
-"""The tree of errors, ordered by how the caller can respond.
+"""The error tree, ordered by how the caller can respond.
 
 ```text
 ScrubjayError            anything scrubjay raises on purpose
-├─ InputError            what was given is wrong: change the call           (exit 2)
-│  ├─ ConfigError        a setting is unknown or has a value it cannot have
-│  ├─ ForbiddenError     whoever asks may not do this
-│  └─ NotFoundError      an id, a source, a model or a path that is not there
+├─ InputError            the input is wrong: change the call                 (exit 2)
+│  ├─ ConfigError        a setting is unknown or has an invalid value
+│  ├─ ForbiddenError     the caller may not do this
+│  └─ NotFoundError      an id, a source, a model or a path does not exist
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
-│  ├─ StoreReadOnlyError its file or folder may not be written: reading goes on
+│  ├─ StoreReadOnlyError its file or folder is read-only: reading goes on
 │  ├─ StoreBusyError     another process holds the write lock: try again
 │  ├─ StoreDamagedError  the file is not a sound store: move it away, sync again
 │  ├─ QuotaError         a tenant or a user has as much as the settings allow: forget some, or raise it
 │  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
 └─ ProviderError         a model or a remote service failed: see the hint    (exit 5)
-   └─ ModelMismatchError a vector does not fit the model it claims to be of
+   └─ ModelMismatchError a vector does not fit its model
 ```
 
 A message says what failed, on which object, the two values that disagree and the state now; `hint` is
@@ -39,21 +39,21 @@ class ScrubjayError(Exception):
 
 
 class InputError(ScrubjayError):
-    """What was given is wrong; changing the call mends it."""
+    """The input is wrong; changing the call fixes it."""
 
     exit_code = 2
 
 
 class ConfigError(InputError):
-    """A setting is unknown, or has a value it cannot have."""
+    """A setting is unknown, or has an invalid value."""
 
 
 class ForbiddenError(InputError):
-    """Whoever asks may not do this; nothing was done."""
+    """The caller may not do this; nothing was done."""
 
 
 class NotFoundError(InputError):
-    """An id, a source, a model or a path is not there."""
+    """An id, a source, a model or a path does not exist."""
 
 
 class SourceError(ScrubjayError):
@@ -69,11 +69,11 @@ class StoreError(ScrubjayError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The store's file or folder may not be written; it can still be read."""
+    """The store's file or folder is read-only; it can still be read."""
 
 
 class StoreBusyError(StoreError):
-    """Another process holds the write lock for longer than the wait that was allowed."""
+    """Another process holds the write lock for longer than the allowed wait."""
 
 
 class StoreDamagedError(StoreError):
@@ -85,7 +85,7 @@ class QuotaError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The store was written by a newer scrubjay, or by an older one and may not be brought up to date."""
+    """The store was written by a newer scrubjay, or by an older one and may not be migrated."""
 
 
 class ProviderError(ScrubjayError):
@@ -95,4 +95,4 @@ class ProviderError(ScrubjayError):
 
 
 class ModelMismatchError(ProviderError):
-    """A vector does not fit the model it claims to be of."""
+    """A vector does not fit its model."""

@@ -1,7 +1,6 @@
-"""JSON log: one line an event in a small file beside the store; it never holds a memory's text or a question.
+"""JSON log: one object a line in a small file beside the store; it never holds a memory's text or a question.
 
-Standard library alone, and light: hooks write here when something went wrong. Nothing that fails here is raised, for a
-log that cannot be written must not end what it tells of.
+Hooks write here, so only light modules are imported. Failures are ignored: a log must not end what it reports.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ OLD_FILE_NAME = "log.1"
 
 
 class Log:
-    """The log of one data folder."""
+    """The log of one data folder, from a minimum level on."""
 
     def __init__(self, folder: str, level: str = "info", most_bytes: int = MAX_BYTES) -> None:
-        """Args: the data folder, the least level that is written, and the size at which the file is put aside."""
         self.path = os.path.join(folder, FILE_NAME)
         self._least = LEVELS.index(level)
         self._most = most_bytes
@@ -30,8 +28,8 @@ class Log:
 
         Args:
             level: One of ``LEVELS``.
-            event: What happened, in a few words that are the same each time.
-            ms: How long it took, milliseconds.
+            event: What happened, in a few constant words.
+            ms: Duration in milliseconds.
             facts: Names, numbers, kinds of error; no memory, no question.
         """
         if LEVELS.index(level) < self._least:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError, ScrubjayError
-from scrubjay.models.lifecycle import UNCHANGED, Unchanged
-from scrubjay.models.records import Scope
+from scrubjay.models.records import UNCHANGED, Scope, Unchanged
 from scrubjay.services.arguments import check_arguments, check_calls
 from scrubjay.services.models import (
     ModelRegistry,
@@ -80,9 +79,9 @@ def _warn_former_name(old: str, new: str) -> None:
 
 @check_calls
 class Memory:
-    """Everything one principal remembers, in one store.
+    """The memories of one principal, in one store.
 
-    A call with an argument of a wrong type, and any call after `close`, raises `InputError`.
+    An argument of a wrong type, and any call after `close`, raises `InputError`.
 
     Example:
         >>> from scrubjay.embeddings.hash_embedder import HashEmbedder
@@ -110,20 +109,20 @@ class Memory:
         announce: Callable[[str], None] = ignore_announcement,
         log: Log | None = None,
     ) -> Self:
-        """Open a store, made if it is not there.
+        """Open a store, creating it if it does not exist. None takes the setting of the same name.
 
         Args:
-            url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``; None takes the settings' store.
-            user: Who asks and writes; None takes the settings' user.
-            groups: Groups they belong to; None takes the settings' groups.
-            tenant: The walled garden; None takes the settings' tenant.
+            url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``.
+            user: Who asks and writes.
+            groups: Groups the user belongs to.
+            tenant: Tenants share nothing.
             settings: Settings; None loads them from file and environment.
-            embedders: Models instead of the settings' own: the first is the base model, which is always
-                complete, the others are backfilled by `embed`.
-            reranker: Who looks again at the best of what a search found, instead of what the settings say.
-            cold: Rank by words and the base model only, and say so: for a process that answers once.
-            announce: Told the host and the counts before a remote provider is first used.
-            log: Where slow questions and what syncs could not read are told; None for nowhere.
+            embedders: Models instead of the settings' own: the first is the base model, which always covers every
+                memory; `embed` backfills the others.
+            reranker: Reranker instead of the settings' own.
+            cold: Rank with words and the base model only, for a process that answers once.
+            announce: Called with the host and the counts before a remote provider is first used.
+            log: Where slow queries and sync problems are logged; None for nowhere.
 
         Raises:
             ScrubjayError: The store cannot be opened, or a setting is wrong.
@@ -154,15 +153,15 @@ class Memory:
     def seen_by(
         self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
     ) -> Self:
-        """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.
+        """Return the same store and models for another principal; closing either closes both.
 
-        Another user's additions are not appended to this one's day notes.
+        Another user's additions are not appended to this user's day notes.
 
         Args:
             user: Who asks and writes.
-            groups: Groups they belong to; none of this one's.
-            tenant: The walled garden; None for the same.
-            curate: Whether they may change, archive, forget and judge what others shared; else only what is theirs.
+            groups: Groups the user belongs to; this principal's are not inherited.
+            tenant: None for the same.
+            curate: Whether the user may change, archive, forget and rate what others shared.
         """
         scope = Scope(tenant or self._workspace.scope.tenant, user, tuple(groups))
         return type(self)(self._workspace.for_principal(scope, may_curate=curate))
@@ -181,27 +180,26 @@ class Memory:
         embed_seconds: float = 0.0,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        """Bring the store in step with a folder or file, or with every registered source.
+        """Sync a folder or file, or every registered source, into the store.
 
         Args:
-            path: Folder or file, registered as a source if it is new; None takes all sources.
-            only: The one file of the folder that is read; the others stay as they were stored.
-            description: One line that is returned with the source's hits.
-            include: gitignore patterns of what to take, kept with the source.
-            exclude: gitignore patterns of what to leave out, kept with the source.
-            project: Project that the files belong to, by name or path, kept with the source; ``none`` for no project,
-                ``auto`` for that of the repository they lie in, which is the default. None leaves what was said before.
-            trust: ``trusted`` or ``untrusted``, kept with the source, or ``auto``, which is the default: untrusted is
-                what lies below a folder of dependencies or in a repository that is mostly others' work. None leaves
-                what was said before. Of untrusted text nothing is learned, and it enters no injected context.
-            share: Whether front matter may show notes to others, kept with the source; not by default. None leaves
-                what was said before.
-            embed_seconds: Time to spend on backfilled models afterwards.
-            progress: Told how far it is.
+            path: Folder or file, registered as a source if it is new; None for all sources.
+            only: The one file of the folder to read; the others stay as stored.
+            description: One line that is returned with the source's results.
+            include: gitignore patterns of files to ingest, stored with the source.
+            exclude: gitignore patterns of files to skip, stored with the source.
+            project: Project of the files, by name or path, stored with the source: ``none`` for no project, ``auto``
+                (the default) for that of the repository they are in. None keeps what is stored.
+            trust: ``trusted``, ``untrusted`` or ``auto`` (the default), stored with the source. ``auto`` distrusts
+                folders of dependencies and repositories that are mostly others' work. No facts are extracted from
+                untrusted text, and it is never injected. None keeps what is stored.
+            share: Whether front matter may share notes with others, stored with the source; off by default. None keeps
+                what is stored.
+            embed_seconds: Seconds to spend on backfilled models afterwards.
+            progress: Called with the progress.
 
         Raises:
-            InputError: The path is not there, ``trust`` is none of the three, a project is named that can be none, or
-                something is said of no path.
+            InputError: The path does not exist, an option is invalid, or an option is given without a path.
             StoreError: The store cannot be written; what was stored stays.
         """
         from scrubjay.ingest.trust import TrustChoice
@@ -229,21 +227,21 @@ class Memory:
         return summary
 
     def sources(self) -> list[SourceStatus]:
-        """Return the registered sources with what they hold."""
+        """Return the registered sources and their counts."""
         from scrubjay.services.inspection import list_sources
 
         return list_sources(self._workspace)
 
     def redactions(self) -> list[Redaction]:
-        """Return what was replaced as a secret or private in the memories that the caller may see, with its place."""
+        """Return what was replaced as secret or private in the visible memories, with its place."""
         from scrubjay.services.inspection import list_redactions
 
         return list_redactions(self._workspace)
 
     def remove_source(self, name: str) -> RemovedSource:
-        """Remove a source by id or path, with everything it brought and what rests on that alone.
+        """Remove a source by id or path, with its memories and what is derived from them alone.
 
-        Its files are not touched. What has other evidence stays, and what was pinned.
+        Its files are not touched. Pinned memories, and those with other evidence, stay.
 
         Raises:
             NotFoundError: No such source is registered.
@@ -257,7 +255,7 @@ class Memory:
         """Sync now and whenever a source's files change, until ``stop`` is set.
 
         Raises:
-            SourceError: The watch ended although nobody stopped it.
+            SourceError: The watch ended by itself.
         """
         from scrubjay.ingest.watcher import sync_on_change
 
@@ -282,18 +280,18 @@ class Memory:
         offset: int = 0,
         evidence: bool = False,
     ) -> FetchReport:
-        """Return memories by id (or its shortest unique beginning), or a file's passages by path and lines.
+        """Return memories by id (or its shortest unique prefix), or a file's passages by path and lines.
 
-        What is read by its id and is the caller's own counts as used now, once an hour (``[recall] touch``).
+        Reading one's own memory by id counts as using it, at most once an hour (``[recall] touch``).
 
         Args:
             ids: Up to 20 ids.
-            path: A synced file: absolute, from here, or relative to its source.
-            lines: First and last line, inclusive; None takes the whole file.
-            neighbours: Passages to return on either side of each; of a conversation, turns.
-            limit: Most characters to return.
-            offset: Characters to pass over first, as ``next_offset`` says.
-            evidence: Return with each derived memory what it was taken from.
+            path: A synced file: absolute, relative to the current folder, or relative to its source.
+            lines: First and last line, inclusive; None for the whole file.
+            neighbours: Passages, or turns of a conversation, to return on either side of each.
+            limit: Maximum characters to return.
+            offset: Characters to skip, as ``next_offset`` says.
+            evidence: Also return the sources of each derived memory.
 
         Raises:
             InputError: Neither or both of ids and path, too many ids, or numbers out of range.
@@ -330,13 +328,13 @@ class Memory:
         origin: str = "owner",
         pinned: bool = False,
     ) -> AddReport:
-        """Add one memory, durably; adding the same content in the same scope again finds the same memory.
+        """Add one memory, durably; adding the same content in the same scope again returns the same memory.
 
-        Secrets in it are replaced before anything is stored. With a notes folder in the settings it is also
-        appended to the day's note. The fields are those of `NewMemory`.
+        Secrets are replaced before anything is stored. With a notes folder in the settings it is also appended to the
+        day's note. The fields are those of `NewMemory`.
 
         Raises:
-            InputError: A field has a value it cannot have; nothing was written.
+            InputError: A field has an invalid value; nothing was written.
         """
         from scrubjay.models.lifecycle import NewMemory
 
@@ -351,16 +349,16 @@ class Memory:
     def add_many(self, memories: Iterable[NewMemory]) -> list[AddReport]:
         """Add many memories at once; all are checked before the first is written.
 
-        A turn that is nothing but recalled memories is left out: ``passed`` of its answer says why.
+        A turn that only repeats recalled memories is skipped; ``passed`` of its report says why.
         """
         from scrubjay.services.additions import add
 
         return add(self._workspace, memories)
 
     def forget(self, ids: str | Sequence[str]) -> ForgetReport:
-        """Remove memories for good: text, vectors, index, cache, and names and digests that rest on them.
+        """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
 
-        A keyed hash keeps `sync` from bringing them back; files are not edited, their lines are named.
+        A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines.
         """
         from scrubjay.services.curation import forget_memories
 
@@ -376,14 +374,14 @@ class Memory:
 
     @property
     def categories(self) -> Categories:
-        """The hierarchy of topics and places: list and show categories."""
+        """The hierarchy of topics and folders: list and show categories."""
         self._refuse_closed()
         from scrubjay.services.dictionary import Categories
 
         return Categories(self._workspace)
 
     def links(self, memory: str) -> tuple[MemoryLink, ...]:
-        """Return what a memory is joined with, to and fro: the heaviest ten of each kind.
+        """Return a memory's links in both directions: the ten of each kind with the most weight.
 
         Raises:
             NotFoundError: No memory's id begins so, or several do.
@@ -395,10 +393,10 @@ class Memory:
     def link(
         self, src: str, dst: str, kind: str = "links", weight: float = 1.0, rule: str = ""
     ) -> MemoryLink:
-        """Join two memories, for whoever asks: ``links``, ``derived_from``, ``supersedes`` or ``contradicts``.
+        """Link two memories: ``links``, ``derived_from``, ``supersedes`` or ``contradicts``.
 
         Raises:
-            InputError: An id is not there, both are one, or kind or weight (0..1) cannot be.
+            InputError: An id does not exist, both are the same, or kind or weight (0..1) is invalid.
         """
         from scrubjay.models.graph import Edge
         from scrubjay.services.curation import add_link
@@ -406,10 +404,10 @@ class Memory:
         return add_link(self._workspace, Edge(src, kind, dst, "", weight, rule=rule))
 
     def unlink(self, src: str, dst: str, kind: str = "links") -> None:
-        """Part two memories again; what a text itself says comes back when that text is written again.
+        """Remove a link; one that a text contains comes back when that text is written again.
 
         Raises:
-            NotFoundError: The first is not joined with the second in this way.
+            NotFoundError: There is no such link.
         """
         from scrubjay.services.curation import remove_link
 
@@ -418,7 +416,7 @@ class Memory:
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None
     ) -> EmbedReport:
-        """Embed what waits for a backfilled model; stopped at any moment, it goes on where it was.
+        """Compute the pending embeddings of backfilled models; it can be interrupted at any time and continues later.
 
         Raises:
             ProviderError: A model failed; what was embedded before is stored.
@@ -428,13 +426,13 @@ class Memory:
         return embed_pending(self._workspace, seconds, progress)
 
     def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
-        """Make every memory anew from what is stored, beside the old ones, and switch at once."""
+        """Rebuild every memory from what is stored, beside the old ones, then switch."""
         from scrubjay.services.sync import rebuild_store
 
         return rebuild_store(self._workspace, progress)
 
     def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
-        """Build the index of a large tenant on PostgreSQL: blocks of its words and, with pgvector, a vector index.
+        """Build the index of a large tenant on PostgreSQL: blocks of words and, with pgvector, a vector index.
 
         Needs the rights of the tables' owner (docs/postgres.md, "A large tenant"); others read and write meanwhile.
 
@@ -442,7 +440,7 @@ class Memory:
             InputError: The store is of another kind, which needs none.
             StoreError: The database's user may not build it.
         """
-        return self._workspace.store.enlarge(self._workspace.scope, progress or (lambda _: None))
+        return self._workspace.store.build_index(self._workspace.scope, progress or (lambda _: None))
 
     def drop_index(self) -> None:
         """Drop what `build_index` built; answers stay the same, a search of a large tenant takes longer.
@@ -451,7 +449,7 @@ class Memory:
             InputError: The store is of another kind, which has none.
             StoreError: The database's user may not.
         """
-        self._workspace.store.reduce(self._workspace.scope)
+        self._workspace.store.drop_index(self._workspace.scope)
 
     def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
         """Former name of `build_index`; calling it warns."""
@@ -464,7 +462,7 @@ class Memory:
         self.drop_index()
 
     def models(self) -> list[ModelStatus]:
-        """Return the embedding models and how far each reaches, the base model first."""
+        """Return the embedding models and how many memories each covers, the base model first."""
         return self._workspace.models.status()
 
     def add_model(self, name: str) -> ModelStatus:
@@ -472,7 +470,7 @@ class Memory:
         return self._workspace.models.add(name)
 
     def use_model(self, name: str) -> ModelStatus:
-        """Rank with a model, beside the base model, from now on."""
+        """Rank with this model and the base model from now on."""
         return self._workspace.models.use(name)
 
     def drop_model(self, name: str) -> ModelStatus:
@@ -480,13 +478,13 @@ class Memory:
         return self._workspace.models.drop(name)
 
     def status(self) -> StoreStatus:
-        """Return facts: what is stored, which models and sources there are, how large it is."""
+        """Return counts, models, sources and sizes of the store."""
         from scrubjay.services.inspection import store_status
 
         return store_status(self._workspace)
 
     def close(self) -> None:
-        """Close the store. What `seen_by` returned is closed with it; closing twice does nothing."""
+        """Close the store, also for what `seen_by` returned; closing twice does nothing."""
         self._workspace.closed.set()
         self._workspace.store.close()
 
@@ -549,56 +547,55 @@ class Memory:
         """Return the memories that answer a query, best first.
 
         Args:
-            query: A question, words, an identifier. ``"quoted"`` text must stand in a result; ``-word`` must not.
-            limit: Most results.
+            query: A question, words, an identifier. ``"quoted"`` text must appear in a result; ``-word`` must not.
+            limit: Maximum number of results.
             tiers: Any of these tiers.
             tags: All of these tags.
             path: Glob over a file's path within its source, or a folder of it.
             sources: Any of these sources, by id or path.
-            since: What happened at or after: ISO text (``2026``, ``2026-03``, ``2026-03-01``, with time) or datetime.
-            until: What happened before the end of this day, month, year, or before this time.
+            since: At or after this time: ISO text (``2026``, ``2026-03``, ``2026-03-01``, with time) or datetime.
+            until: Before the end of this day, month or year, or before this time.
             statuses: Any of these statuses.
-            projects: Any of these projects, by name, by the end of a name, or by a path (``.`` is the one here).
-            agents: What any of these agents wrote or recorded.
+            projects: Any of these projects, by name, by the end of a name, or by a path (``.`` is the current one).
+            agents: Recorded by any of these agents.
             sessions: Any of these conversations.
-            categories: What belongs to any of these categories or to one below, by id or name.
+            categories: In any of these categories or below, by id or name.
             fusion: ``auto`` (weights follow the query), ``rrf``, ``weighted`` (z-scores) or ``raw`` (cosine, BM25 and
                 trigrams, each from 0 to 1).
-            weights: Channel (``bm25``, ``vector``, ``ngram``, ``graph``) to weight.
+            weights: Weight of each channel (``bm25``, ``vector``, ``ngram``, ``graph``).
             preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
-            channels: Channels that take part; None for all.
-            models: Names of embedding models that take part; None for all in use.
-            stages: Optional stages that take part (docs/recall.md names them); None for all.
-            rerank: Who looks again at the best of what was found (docs/rerank.md): ``features``, ``cross-encoder``,
-                ``http``, ``chat``, or ``off``; None takes the reranker that `open` was given, else the settings' one.
-            links: Hops over links (given, written, automatic) that are followed from the results; 0 for none, None
-                for what the settings say, which they say for fusion ``auto`` alone.
-            hierarchy: Whether what belongs to the categories that fit is lifted and brought in; None as for ``links``.
+            channels: Channels to use; None for all.
+            models: Names of embedding models to use; None for all in use.
+            stages: Optional stages to use (docs/recall.md names them); None for all.
+            rerank: Reranker of the best results (docs/rerank.md): ``features``, ``cross-encoder``, ``http``, ``chat``
+                or ``off``; None takes that of `open`, else that of the settings.
+            links: Hops over links to follow from the results; None takes the setting, which holds for fusion ``auto``
+                alone.
+            hierarchy: Whether to lift and add what belongs to matching categories; None as for ``links``.
             depth: Levels of categories for that, 1..10.
-            alpha: What a memory's own score weighs beside its category's, 0..1.
-            threshold: Least score of a result, 0..1, for fusion ``raw``, whose scores have a unit; None for none.
-            explain: Return with each result every part of its score.
-            snippet: Most characters of a snippet.
-            now: When the question is asked, to which everything has its age; None for this moment.
-            history: What was said before, oldest first. Where ``[llm] rewrite`` is on, a language model puts into the
-                query what it leaves to that ("and when was that?"); what it makes of it is searched, too.
-            as_of: Answer by what was true then (valid time, not the state of the index): what was replaced since is
-                found, what became true later is not. A date means its end. "As of" in the query says the same.
-            tz: The zone of dates and of "yesterday", by its IANA name; None for the settings'.
-            min_relevance: ``auto``: an empty answer that says so where nothing is likely to answer; a number from
-                0 to 1: only results of at least this relevance; 0 for all. None for the setting, which is ``auto``.
-            here: Project whose memories are preferred, by name or a path in it (``.`` is the one here); the others
-                are searched as well. None prefers none.
-            confidence_floor: Confidence below which a memory is no result, 0 for none; None for the settings'.
-            by: What a result is: a ``memory``; or a ``session``, one for each conversation, ranked from its turns:
-                the best of them, with the next two in ``turns``.
-            neighbours: Turns of its conversation to show with a result, on either side, in ``turns``; at most 10.
-                Results that stand there are shown there alone.
+            alpha: Weight of a memory's own score beside its category's, 0..1.
+            threshold: Minimum score, 0..1, for fusion ``raw``, whose scores have a unit.
+            explain: Return every part of each score.
+            snippet: Maximum characters of a snippet.
+            now: Current time, from which ages are computed; None for this moment.
+            history: The conversation so far, oldest first. With ``[llm] rewrite`` on, a language model completes the
+                query from it ("and when was that?"), and the completed query is searched too.
+            as_of: Answer with what was true then (valid time, not the state of the index): superseded memories are
+                found, later ones are not. A date means its end. "As of" in the query does the same.
+            tz: IANA zone of dates and of "yesterday"; None takes the setting.
+            min_relevance: ``auto``: an empty answer that says so if nothing is likely to answer; a number from 0 to 1:
+                the minimum relevance of a result; None takes the setting, which is ``auto``.
+            here: Project whose memories are preferred, by name or a path in it (``.`` is the current one); the others
+                are searched too. None prefers none.
+            confidence_floor: Minimum confidence of a result; None takes the setting.
+            by: ``memory``, or ``session`` for one result per conversation: its best turn, with the next two in
+                ``turns``.
+            neighbours: Turns of its conversation to return on either side of a result, in ``turns``; at most 10.
+                Results among them are not repeated.
 
         Raises:
-            InputError: An option has a value it cannot have.
+            InputError: An option has an invalid value.
         """
-        from scrubjay.models.results import Answer
         from scrubjay.search.pipeline import run_search
         from scrubjay.search.request import Clock, Filters
         from scrubjay.services.search import (
@@ -644,21 +641,15 @@ class Memory:
         rewriting = workspace.rewriter.rewrite(query, history)
         timer.lap("rewriting")
         with open_view(workspace, timer) as view:
-            request = replace(request, meant=rewriting.text, now=view.now if now is None else request.now)
+            request = replace(request, rewritten=rewriting.text, now=view.now if now is None else request.now)
             found = run_search(view.reader, view.embedders, request, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
-        return Answer(
-            found.results,
-            (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial),
-            timer.ms,
-            (*rewriting.notes, *view.skipped, *found.notes),
-            found.hidden,
-            found.silence,
-            found.as_of,
-        )
+        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
+        notes = (*rewriting.notes, *view.skipped, *found.notes)
+        return replace(found, partial=partial, notes=notes, took_ms=timer.ms)
 
-    def thread(
+    def thread(  # noqa: D417 the filters are those of `search`
         self,
         query: str,
         *,
@@ -681,35 +672,22 @@ class Memory:
         as_of: str | datetime | None = None,
         tz: str | None = None,
     ) -> Thread:
-        """Return the story that a question is about: what was found, what led there and what came of it.
+        """Return the memories that a question is about as a timeline.
 
-        It begins with what `search` finds and goes on over concepts that memories share, concepts related to
-        those, what comes before and after in a conversation or document, links, evidence, and what superseded or
-        contradicts what. Each memory says by which way it was come to.
+        It starts from the results of `search` and follows shared and related concepts, the turns or passages before and
+        after, links, evidence, and what superseded or contradicts what. Each memory has the path by which it was
+        reached. The filters are those of `search` and apply to every memory shown; superseded memories are included and
+        marked.
 
         Args:
-            query: A question, words, an identifier, as `search` takes it.
-            hops: Most hops from what the search finds, 0..4. Over a concept is one, over two related concepts two.
-            limit: Most memories, 1..100.
-            fan_out: Most edges of a kind that are followed from one memory or concept, 1..50.
-            tiers: Any of these tiers; this and the other filters hold for all that the thread shows.
-            tags: All of these tags.
-            path: Glob over a file's path within its source, or a folder of it.
-            sources: Any of these sources, by id or path.
-            since: What happened at or after.
-            until: What happened before the end of this day, month, year, or before this time.
-            statuses: Any of these statuses. A story tells what was before: superseded memories are marked as such.
-            projects: Any of these projects, by name, by the end of a name, or by a path.
-            agents: What any of these agents wrote or recorded.
-            sessions: Any of these conversations.
-            categories: What belongs to any of these categories or to one below, by id or name.
-            snippet: Most characters of a snippet.
-            now: When the question is asked, to which everything has its age; None for this moment.
-            as_of: Tell only what was true then (valid time, not the state of the index), as in `search`.
-            tz: The zone of dates and of "yesterday", by its IANA name; None for the settings'.
+            query: A question, words, an identifier, as in `search`.
+            hops: Maximum hops from the search results, 0..4. A shared concept is one hop, two related concepts are two.
+            limit: Maximum number of memories, 1..100.
+            fan_out: Maximum edges of a kind to follow from one memory or concept, 1..50.
+            as_of: Only what was true then (valid time, not the state of the index), as in `search`.
 
         Raises:
-            InputError: An option has a value it cannot have.
+            InputError: An option has an invalid value.
         """
         from scrubjay.search.request import STAGES, Clock, Filters, ResultCaps
         from scrubjay.search.thread import ThreadOptions, build_thread
@@ -739,7 +717,7 @@ class Memory:
         log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
         return replace(found, partial=(*view.stale, *view.failed, *found.partial), took_ms=timer.ms)
 
-    def page(
+    def page(  # noqa: D417 the filters are those of `search`
         self,
         *,
         after: str = "",
@@ -756,25 +734,16 @@ class Memory:
         sessions: Sequence[str] = (),
         categories: Sequence[str] = (),
     ) -> MemoryPage:
-        """Return memories a page at a time, in the order of their ids' digits, which no writing disturbs.
+        """Return memories a page at a time, in the order of their ids' digits, which no write disturbs.
+
+        The filters are those of `search`.
 
         Args:
-            after: Go on after this one, as ``next`` of the page before says; empty for the first page.
-            limit: Most memories, 1..1,000.
-            tiers: Any of these tiers.
-            tags: All of these tags.
-            path: Glob over a file's path within its source, or a folder of it.
-            sources: Any of these sources, by id or path.
-            since: What happened at or after.
-            until: What happened before the end of this day, month, year, or before this time.
-            statuses: Any of these statuses.
-            projects: Any of these projects, by name, by the end of a name, or by a path.
-            agents: What any of these agents wrote or recorded.
-            sessions: Any of these conversations.
-            categories: What belongs to any of these categories or to one below, by id or name.
+            after: Continue after this id, as ``next`` of the previous page says; empty for the first page.
+            limit: Maximum number of memories, 1..1,000.
 
         Raises:
-            InputError: An option has a value it cannot have.
+            InputError: An option has an invalid value.
         """
         from scrubjay.search.browse import page_memories
         from scrubjay.search.request import Filters, build_request
@@ -789,16 +758,16 @@ class Memory:
             return page_memories(reader, wanted, after)
 
     def vectors(self, texts: Sequence[str], *, model: str | None = None) -> VectorReport:
-        """Return what a bundled model makes of texts: one unit vector a text, whatever its length.
+        """Return one unit vector for each text, computed by a bundled model; nothing is stored.
 
-        Nothing is stored. A text longer than the model's window is the mean of its windows.
+        A text longer than the model's window gets the mean of its windows.
 
         Args:
             texts: The texts.
             model: Name of a bundled model; None for the base model.
 
         Raises:
-            NotFoundError: No bundled model is called so.
+            NotFoundError: No bundled model has this name.
             ProviderError: The model is missing or damaged.
         """
         from scrubjay.services.enrichment import embed_texts
@@ -818,28 +787,28 @@ class Memory:
         now: str | datetime | None = None,
         history: Sequence[str] = (),
     ) -> Context:
-        """Return what is worth having in mind, as one text to be put into a conversation.
+        """Return memories as one text to be injected into a conversation.
 
-        Without a question, as when a session begins: what is pinned, what is known of the project, the last
-        sessions. With one: what is pinned, and what has to do with it; where nothing has, the text is empty. It
-        stands between `memory.delimiters`, so that it is never captured as new, is escaped, so that nothing in it
-        ends it, and holds no memory of origin ``untrusted`` nor one that was made from such.
+        Without a query, for a new session: pinned memories, the project's profile and recent sessions. With one: pinned
+        and relevant memories; the text is empty if none is relevant. It is delimited, so that it is never captured as
+        new, escaped, so that nothing in it can end it, and holds no memory of origin ``untrusted`` or derived from
+        such.
 
         Args:
-            query: What is asked; None where a session begins.
-            budget: Most tokens, 50..100,000; None for the settings'.
-            project: Only of this project and of none, by name, the end of a name, or a path; None for all.
-            session: The conversation that goes on; what was said in it is left out.
-            agent: Only what this agent wrote or recorded; None for all.
-            exclude_paths: Names (``CLAUDE.md``) or patterns of paths of files that the agent reads itself; None for
-                the settings'.
-            parts: Any of ``pinned``, ``profile``, ``recent``, ``relevant``; None for all where a session begins, and
-                for what is pinned and what is relevant where something is asked.
-            now: When it is asked; None for this moment.
-            history: What was said before, oldest first; read as in `search`, where ``[llm] rewrite`` is on.
+            query: The question; None for a new session.
+            budget: Maximum tokens, 50..100,000; None takes the setting.
+            project: Only this project and memories without one, by name, the end of a name, or a path; None for all.
+            session: The current conversation, whose own turns are left out.
+            agent: Only memories recorded by this agent; None for all.
+            exclude_paths: Names (``CLAUDE.md``) or path patterns of files that the agent reads itself; None takes the
+                setting.
+            parts: Any of ``pinned``, ``profile``, ``recent``, ``relevant``; None for all in a new session, and for
+                ``pinned`` and ``relevant`` with a query.
+            now: Current time; None for this moment.
+            history: The conversation so far, oldest first, as in `search`.
 
         Raises:
-            InputError: An option has a value it cannot have.
+            InputError: An option has an invalid value.
         """
         from scrubjay.models.dates import load_zone, now_micros, parse_when
         from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS
@@ -870,7 +839,7 @@ class Memory:
         if asking is not None and query is not None:
             rewriting = workspace.rewriter.rewrite(query, history)
             timer.lap("rewriting")
-            request = replace(request, asking=replace(asking, meant=rewriting.text))
+            request = replace(request, asking=replace(asking, rewritten=rewriting.text))
         with open_view(workspace, timer) as view:
             found = build_context(view.reader, view.embedders, request)
         timer.lap("rank")
@@ -882,8 +851,8 @@ class Memory:
         """Return a memory with its neighbours, links, concepts, categories and history. It does not count as used.
 
         Args:
-            memory: Its id, or the id's shortest unique beginning.
-            neighbours: Passages or turns to show on either side.
+            memory: Its id, or the id's shortest unique prefix.
+            neighbours: Passages or turns to return on either side.
 
         Raises:
             NotFoundError: No memory's id begins so, or several do.
@@ -892,7 +861,7 @@ class Memory:
 
         return inspect_memory(self._workspace, memory, neighbours)
 
-    def timeline(
+    def timeline(  # noqa: D417 the filters are those of `search`
         self,
         *,
         limit: int = 50,
@@ -909,25 +878,16 @@ class Memory:
         sessions: Sequence[str] = (),
         categories: Sequence[str] = (),
     ) -> TimelinePage:
-        """Return a page of memories by when what they tell of happened, else by when they were recorded, last first.
+        """Return a page of memories by the date of their event, else by when they were recorded, newest first.
+
+        The filters are those of `search`.
 
         Args:
-            limit: Most memories, 1 to 1,000.
-            skip: Memories to pass over first.
-            tiers: Any of these tiers; this and the other filters are those of `search`.
-            tags: All of these tags.
-            path: Glob over a file's path within its source, or a folder of it.
-            sources: Any of these sources, by id or path.
-            since: What happened at or after.
-            until: What happened before the end of this day, month, year, or before this time.
-            statuses: Any of these statuses.
-            projects: Any of these projects, by name, by the end of a name, or by a path.
-            agents: What any of these agents wrote or recorded.
-            sessions: Any of these conversations.
-            categories: What belongs to any of these categories or to one below, by id or name.
+            limit: Maximum number of memories, 1 to 1,000.
+            skip: Memories to skip first.
 
         Raises:
-            InputError: An option has a value it cannot have.
+            InputError: An option has an invalid value.
         """
         from scrubjay.search.request import Filters
         from scrubjay.services.inspection import list_timeline
@@ -951,27 +911,27 @@ class Memory:
         pinned: bool | Unchanged = UNCHANGED,
         origin: str | Unchanged = UNCHANGED,
     ) -> UpdateReport:
-        """Change a memory in place: it keeps its id, and what is not named stays as it is.
+        """Change a memory in place: it keeps its id, and what is not given stays as it is.
 
-        Another text is scrubbed, embedded, counted and connected anew. The earlier one is kept as a superseded
-        memory that `history` leads to. A digest or fact that was derived is the owner's once its text is changed.
+        A new text is redacted, embedded, indexed and linked again. The old one stays as a superseded memory, which
+        `history` returns. A derived digest or fact belongs to the caller once its text is changed.
 
         Args:
-            memory: Its id, or the id's shortest unique beginning.
-            content: What it says now.
-            title: What it is called, and
-            tags: all of its tags.
-            date: When what it tells of happened; None takes that away.
-            confidence: 0..1, how sure it is.
-            valid_from: From when it is true; None for ever since.
-            valid_until: Until when it is true; None for still.
-            pinned: Whether time does nothing to it.
+            memory: Its id, or the id's shortest unique prefix.
+            content: The new text.
+            title: The new title.
+            tags: All of its tags.
+            date: Date of the event; None removes it.
+            confidence: 0..1.
+            valid_from: When it became true; None for always.
+            valid_until: When it stopped being true; None for still true.
+            pinned: Whether it is exempt from decay.
             origin: Who says the new text.
 
         Raises:
             NotFoundError: No memory's id begins so, or several do.
-            InputError: Its words are a file's (which is named, with the lines), the text was forgotten or is another
-                memory's, or a field has a value it cannot have; nothing was written.
+            InputError: The text belongs to a file (the message names the lines), was forgotten or is another memory's,
+                or a field has an invalid value; nothing was written.
         """
         from scrubjay.models.lifecycle import Amendment
         from scrubjay.services.additions import update_memory
@@ -980,21 +940,21 @@ class Memory:
         return update_memory(self._workspace, memory, wish)
 
     def rewrite(self, memory: str, content: str, *, was: str | None = None) -> RewriteReport:
-        """Write the new text of a passage into its file, and take the file in again.
+        """Write a passage's new text into its file, and sync the file.
 
-        The file is written whole or not at all, and only where it still says what is stored. Front matter, the blank
-        lines around the passage, line ends and encoding stay. A passage from which a secret was taken out is refused.
+        The file is replaced atomically, and only if it still has the stored text. Front matter, blank lines around the
+        passage, line ends and encoding stay. A passage with a redacted secret is refused.
 
         Args:
-            memory: The passage's id, or its shortest unique beginning.
-            content: What shall stand there instead.
-            was: ``content_hash`` of the memory as the caller saw it: refused, when it is another by now.
+            memory: The passage's id, or its shortest unique prefix.
+            content: The new text.
+            was: ``content_hash`` of the memory as the caller saw it; a memory that changed since is refused.
 
         Raises:
             NotFoundError: No memory's id begins so, or several do.
             ForbiddenError: The file is somebody else's.
-            InputError: It stands in no file, or the file no longer says so, is read-only, a log, …: path and lines
-                are named, and nothing was written.
+            InputError: The memory is in no file, or the file has another text by now, is read-only, a log, …; the
+                message names path and lines, and nothing was written.
             SourceError: The file cannot be read or written.
         """
         from scrubjay.services.passages import rewrite_passage
@@ -1002,13 +962,10 @@ class Memory:
         return rewrite_passage(self._workspace, memory, content, was)
 
     def archive(self, ids: str | Sequence[str]) -> ChangeReport:
-        """Take memories out of default answers; they stay whole, and `restore` brings them back.
+        """Hide memories from default results; nothing is deleted, and `restore` brings them back.
 
-        A passage of a file stays archived as long as its text stays the same. An exact identifier that stands
-        only in an archived memory still finds it; `statuses=("active", "archived")` finds all of them.
-
-        Args:
-            ids: Ids, or their shortest unique beginnings.
+        A passage of a file stays archived as long as its text does not change. An exact identifier that only an
+        archived memory has still finds it; `statuses=("active", "archived")` finds all of them.
         """
         from scrubjay.services.curation import archive
 
@@ -1021,10 +978,10 @@ class Memory:
         return restore(self._workspace, [ids] if isinstance(ids, str) else list(ids))
 
     def restore_consolidated(self) -> ChangeReport:
-        """Make active again whatever consolidation archived, in any run; no later run archives it unless it changes.
+        """Restore everything that consolidation archived, in any run; later runs archive it only if it changes.
 
-        What was archived by hand stays archived. Digests stay until the next run, which makes anew what an earlier
-        version told.
+        What was archived by hand stays archived. Digests stay until the next run, which remakes those of earlier
+        versions.
 
         Raises:
             StoreBusyError: Another process consolidates.
@@ -1034,10 +991,10 @@ class Memory:
         return restore_consolidated(self._workspace)
 
     def feedback(self, ids: str | Sequence[str], verdict: str) -> ChangeReport:
-        """Remember that memories were ``used``, ``useful`` or ``wrong``.
+        """Record that memories were ``used``, ``useful`` or ``wrong``.
 
-        It is counted apart from what searches return, and its effect is bounded: "wrong" lowers a memory's
-        strength to .3 at the least, "useful" makes up for it, and both that and ``used`` keep it young.
+        The effect is bounded: ``wrong`` lowers a memory's strength, to .3 at the least, ``useful`` raises it again, and
+        ``useful`` and ``used`` reset its age.
 
         Raises:
             InputError: The verdict is none of the three.
@@ -1047,7 +1004,7 @@ class Memory:
         return record_feedback(self._workspace, [ids] if isinstance(ids, str) else list(ids), verdict)
 
     def history(self, memory: str) -> MemoryHistory:
-        """Return what happened to a memory: when it changed, what it rests on, what took its place.
+        """Return the history of a memory: its changes, its evidence and what superseded it.
 
         Raises:
             NotFoundError: No memory's id begins so, or several do.
@@ -1069,9 +1026,9 @@ class Memory:
         Args:
             fix: Kinds to fix: ``junk``, ``near-duplicate``, ``stale``, ``orphaned``. Memories that are pinned, or were
                 restored by hand, are left alone.
-            limit: Most examples of each kind, the worst first.
-            dry_run: Write nothing, and say what would be put away (by all fixes, where none is named).
-            now: To which everything has its age; None for this moment.
+            limit: Maximum examples of each kind, the worst first.
+            dry_run: Write nothing, and report what would change (by all fixes, if none is named).
+            now: Current time, from which ages are computed; None for this moment.
 
         Raises:
             InputError: A kind has no fix, the limit is below 0, or ``now`` is no time.
@@ -1085,23 +1042,23 @@ class Memory:
         )
 
     def undo_audit(self, run: str) -> ChangeReport:
-        """Take back what a run of `audit` or `retain` put away; what was changed since stays as it is.
+        """Undo a run of `audit` or `retain`; what was changed since stays as it is.
 
         Raises:
-            NotFoundError: No such run put away anything that the caller sees.
+            NotFoundError: No such run changed anything that the caller sees.
         """
         from scrubjay.services.audit import undo_audit
 
         return undo_audit(self._workspace, run)
 
     def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> RetentionReport:
-        """Keep to the settings of [retention]: put away, or forget, what is too old or too much.
+        """Apply the settings of [retention]: archive or forget what is too old or too much.
 
         Only the caller's own memories, never pinned ones nor passages of files.
 
         Args:
-            dry_run: Write nothing, and say what would be done.
-            now: To which everything has its age; None for this moment.
+            dry_run: Write nothing, and report what would change.
+            now: Current time, from which ages are computed; None for this moment.
 
         Raises:
             InputError: ``now`` is no time.
@@ -1124,22 +1081,22 @@ class Memory:
     ) -> ConsolidationReport:
         """Add a digest of each old conversation, and promote what several sources say. Sources stay active.
 
-        Nothing is archived unless the settings ([consolidation] archive) or ``archive`` ask for it. Everything leads
-        back: a digest to its sources, an archived memory by `restore`, the whole run by `undo`. Where another
-        process consolidates, nothing is done, and the answer says so.
+        Nothing is archived unless the settings ([consolidation] archive) or ``archive`` ask for it. A digest links to
+        its sources, `restore` undoes an archiving, `undo` a whole run. If another process consolidates, nothing is
+        done, and the report says so.
 
         Args:
-            if_due: Do nothing where the last run began less than this ago: ``4h``, ``30m``, ``1d``.
-            after_days: Days after which an observation is old; None takes the settings'.
-            archive: Archive, once a digest tells of them, ``transcripts`` (turns and tool results) or ``notes``
-                (passages of daily notes, which have no digest otherwise); None takes the settings'.
-            dry_run: Write nothing, and return what would be made.
-            now: To which everything has its age; None for this moment.
-            progress: Told how far it is.
+            if_due: Do nothing if the last run began less than this ago: ``4h``, ``30m``, ``1d``.
+            after_days: Days after which an observation is old; None takes the setting.
+            archive: Archive, once they have a digest, ``transcripts`` (turns and tool results) or ``notes`` (passages
+                of daily notes, which get a digest only then); None takes the setting.
+            dry_run: Write nothing, and report what would be made.
+            now: Current time, from which ages are computed; None for this moment.
+            progress: Called with the progress.
 
         Raises:
             InputError: ``if_due`` or ``now`` is no time, or ``archive`` is neither of the two.
-            StoreError: The store cannot be written; what was written before is whole.
+            StoreError: The store cannot be written; what was written before is complete.
         """
         from scrubjay.models.dates import now_micros, parse_duration, parse_when
         from scrubjay.services.consolidation import run_consolidation
@@ -1160,15 +1117,15 @@ class Memory:
         )
 
     def undo(self, run: str) -> UndoReport:
-        """Take a consolidation back: what it made goes, and what it archived, if anything, is active again.
+        """Undo a consolidation: what it made is removed, and what it archived is active again.
 
-        What a person archived, restored or edited since stays as they left it.
+        What a person archived, restored or edited since stays as it is.
 
         Args:
-            run: Id of the run, or its shortest unique beginning.
+            run: Id of the run, or its shortest unique prefix.
 
         Raises:
-            NotFoundError: No run, or several, are called so.
+            NotFoundError: No run, or several, have this id.
             StoreBusyError: Another process consolidates.
         """
         from scrubjay.services.consolidation import undo_consolidation
@@ -1182,22 +1139,22 @@ class Memory:
         overwrite: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ExportReport:
-        """Write all that the caller may see to a file, a JSON object a line: one consistent view, while others write.
+        """Write everything the caller may see to a file, one JSON object a line, from one consistent view.
 
-        Memories of all tiers and statuses with every field, their documents and sources, edges, concepts, histories and
-        nights. Vectors are made again by who imports it; what was forgotten, and settings, are not in it. Texts are
-        written exactly as they are stored. docs/portability.md describes the lines.
+        It holds memories of all tiers and statuses with every field, their documents and sources, edges, concepts,
+        histories and consolidation runs; no vectors, forgotten memories or settings. docs/portability.md describes the
+        lines.
 
         Args:
-            path: The file, made with mode 0600 and put there whole or not at all; or a stream of bytes.
-            overwrite: Whether a file that stands there may be replaced.
-            progress: Told how far it is.
+            path: The file, made with mode 0600 and written atomically; or a stream of bytes.
+            overwrite: Whether an existing file may be replaced.
+            progress: Called with the progress.
 
         Raises:
-            InputError: Something stands there that must not be replaced.
+            InputError: Something exists at the path that must not be replaced.
             SourceError: The file cannot be written; none was left behind.
             StoreDamagedError: The store cannot be read to its end, or a text is not what was written. No file was left
-                behind; what a stream got has no footer, so that no import takes it for whole.
+                behind; a stream got no footer, so that no import accepts it as complete.
         """
         from scrubjay.services.exports import export_memories
 
@@ -1213,23 +1170,23 @@ class Memory:
         untrusted: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ImportReport:
-        """Take in an export of scrubjay, or the memories of another tool. What is here already is not taken twice.
+        """Import an export of scrubjay, or the memories of another tool; what is already stored is not imported twice.
 
-        All of it becomes the caller's. An import that was stopped goes on when it is run again.
+        All of it becomes the caller's. An interrupted import continues when it is run again.
 
         Args:
             path: A file or folder.
             format: ``scrubjay``, ``openclaw``, ``claude-code``, ``basic-memory``, ``mem0``, ``agentmemory``,
-                ``mcp-memory`` or ``jsonl``; ``auto`` looks. docs/import.md says what becomes of each.
-            dry_run: Write nothing, and return what would be done.
-            shared: Of an export: let what was shared be shared again, as far as the caller may. Else it is the
-                caller's alone, unless it is their own store's.
-            untrusted: Nobody vouches for any of it: it is found, and enters no injected context by itself.
-            progress: Told how far it is.
+                ``mcp-memory`` or ``jsonl``; ``auto`` detects it. docs/import.md describes each.
+            dry_run: Write nothing, and report what would be done.
+            shared: Of an export: share again what was shared, as far as the caller may. Otherwise it is private, unless
+                it is an export of the same store.
+            untrusted: Mark all of it as untrusted: it is found, but never injected.
+            progress: Called with the progress.
 
         Raises:
             SourceError: It cannot be read.
-            InputError: It is of no known format, not whole, or of another version; nothing was imported.
+            InputError: Its format is unknown, it is incomplete, or of another version; nothing was imported.
             StoreBusyError: Another process imports into this store.
         """
         from scrubjay.services.imports import import_path
@@ -1245,17 +1202,17 @@ class Memory:
         )
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> BackupReport:
-        """Copy the whole store, of all its users, to one file while others write; the copy is checked.
+        """Copy the whole store, of all its users, to one file while others write, and verify the copy.
 
-        To go back, put the file where the store is while nobody has it open, and remove the ``-wal``, ``-shm`` and
-        ``-vectors`` that stand beside the old one.
+        To restore it, replace the store's file while nobody has it open, and remove the ``-wal``, ``-shm`` and
+        ``-vectors`` beside the old one.
 
         Args:
-            path: The file, made with mode 0600 and put there whole or not at all.
-            overwrite: Whether a file that stands there may be replaced.
+            path: The file, made with mode 0600 and written atomically.
+            overwrite: Whether an existing file may be replaced.
 
         Raises:
-            InputError: The store is no file (PostgreSQL, memory://), or something stands at the path.
+            InputError: The store is no file (PostgreSQL, memory://), or something exists at the path.
             StoreError: The store cannot be read, or the copy did not pass its check.
             SourceError: The file cannot be written; none was left behind.
         """
@@ -1271,23 +1228,23 @@ class Memory:
         all_tenants: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> tuple[CopyReport, ...]:
-        """Copy all that a tenant has, whoever may see it, to another store of any kind, and verify it.
+        """Copy everything a tenant has, whoever may see it, to another store of any kind, and verify it.
 
-        Ids, the tenant's secret, vectors, histories and what was forgotten are the same there; so are the answers. It
-        is of the moment in which it begins, while others write. A copy that was stopped goes on when it is made again.
-        For who runs the machine, as `backup` is: it asks nobody whose memories they are.
+        Ids, the tenant's secret, vectors, histories and tombstones are the same there, and so are the answers. The copy
+        is of one moment, while others write. An interrupted copy continues when it is run again. For administrators,
+        like `backup`: it does not check whose memories they are.
 
         Args:
-            to: URL or path of the other store; one that is not there is made.
+            to: URL or path of the other store, created if it does not exist.
             tenant: Which tenant; None for this one's own.
-            all_tenants: All of them, one after the other.
-            progress: Told how far it is.
+            all_tenants: All tenants, one after the other.
+            progress: Called with the progress.
 
         Raises:
-            InputError: The other store holds something else of the tenant, or is this one; nothing was written.
+            InputError: The other store has something else of the tenant, or is this one; nothing was written.
             NotFoundError: There is no such tenant.
             StoreBusyError: Another process copies to it.
-            StoreError: It cannot go on (make it again), or what is there is not the same.
+            StoreError: It was interrupted (run it again), or the copy is not the same.
         """
         from scrubjay.services.exports import copy_tenants
 
@@ -1296,19 +1253,19 @@ class Memory:
 
 
 def without_file_check(memory: Memory) -> Memory:
-    """Return the same memory, answering from what is stored: files are not compared with it first."""
+    """Return the same memory without its check for changed files."""
     return Memory(replace(memory._workspace, checks_files=False))
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
-    """Return the revision of each memory that is there: another one as soon as it says something else."""
+    """Return a text for each existing memory that differs whenever the memory was changed."""
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
         records = reader.get(ids)
     return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
 
 
 def without_day_notes(memory: Memory) -> Memory:
-    """Return the same memory, whose additions are not appended to day notes: those are for what somebody adds."""
+    """Return the same memory without appending additions to day notes."""
     from scrubjay.config.settings import NotesSettings
 
     return Memory(

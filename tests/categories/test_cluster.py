@@ -131,7 +131,7 @@ def test_bags_of_some_memories_are_those_memories_in_the_order_asked(
 ) -> None:
     rows = data.draw(st.permutations(range(len(given_bags)))) if given_bags else []
     some = rows[: len(rows) // 2 + 1]
-    kept = term_matrix(given_bags).of(some)
+    kept = term_matrix(given_bags).select(some)
     found: list[dict[str, int]] = [{} for _ in some]
     for row, term, times in zip(kept.rows, kept.terms, kept.counts, strict=True):
         found[row][kept.words[term]] = int(times)

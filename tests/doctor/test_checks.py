@@ -55,13 +55,13 @@ def test_a_sound_installation_is_all_ok(case: Installation) -> None:
     ]
     assert {check.state for check in found} == {OK}, found
     assert one(iter(found), "memories").found.startswith("1 in sqlite:///")
-    assert one(iter(found), "store").found.endswith("all whole")
+    assert one(iter(found), "store").found.endswith("no fault")
 
 
 def test_a_store_that_is_not_there_is_not_made_by_looking(make: Make) -> None:
     case = make()
     (found,) = doctor_checks.check_store(case)
-    assert (found.state, "not there yet" in found.found) == (WARNING, True)
+    assert (found.state, "does not exist yet" in found.found) == (WARNING, True)
     assert case.file is not None
     assert not case.file.exists()
 
@@ -108,13 +108,13 @@ def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
     notes, source = synced(case, tmp_path)
     with case.memory() as memory:
         (hit,) = memory.search("starter", limit=1).results
-    assert one(doctor_checks.check_store(case), "texts").found == "2, each as it was written"
+    assert one(doctor_checks.check_store(case), "texts").found == "2 checked, all as written"
     garble(case.file, b"fed on Sundays", b"fed on Mondays")
     checks = list(doctor_checks.check_store(case))
     assert one(iter(checks), "store").state == OK  # SQLite keeps no sum
     found = one(iter(checks), "texts")
     assert found.state == PROBLEM
-    assert found.found == f"1 of 2 do not say what was written: {hit.id} ({notes / 'a.md'})"
+    assert found.found == f"1 of 2 were altered on disk: {hit.id} ({notes / 'a.md'})"
     assert "backup" in found.fix
     assert f"scrubjay sources remove {source.id}, then scrubjay sync {notes}" in found.fix
     with case.memory() as memory:
@@ -137,7 +137,7 @@ def test_a_rebuild_hides_no_altered_text_a_file_brings_its_own_back_and_others_s
         assert "fed on Sundays" in hit.snippet
         (hook,) = memory.search("hook", limit=1).results
     found = one(doctor_checks.check_store(case), "texts")
-    assert found.found.startswith("1 of 2 do not say what was written")
+    assert found.found.startswith("1 of 2 were altered on disk")
     assert hook.id in found.found
 
 
@@ -159,9 +159,9 @@ def test_an_altered_text_of_no_file_is_to_be_restored_or_forgotten_and_a_pin_doe
 def test_a_look_at_texts_ends_when_its_time_is_up(case: Installation, make: Make) -> None:
     with case.memory() as memory:
         memory.add_many([NewMemory(f"Fact number {number}") for number in range(BATCH_ROWS)])
-    assert one(doctor_checks.check_store(case), "texts").found == f"{BATCH_ROWS + 1}, each as it was written"
+    assert one(doctor_checks.check_store(case), "texts").found == f"{BATCH_ROWS + 1} checked, all as written"
     hurried = one(doctor_checks.check_store(make(seconds=-1)), "texts")
-    assert hurried.found == f"{BATCH_ROWS}, each as it was written, in what -1 seconds allowed to look at"
+    assert hurried.found == f"{BATCH_ROWS} checked in -1 seconds, all as written"
 
 
 def test_a_file_that_is_no_store_is_a_problem(case: Installation) -> None:
@@ -215,7 +215,7 @@ def test_a_source_that_is_gone_is_named_with_what_to_do(case: Installation, tmp_
 def test_vectors_that_wait_are_counted_and_many_are_told(
     case: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "1 wait for all-MiniLM" in one(doctor_checks.check_store(case), "vectors").found
+    assert "1 pending for all-MiniLM" in one(doctor_checks.check_store(case), "vectors").found
     assert one(doctor_checks.check_store(case), "vectors").state == OK
     monkeypatch.setattr(doctor_checks, "MAX_PENDING", 0)
     found = one(doctor_checks.check_store(case), "vectors")
@@ -286,7 +286,7 @@ def test_a_program_that_is_gone_or_of_another_version_is_a_problem_with_its_way_
     file = case.home.root / ".claude" / "settings.json"
     ours = case.home.command[0]
     old, gone = program(tmp_path / "old", "scrubjay 0.0.1"), tmp_path / "gone" / "scrubjay"
-    for path, said in ((old, "which is 0.0.1"), (gone, "not there")):
+    for path, said in ((old, "version 0.0.1"), (gone, "does not exist")):
         file.write_text(file.read_text().replace(ours, str(path)))
         ours = str(path)
         found = agent_commands.check_agent_programs(
@@ -323,7 +323,7 @@ def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Installation
     (case.home.data / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
     found = one(run_checks(case), "log")
     assert (found.state, found.fix) == (WARNING, "scrubjay status")
-    assert found.found == f"errors within a day: hook failed StoreError (2); the last at {stamp[:16]}Z"
+    assert found.found == f"errors in the last day: hook failed StoreError (2); the last at {stamp[:16]}Z"
 
 
 def test_a_user_of_postgres_whom_row_level_security_lets_pass_is_told(

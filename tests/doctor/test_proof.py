@@ -94,7 +94,7 @@ def test_a_hook_that_takes_nothing_in_is_named_and_no_later_step_is_tried(
     file.write_text(file.read_text().replace(f"{case.home.command[0]} hook", "true scrubjay hook"))
     (found,) = proven(case, "claude-code")
     assert (found.about, found.state) == ("claude-code capture", PROBLEM)
-    assert "nothing was taken in" in found.found
+    assert "nothing was captured" in found.found
     assert found.fix
     assert agent_proof.leftover_markers(case) == []
 
@@ -194,7 +194,7 @@ def test_a_command_that_hangs_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_server_that_writes_something_else_is_heard_as_that(tmp_path: Path) -> None:
-    with pytest.raises(agent_proof.CommandError, match="something else than the protocol"):
+    with pytest.raises(agent_proof.CommandError, match="other than the protocol"):
         agent_proof.call_mcp_tool(["echo", "Welcome!"], "memory_search", {}, os.environ, 5)
     with pytest.raises(agent_proof.CommandError, match="cannot be started"):
         agent_proof.call_mcp_tool([str(tmp_path / "none")], "memory_search", {}, os.environ, 5)
@@ -241,7 +241,7 @@ def test_events_that_the_settings_leave_out_are_not_proven(
     assert [(check.about, check.state) for check in found] == [
         (f"codex {step}", OK) for step in ("capture", "search", "forget")
     ], found
-    assert "[hooks] events leaves it out" in found[0].found
+    assert "[hooks] events excludes it" in found[0].found
 
 
 def test_a_source_that_holds_the_data_folder_keeps_nothing_of_a_marker(case: Installation) -> None:
@@ -278,4 +278,4 @@ def test_an_agent_that_takes_nothing_in_has_its_tools_proven(case: Installation)
     assert [(check.about, check.state) for check in found] == [
         (f"cursor {step}", OK) for step in ("capture", "search", "forget")
     ], found
-    assert "no hook that takes anything in" in found[0].found
+    assert "no capturing hook" in found[0].found

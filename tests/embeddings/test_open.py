@@ -8,7 +8,7 @@ import pytest
 from scrubjay.embeddings import registry as opening
 from scrubjay.embeddings.http import RemoteEmbedder
 from scrubjay.embeddings.onnx import MiniLmEmbedder
-from scrubjay.embeddings.registry import EMBEDDER_OPENERS, EmbedderSpec, open_embedder
+from scrubjay.embeddings.registry import EMBEDDING_PROVIDERS, EmbedderSpec, open_embedder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import ConfigError, ProviderError
 
@@ -16,7 +16,7 @@ KEYS = {"gemini": "key-g", "openai": "key-o", "voyage": "key-v"}
 
 
 def test_each_provider_opens_by_its_name_without_touching_file_or_network() -> None:
-    for provider in EMBEDDER_OPENERS:
+    for provider in EMBEDDING_PROVIDERS:
         assert open_embedder(EmbedderSpec(provider, name="some-model"))
     assert isinstance(open_embedder(EmbedderSpec("static")), StaticEmbedder)
 

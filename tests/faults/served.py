@@ -59,7 +59,7 @@ def lived(memory: Memory, notes: Path) -> None:
 
 def records(memory: Memory) -> list[Any]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        return list(reader.get(reader.complete("", 100_000)).values())
+        return list(reader.get(reader.ids_with_prefix("", 100_000)).values())
 
 
 def answers(memory: Memory) -> list[list[tuple[str, str]]]:
@@ -69,7 +69,7 @@ def answers(memory: Memory) -> list[list[tuple[str, str]]]:
 
 def held(url: str, tenant: str = TENANT) -> dict[str, list[str]]:
     """Return all that a tenant holds, but for times and the names of nights."""
-    with closing(PostgresStore(url)) as store, store.whole(tenant) as whole:
+    with closing(PostgresStore(url)) as store, store.tenant_reader(tenant) as whole:
         pieces = [one for piece in whole.memories() for one in piece]
         found: dict[str, list[str]] = {
             "memories": [
@@ -78,9 +78,11 @@ def held(url: str, tenant: str = TENANT) -> dict[str, list[str]]:
                 for one in pieces
             ],
             "edges": [
-                f"{e.src} {e.kind} {e.dst} {e.key} {e.rule}" for piece in whole.connections() for e in piece
+                f"{e.src} {e.kind} {e.dst} {e.key} {e.rule}" for piece in whole.all_edges() for e in piece
             ],
-            "events": [f"{e.memory} {e.op} {e.other} {e.before}" for piece in whole.past() for e in piece],
+            "events": [
+                f"{e.memory} {e.op} {e.other} {e.before}" for piece in whole.all_events() for e in piece
+            ],
             "concepts": [f"{one.id} {one.key} {one.name} {one.aliases}" for one in whole.concepts()],
             "documents": [
                 f"{source.root} {path} {one.content_hash}"

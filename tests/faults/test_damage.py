@@ -124,9 +124,9 @@ def test_no_letter_of_a_text_is_another_without_being_told(
     """SQLite keeps no sum of a page: it gives a text with other letters as it gives any. Its hash tells."""
     path, _ = live
     copy = copied(path, path.with_name("left-live.db-wal").read_bytes())
-    with closing(SQLiteStore(copy, b"secret")) as store, store.whole(ANN.tenant) as whole:
+    with closing(SQLiteStore(copy, b"secret")) as store, store.tenant_reader(ANN.tenant) as whole:
         texts = {one.record.id: one.record.content for piece in whole.memories() for one in piece}
-        assert [bad for _, bad in whole.altered() if bad] == []
+        assert [bad for _, bad in whole.altered_memories() if bad] == []
     data = copy.read_bytes()
     chance = random.Random(seed)
     whole_ones = [(memory, text) for memory, text in sorted(texts.items()) if text.encode() in data]
@@ -135,11 +135,11 @@ def test_no_letter_of_a_text_is_another_without_being_told(
         letter = chance.randrange(len(text))
         copy = copied(path, b"")
         copy.write_bytes(data.replace(text.encode(), (text[:letter] + "#" + text[letter + 1 :]).encode()))
-        with closing(SQLiteStore(copy, b"secret")) as store, store.whole(ANN.tenant) as whole:
+        with closing(SQLiteStore(copy, b"secret")) as store, store.tenant_reader(ANN.tenant) as whole:
             held = {one.record.id: one.record.content for piece in whole.memories() for one in piece}
             wrong = {known for known, told in held.items() if told != texts[known]}
             assert memory in wrong
-            assert wrong == {one.id for _, bad in whole.altered() for one in bad}
+            assert wrong == {one.id for _, bad in whole.altered_memories() for one in bad}
         silent += disagreements(copy) == []
     assert silent  # nothing else notices
 

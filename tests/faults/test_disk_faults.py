@@ -160,7 +160,7 @@ def test_a_forget_that_cannot_be_wiped_says_that_it_is_forgotten_and_the_next_wr
         assert "next write" in told.value.hint
         assert held(store) == {"zygomatic"}
         with store.reader(ANN) as reader:
-            assert sample_id("a") not in reader.complete("", 9)
+            assert sample_id("a") not in reader.ids_with_prefix("", 9)
         store.write(ANN, [])  # does what it is asked, though the disk is no better
         disk.fault = None
         store.write(ANN, [Forget((sample_id("b"), sample_id("c")))])

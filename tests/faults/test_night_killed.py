@@ -36,7 +36,7 @@ def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
     """Statuses of each session's turns, and its digests."""
     found: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        for record in reader.get(reader.complete("", 100_000)).values():
+        for record in reader.get(reader.ids_with_prefix("", 100_000)).values():
             if record.tier == "observation":
                 found[str(record.session)][0].append(record.status)
             elif record.tier == "crystal":
@@ -47,7 +47,7 @@ def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
 def texts(memory: Memory) -> list[tuple[str, str, str]]:
     """Everything that is held, promoted memories among it, and whether it is active."""
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        held = reader.get(reader.complete("", 100_000)).values()
+        held = reader.get(reader.ids_with_prefix("", 100_000)).values()
     return sorted((record.id, record.content, record.status) for record in held)
 
 

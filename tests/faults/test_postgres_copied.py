@@ -125,7 +125,7 @@ def test_what_is_read_in_pieces_is_let_go_of_at_whatever_request_the_connection_
     tenant.copied(tenant.file, full)
 
     def read() -> None:
-        with closing(open_store(wire.through(full))) as store, store.whole(TENANT) as whole:
+        with closing(open_store(wire.through(full))) as store, store.tenant_reader(TENANT) as whole:
             list(whole.tombstones())
 
     wire.arm(None)

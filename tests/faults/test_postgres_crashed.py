@@ -84,11 +84,11 @@ def test_who_was_alone_until_the_server_restarted_writes_nothing_more(lasting: P
         store.write(ann, [PutMemory(sample_memory("jay", MINE))])
 
         def work() -> None:
-            with store.alone(ann, "night") as mine:
+            with store.try_exclusive(ann, "night") as mine:
                 assert mine
                 store.write(ann, [PutMemory(sample_memory("elm", MINE))])
                 every(lasting, random.Random())
-                with other.alone(ann, "night") as theirs:
+                with other.try_exclusive(ann, "night") as theirs:
                     assert theirs
                 store.write(ann, [PutMemory(sample_memory("oak", MINE))])
 
@@ -104,10 +104,10 @@ def test_who_is_done_when_the_server_restarts_is_not_told_that_nothing_was_writt
 ) -> None:
     ann = Scope("done", "ann")
     with closing(PostgresStore(lasting.url)) as store:
-        with store.alone(ann, "night"):
+        with store.try_exclusive(ann, "night"):
             store.write(ann, [PutMemory(sample_memory("jay", MINE))])
             every(lasting, random.Random())
-        with store.alone(ann, "night") as again:
+        with store.try_exclusive(ann, "night") as again:
             assert again
 
 

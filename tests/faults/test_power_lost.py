@@ -57,7 +57,9 @@ def lived(path: Path, tell: Callable[[str, int], None], close: bool) -> list[Sta
 
 def held(store: SQLiteStore) -> State:
     with store.reader(ANN) as reader:
-        return frozenset(record.content[:9] for record in reader.get(reader.complete("", 1_000)).values())
+        return frozenset(
+            record.content[:9] for record in reader.get(reader.ids_with_prefix("", 1_000)).values()
+        )
 
 
 def last(events: list[Event], *kinds: str) -> int:

@@ -148,7 +148,7 @@ def test_processes_and_threads_that_write_at_once_lose_nothing(tmp_path: Path) -
     assert disagreements(path) == []
     store = SQLiteStore(path)
     with store.reader(Scope(TENANT, "ann")) as reader:
-        found = reader.get(reader.complete("", 10_000))
+        found = reader.get(reader.ids_with_prefix("", 10_000))
     texts = {record.content for record in found.values()}
     assert texts == {
         f"process{process} {thread} {number} {side}"

@@ -70,7 +70,7 @@ class Round:
     def records(self) -> list[Record]:
         """Return everything that the store holds."""
         with self.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
-            return list(reader.get(reader.complete("", 100_000)).values())
+            return list(reader.get(reader.ids_with_prefix("", 100_000)).values())
 
     def sound(self) -> None:
         found = disagreements(self.path)
@@ -177,7 +177,7 @@ def remembered(round: Round) -> None:
 def forget(round: Round, tell: Tell) -> None:
     with round.opened() as memory:
         with memory._workspace.store.reader(memory._workspace.scope) as reader:
-            held = sorted(reader.get(reader.complete("", 1_000)).values(), key=lambda one: one.content)
+            held = sorted(reader.get(reader.ids_with_prefix("", 1_000)).values(), key=lambda one: one.content)
         for step, one in enumerate(held, 1):
             memory.forget(one.id)
             tell(step)
@@ -416,19 +416,19 @@ def queue(round: Round, tell: Tell) -> None:
         spool.put(who, MemoryOptions(True, True, "", None, "proxy"), f"s{round.seed}", turns)
         tell(step)
         if step % 5 == 0:
-            spool.done(spool.first(2))
+            spool.remove(spool.oldest(2))
 
 
 def queued(round: Round, told: int) -> None:
     spool = _spool(round)
-    found = [str(one.said["content"]) for one in spool.first(100_000)] if spool.path.exists() else []
+    found = [str(one.fields["content"]) for one in spool.oldest(100_000)] if spool.path.exists() else []
     wanted = [f"{role} {round.seed} {step}" for step in range(1, told + 2) for role in ("user", "assistant")]
     gone = wanted[: 2 * ((told + 1) // 5)]  # taken out two at a time
     assert len(found) == len(set(found)), "a turn waits twice"
     assert set(found) <= set(wanted)
     lost = [text for text in wanted[: 2 * told] if text not in found and text not in gone]
     assert lost == []
-    spool.done(spool.first(100_000))
+    spool.remove(spool.oldest(100_000))
     spool.close()
 
 

@@ -195,7 +195,7 @@ def test_a_single_file_that_no_tool_wrote_is_refused_with_where_to_read(
     memory: Memory, tmp_path: Path
 ) -> None:
     (tmp_path / "rows.jsonl").write_text('{"_id": "1"}\n')
-    with pytest.raises(InputError, match="no transcript that is known") as caught:
+    with pytest.raises(InputError, match="not a transcript of a known format") as caught:
         memory.sync(tmp_path / "rows.jsonl")
     assert "docs/transcripts.md" in str(caught.value.hint)
     assert memory.sources() == []

@@ -33,8 +33,8 @@ class Failing:
     def quota(self) -> Quota:
         return self._store.quota
 
-    def held(self, tenant: str) -> Mapping[str, int]:
-        return self._store.held(tenant)
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
+        return self._store.memory_counts(tenant)
 
     def secret(self, scope: Scope) -> bytes:
         return self._store.secret(scope)
@@ -61,8 +61,8 @@ class Failing:
         return self._store.busy(scope, patience)
 
     @contextmanager
-    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
-        with self._store.alone(scope, name) as alone:
+    def try_exclusive(self, scope: Scope, name: str) -> Iterator[bool]:
+        with self._store.try_exclusive(scope, name) as alone:
             yield alone
 
     @contextmanager
@@ -74,21 +74,21 @@ class Failing:
         return self._store.tenants()
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[TenantReader]:
-        with self._store.whole(tenant) as whole:
+    def tenant_reader(self, tenant: str) -> Iterator[TenantReader]:
+        with self._store.tenant_reader(tenant) as whole:
             yield whole
 
-    def unguarded(self) -> str:
-        return self._store.unguarded()
+    def row_security_warning(self) -> str:
+        return self._store.row_security_warning()
 
-    def slow(self, scope: Scope) -> str:
-        return self._store.slow(scope)
+    def index_hint(self, scope: Scope) -> str:
+        return self._store.index_hint(scope)
 
-    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
-        return self._store.enlarge(scope, progress)
+    def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
+        return self._store.build_index(scope, progress)
 
-    def reduce(self, scope: Scope) -> None:
-        self._store.reduce(scope)
+    def drop_index(self, scope: Scope) -> None:
+        self._store.drop_index(scope)
 
     def vacuum(self) -> None:
         self._store.vacuum()

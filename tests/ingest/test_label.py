@@ -7,8 +7,8 @@ from scrubjay.ingest.alignment import (
     DocumentTraits,
     DraftPassage,
     IdFactory,
-    LabelledDocument,
-    label_document,
+    PreparedDocument,
+    plan_document,
 )
 from scrubjay.models.dates import parse_when
 from scrubjay.models.records import Document, Record, SourcePlace, StageVersions
@@ -36,19 +36,19 @@ def labelled(
     *,
     elsewhere: dict[str, Record] | None = None,
     **traits: Any,
-) -> LabelledDocument:
+) -> PreparedDocument:
     others = elsewhere or {}
     known = {record.id: record for record in old or []} | others
-    return label_document(
+    return plan_document(
         DOCUMENT,
         passages,
         replace(TRAITS, **traits),
         old or [],
         IdFactory(SECRET, others.__contains__, known.get),
-    )
+    ).prepared()
 
 
-def records(found: LabelledDocument) -> list[Record]:
+def records(found: PreparedDocument) -> list[Record]:
     return [memory.record for memory in found.fresh]
 
 
@@ -79,9 +79,9 @@ def test_a_new_passage_has_an_id_of_its_place_and_what_the_document_gives_it() -
 
 def test_ids_follow_source_path_headings_and_order_not_the_text() -> None:
     def one(passages: list[DraftPassage], **document: Any) -> str:
-        found = label_document(
+        found = plan_document(
             replace(DOCUMENT, **document), passages, TRAITS, [], IdFactory(SECRET, lambda _: False, {}.get)
-        )
+        ).prepared()
         return records(found)[-1].id
 
     first = one(drafts("a"))

@@ -12,7 +12,7 @@ from scrubjay.redaction.classifier import (
     BUCKETS,
     CONVOLUTION_REACH,
     FORM,
-    MAX_CACHED_PROMISES,
+    MAX_CACHED_SCREENED,
     MAX_TOKENS,
     RULE_COLUMNS,
     STANDING,
@@ -137,11 +137,11 @@ def test_prose_promises_hardly_anything_and_a_letter_with_a_password_does() -> N
 
 
 def test_what_is_kept_of_tokens_does_not_grow_without_end() -> None:
-    tagger = Tagger(load_tagger()._held)
+    tagger = Tagger(load_tagger()._weights)
     first = tagger.promising(["the", "pin", "is", "4071"])
-    for at in range(0, MAX_CACHED_PROMISES + 8000, 8000):
+    for at in range(0, MAX_CACHED_SCREENED + 8000, 8000):
         tagger.promising([f"w{number}" for number in range(at, at + 8000)])
-    assert len(tagger._worth._at) <= MAX_CACHED_PROMISES
+    assert len(tagger._screening._indexes) <= MAX_CACHED_SCREENED
     assert (tagger.promising(["the", "pin", "is", "4071"]) == first).all()
 
 
@@ -160,7 +160,7 @@ def test_weights_are_kept_in_a_byte_each_and_are_nearly_the_same_after_it() -> N
 
 
 def test_the_weights_that_come_with_the_package_fit_what_is_seen() -> None:
-    held = load_tagger()._held
+    held = load_tagger()._weights
     nets = len(held["out"])
     assert held["table"].shape[:2] == (nets, BUCKETS)
     assert held["word"].shape[1] == held["table"].shape[2] + FORM

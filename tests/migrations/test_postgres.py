@@ -148,7 +148,7 @@ def test_postgres_of_an_older_schema_is_migrated_under_two_readers_and_a_writer(
             for worker in workers:
                 worker.been_round()
         assert [worker.error for worker in workers] == [None, None, None]
-        assert store.unguarded()
+        assert store.row_security_warning()
         write_changes(store, ANN, PutMemory(sample_memory("new", MINE, name="new")))
         with store.reader(ANN) as reader:
             found = reader.get([sample_id(f"old {number}") for number in range(workers[2].rounds)])

@@ -18,10 +18,10 @@ from scrubjay.storage.changes import (
     PutConcept,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutLifecycle,
     PutMemory,
     PutModel,
-    PutReadings,
     PutRun,
     PutSource,
     PutVersions,
@@ -117,7 +117,7 @@ def answers_as_made(path: Path) -> None:
                     "where are the acorns", "user:ann", session="s", turn=0, project="woods"
                 ).record
             )
-            assert reader.forgotten(sorted(tombstone_hashes(SECRET, "the lost acorn", ANN.keys)))
+            assert reader.forgotten_hashes(sorted(tombstone_hashes(SECRET, "the lost acorn", ANN.keys)))
         write_changes(store, ANN, PutMemory(sample_memory("a jay of today", "user:ann")))
         with store.reader(ANN) as reader:
             assert reader.frequencies([term_group("jay")]) == [2]
@@ -129,7 +129,7 @@ def answers_as_made(path: Path) -> None:
             assert len(reader.words([term_group("acorns")], RecordFilter(projects=("woods",))).top(9)) == 1
         told = Event(asked, "archived", 1, "user:ann", "run_0123456789", answered, 0, "active")
         run = ConsolidationRun("run_0123456789", "user:ann", "done", "1", 1, 2, {"archived": 1})
-        read = PutReadings((CachedExtraction(asked, "1", b"acorns"),))
+        read = PutExtractions((CachedExtraction(asked, "1", b"acorns"),))
         write_changes(
             store,
             ANN,
@@ -140,7 +140,7 @@ def answers_as_made(path: Path) -> None:
         )
         with store.reader(ANN) as reader:
             assert (reader.events(), reader.runs()) == ([told], [run])
-            assert tuple(reader.readings([asked]).values()) == read.readings
+            assert tuple(reader.extractions([asked]).values()) == read.extractions
             assert reader.counts().by_tier["observation"] == {"active": 5, "archived": 1}
             assert reader.words([term_group("acorns")], RecordFilter(projects=("woods",))).top(9) == []
     assert disagreements(path) == []

@@ -122,7 +122,7 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
     found["store"]["projects"] = sorted({*found["store"]["projects"].values()})
     with world.store.reader(who) as reader:
         found |= _webs(reader, ids)
-        found["complete"] = {prefix: reader.complete(prefix) for prefix in _prefixes(ids)}
+        found["complete"] = {prefix: reader.ids_with_prefix(prefix) for prefix in _prefixes(ids)}
     return {name: plain(value) for name, value in found.items()}
 
 

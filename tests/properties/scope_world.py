@@ -29,8 +29,8 @@ from scrubjay.storage.changes import (
     PutCategory,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutLifecycle,
-    PutReadings,
     PutRun,
 )
 from scrubjay.storage.interface import Store
@@ -159,7 +159,7 @@ class World:
         found: set[str] = set()
         for who in tenants:
             with self.store.reader(who) as reader:
-                found.update(reader.complete("", 100_000))
+                found.update(reader.ids_with_prefix("", 100_000))
         return sorted(found)
 
     def files(self) -> list[Path]:
@@ -294,7 +294,7 @@ class World:
             PutLifecycle(dict.fromkeys(own, life)),
             PutEvents(tuple(told)),
             PutRun(run),
-            PutReadings(read),
+            PutExtractions(read),
         )
 
     def _read(self, number: int, step: Step, memory: Memory) -> object:

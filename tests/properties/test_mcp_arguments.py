@@ -71,7 +71,7 @@ def test_any_arguments_end_in_an_answer_or_an_error_that_says_what_is_wrong(
     tool = find_tool(name)
     try:
         said = call_tool(memory, tool, arguments, Caller("fuzz", local))
-        text = tool.tell(said)
+        text = tool.text(said)
     except ScrubjayError as error:
         said = serializers.error_fields(error)
         text = serializers.error_text(said)

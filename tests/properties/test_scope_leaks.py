@@ -276,7 +276,7 @@ def test_pieces_of_one_section_and_one_key_still_lend_to_each_other(
     write(tmp_path / "a.md", f"---\nvisibility: public\n---\n# Long\n\n{sentence * 120}\n")
     ann.sync(tmp_path, share=True)
     with ann._workspace.store.reader(ANN) as reader:
-        waiting = reader.waiting(HashEmbedder(16, name="slow").model.fingerprint, 99)
+        waiting = reader.pending(HashEmbedder(16, name="slow").model.fingerprint, 99)
     assert len(waiting) > 1
     assert [bool(one.before) for one in waiting].count(True) == len(waiting) - 1
 

@@ -20,10 +20,10 @@ from scrubjay.storage.changes import (
     PutConcept,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutMemory,
     PutModel,
     PutProject,
-    PutReadings,
     PutRun,
     PutSource,
 )
@@ -152,7 +152,10 @@ def _fill(world: World, who: Scope, key: str) -> None:
     edges += [Edge(one, "references", sample_concept_id(mark), key) for one in ids]
     edges += [Edge(one, "belongs", sample_category_id(mark, key), key) for one in ids]
     write_changes(
-        world.store, who, PutEdges(tuple(edges)), PutReadings((CachedExtraction(ids[0], "1", mark.encode()),))
+        world.store,
+        who,
+        PutEdges(tuple(edges)),
+        PutExtractions((CachedExtraction(ids[0], "1", mark.encode()),)),
     )
     write_changes(
         world.store, who, PutEvents(tuple(Event(one, "used", 1, key, f"run {mark}") for one in ids))
@@ -194,14 +197,14 @@ def _some(world: World, chance: random.Random) -> Some:
 
 
 def _found(scored: Any, some: Some) -> Any:
-    return scored.top(some.limit), scored.of(some.ids), scored.covered, getattr(scored, "frequencies", ())
+    return scored.top(some.limit), scored.by_id(some.ids), scored.covered, getattr(scored, "frequencies", ())
 
 
 ASKS: dict[str, Ask] = {
     "get": lambda r, c, s: r.get(s.ids),
-    "heads": lambda r, c, s: r.heads(s.ids),
+    "heads": lambda r, c, s: r.ranking_metadata(s.ids),
     "adjacent": lambda r, c, s: r.adjacent(s.ids),
-    "complete": lambda r, c, s: r.complete(s.ids[0][: c.randrange(8)], s.limit),
+    "complete": lambda r, c, s: r.ids_with_prefix(s.ids[0][: c.randrange(8)], s.limit),
     "page": lambda r, c, s: r.page(sample_id(s.ids[0]), s.limit, c.choice([None, s.where])),
     "latest": lambda r, c, s: r.latest(s.where, s.limit),
     "words": lambda r, c, s: _found(r.words([term_group("jay"), term_group(s.mark)], s.where), s)[0],
@@ -209,11 +212,11 @@ ASKS: dict[str, Ask] = {
     "nearest": lambda r, c, s: _found(r.nearest(SMALL_MODEL.fingerprint, sample_vector("jay 1"), s.where), s)[
         0
     ],
-    "alike": lambda r, c, s: r.alike(
+    "alike": lambda r, c, s: r.nearest_batch(
         SMALL_MODEL.fingerprint, sample_vector("jay 0")[None], s.limit, -1.0, s.where
     ),
     "vectors": lambda r, c, s: r.vectors(SMALL_MODEL.fingerprint, s.ids),
-    "waiting": lambda r, c, s: r.waiting(SMALL_MODEL.fingerprint, s.limit),
+    "waiting": lambda r, c, s: r.pending(SMALL_MODEL.fingerprint, s.limit),
     "sources": lambda r, c, s: r.sources(),
     "documents": lambda r, c, s: r.documents(s.sources[0]),
     "passages": lambda r, c, s: r.passages(s.sources[0], f"{s.mark}.md"),
@@ -223,12 +226,12 @@ ASKS: dict[str, Ask] = {
         s.ids, STORED_EDGE_KINDS, inward=c.random() < 0.5, limit=c.choice([None, 2])
     ),
     "degrees": lambda r, c, s: [r.degrees(kind, c.choice([None, s.ids])) for kind in STORED_EDGE_KINDS],
-    "meetings": lambda r, c, s: r.meetings(sample_concept_id(s.mark), s.limit)[0],
+    "meetings": lambda r, c, s: r.cooccurrences(sample_concept_id(s.mark), s.limit)[0],
     "follows": lambda r, c, s: r.follows(s.ids),
     "turns": lambda r, c, s: r.turns(f"s {s.mark}", 0, 9),
     "events": lambda r, c, s: (r.events(limit=s.limit), r.events(s.ids), r.events(run=f"run {s.mark}")),
     "runs": lambda r, c, s: r.runs(s.limit),
-    "readings": lambda r, c, s: r.readings(s.ids),
+    "readings": lambda r, c, s: r.extractions(s.ids),
 }
 
 
@@ -260,10 +263,10 @@ def test_what_a_stranger_holds_is_neither_counted_nor_told_of(world: World) -> N
             for pair in hidden:
                 mark = world.marks[pair]
                 assert reader.frequencies([term_group(mark)]) == [0]
-                assert reader.held([f"r{mark}"]) == 0
+                assert reader.count_passages([f"r{mark}"]) == 0
                 assert reader.last_turn(f"s {mark}") is None
                 if pair[1] not in who.keys:
-                    assert reader.amount(pair[1]) == 0
+                    assert reader.count_memories(pair[1]) == 0
 
 
 def test_a_read_that_forgot_every_condition_shows_nothing_of_another_tenant_of_postgres(

@@ -62,7 +62,7 @@ class ReferenceGraph:
         ends = [e.dst for e in self._edges if e.kind == kind]
         return dict(Counter(end for end in ends if ids is None or end in ids))
 
-    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         referring = [e for e in self._edges if e.kind == "references"]
         looked = sorted((e.src for e in referring if e.dst == concept), key=_digits, reverse=True)[:limit]
         return dict(Counter(e.dst for e in referring if e.src in looked and e.dst != concept)), len(looked)
@@ -160,7 +160,7 @@ class ReferenceHistory:
         ]
         return sorted(found, key=lambda event: -event.at)[:limit]
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         held = self._state.life.readings
         return {memory: held[memory] for memory in ids if memory in held and memory in self._visible}
 

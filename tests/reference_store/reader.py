@@ -68,11 +68,11 @@ class ReferenceScores:
         hits = [Hit(memory, round_score(self.scores[memory])) for memory in self.found]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         """Return the scores of memories by id."""
         return [round_score(self.scores[i]) if i in self.scores else None for i in ids]
 
-    def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
+    def group_scores(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
         """Return what each term group added to a memory."""
         return [self.terms.get(i, tuple(0.0 for _ in self.frequencies)) for i in ids]
 
@@ -92,7 +92,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
             return {}
         return {path: d for (owner, path), d in sorted(self._state.documents.items()) if owner == source}
 
-    def held(self, sources: Sequence[str]) -> int:
+    def count_passages(self, sources: Sequence[str]) -> int:
         """Return how many visible passages these sources' documents hold."""
         places = [m.record.place for m in self._visible.values()]
         return sum(1 for place in places if place is not None and place.source in sources)
@@ -108,7 +108,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         return {i: self._visible[i].record for i in ids if i in self._visible}
 
-    def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         held = {i: self._visible[i] for i in ids if i in self._visible}
         return {
             i: RankingMetadata(
@@ -143,7 +143,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
                 found[i] = near
         return found
 
-    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+    def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         return sorted(i for i in self._visible if i.startswith(prefix))[:limit]
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
@@ -199,7 +199,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         held = {i: self._visible[i].vectors for i in ids if i in self._visible}
         return {i: vectors[fingerprint] for i, vectors in held.items() if fingerprint in vectors}
 
-    def alike(
+    def nearest_batch(
         self,
         fingerprint: str,
         queries: NDArray[np.float32],
@@ -249,7 +249,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         held = [m.vectors[fingerprint] for m in self._visible.values() if fingerprint in m.vectors]
         return sum(len(codes.scales) for codes in held)
 
-    def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
         missing = [m.record for m in self._visible.values() if fingerprint not in m.vectors]
         missing.sort(key=lambda record: (record.id.partition("_")[2], record.id))
         return [PendingMemory(record, self._before(record)) for record in missing[:limit]]
@@ -263,14 +263,14 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
                 return other.content
         return ""
 
-    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+    def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
         cache = self._state.cache
         return {text: cache[fingerprint, text] for text in hashes if (fingerprint, text) in cache}
 
-    def forgotten(self, hashes: Iterable[str]) -> set[str]:
+    def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         return self._state.tombstones.intersection(hashes) if self._state.tombstones else set()
 
-    def amount(self, key: str) -> int:
+    def count_memories(self, key: str) -> int:
         return sum(1 for m in self._visible.values() if m.record.key == key)
 
     def counts(self) -> Counts:

@@ -21,7 +21,6 @@ from scrubjay.storage.validation import (
     check_key,
     check_lifecycle,
     check_place,
-    check_reading,
     check_record,
     check_run,
     check_text,
@@ -151,7 +150,7 @@ class HistoryState:
         """Return a state that can be changed without this one changing."""
         return HistoryState(list(self.events), dict(self.runs), dict(self.readings))
 
-    def apply(self, scope: Scope, change: c.LifecycleChange, memories: dict[str, c.PreparedMemory]) -> None:
+    def apply(self, scope: Scope, change: c.HistoryChange, memories: dict[str, c.PreparedMemory]) -> None:
         """Do one change for one scope; a life is put into the memory that it is of."""
         seen = {i: m for i, m in memories.items() if m.record.key in scope.keys}
         match change:
@@ -166,9 +165,9 @@ class HistoryState:
             case c.PutRun(run):
                 check_run(scope, run)
                 self.runs[run.id, run.key] = run
-            case c.PutReadings(readings):
+            case c.PutExtractions(readings):
                 for reading in readings:
-                    check_reading(reading)
+                    check_text(reading.mark)
                 self.readings |= {reading.memory: reading for reading in readings if reading.memory in seen}
 
     def lose(self, memories: Collection[str]) -> None:
@@ -227,7 +226,7 @@ class TenantState:
             if scope is not None:  # a rebuild asks for none (`check_rebuild_changes`)
                 self.graph.apply(scope, change, {i for i in self.memories if self._sees_memory(scope, i)})
             return
-        if isinstance(change, c.LifecycleChange):
+        if isinstance(change, c.HistoryChange):
             if scope is not None:
                 self.life.apply(scope, change, self.memories)
             return

@@ -48,7 +48,7 @@ class ReferenceTenantReader(ReferenceReader):
         held = self._state.memories
         return {one: held[one].record.key for one in ids if one in held}
 
-    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
+    def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         for piece in self.memories():
             bad = [one.record for one in piece if text_hash(one.record.content) != one.record.content_hash]
             stand = [(one.id, one.place) for one in bad]
@@ -57,23 +57,23 @@ class ReferenceTenantReader(ReferenceReader):
                 [AlteredMemory(i, at.source, at.path) if at else AlteredMemory(i) for i, at in stand],
             )
 
-    def connections(self) -> Iterator[list[Edge]]:
+    def all_edges(self) -> Iterator[list[Edge]]:
         return _batches(list(self._state.graph.edges.values()))
 
-    def past(self) -> Iterator[list[Event]]:
+    def all_events(self) -> Iterator[list[Event]]:
         """Yield every event, with another memory named where it is there."""
         held = self._state.memories
         told = [e if e.other in held else replace(e, other=None) for e in self._state.life.events]
         return _batches(told)
 
-    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+    def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         for (fingerprint, text), codes in self._state.cache.items():
             yield fingerprint, {text: codes}
 
     def tombstones(self) -> Iterator[list[str]]:
         return _batches(sorted(self._state.tombstones))
 
-    def places(self) -> list[PutProject]:
+    def all_projects(self) -> list[PutProject]:
         named = self._state.graph.projects.items()
         found = [PutProject(place, name, key) for (place, key), name in named]
         return sorted(found, key=lambda one: (one.key, one.place))
@@ -116,7 +116,7 @@ class ReferenceStore(NoTenantIndex):
             self._tenants[scope.tenant] = TenantState() if self._secret is None else TenantState(self._secret)
         return self._tenants[scope.tenant]
 
-    def held(self, tenant: str) -> Mapping[str, int]:
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self._lock:
             return _count_by_key(self._tenants.get(tenant))
 
@@ -147,7 +147,7 @@ class ReferenceStore(NoTenantIndex):
                 state.apply(scope, change)
             if self.quota:
                 gained = _count_by_key(state)
-                gained.subtract(self.held(scope.tenant))
+                gained.subtract(self.memory_counts(scope.tenant))
                 self.quota.admit(scope.tenant, _count_by_key(state), gained, changes)
             self._tenants[scope.tenant] = state
         finally:
@@ -160,7 +160,7 @@ class ReferenceStore(NoTenantIndex):
         return not free
 
     @contextmanager
-    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
+    def try_exclusive(self, scope: Scope, name: str) -> Iterator[bool]:
         with self._lock:
             held = self._alone.setdefault((scope.tenant, name), threading.Lock())
         free = held.acquire(blocking=False)
@@ -175,7 +175,7 @@ class ReferenceStore(NoTenantIndex):
             return sorted(self._tenants)
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[ReferenceTenantReader]:
+    def tenant_reader(self, tenant: str) -> Iterator[ReferenceTenantReader]:
         with self._lock:
             state = self._tenants.get(tenant)
         yield ReferenceTenantReader(state, tenant)
@@ -204,7 +204,7 @@ class ReferenceStore(NoTenantIndex):
         """Return 0: nothing is on disk."""
         return 0
 
-    def unguarded(self) -> str:
+    def row_security_warning(self) -> str:
         """Return nothing: whoever is in this process reaches all of it."""
         return ""
 

@@ -15,7 +15,7 @@ from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import Record
 from scrubjay.models.results import Candidate, Contribution
 from scrubjay.search.candidates import Ranking
-from scrubjay.search.fusion import ScoreTable, build_table
+from scrubjay.search.fusion import ScoredRow, ScoreTable
 from scrubjay.storage.interface import RankingMetadata
 
 
@@ -32,7 +32,7 @@ def candidate(memory: str, score: float) -> Candidate:
 
 def rows(scores: Mapping[str, float], heads: Mapping[str, RankingMetadata]) -> ScoreTable:
     """Return memories that are judged, as their words alone score them."""
-    return build_table(list(scores), [[("bm25", score, score, 1.0)] for score in scores.values()], heads)
+    return [ScoredRow(one, heads.get(one), [("bm25", score, score, 1.0)]) for one, score in scores.items()]
 
 
 def record(memory: str, content: str, **fields: Any) -> Record:

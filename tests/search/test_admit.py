@@ -30,7 +30,7 @@ def test_a_good_one_far_below_saves_nothing() -> None:
 
 
 def test_an_exact_hit_and_what_cannot_be_told_stay() -> None:
-    for sign in (RelevanceFeatures(0.0, strange=1.0, exact=True), RelevanceFeatures(0.0, told=False)):
+    for sign in (RelevanceFeatures(0.0, strange=1.0, exact=True), RelevanceFeatures(0.0, reliable=False)):
         names, signs = ranked(BAD, sign)
         every = [candidate(name, 1.0) for name in names]
         assert len(decide_abstention(every, signs, None)[0]) == 2

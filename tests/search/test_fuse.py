@@ -13,11 +13,13 @@ from scrubjay.search.fusion import (
     PREDICTED_CORRELATION,
     RRF_K,
     best_first,
+    build_table,
     candidate_ids,
     fuse_by_rank,
     fuse_scores,
     split_weights,
 )
+from scrubjay.storage.interface import RankingMetadata
 
 WORDS = ranking("bm25", {"a": 3.0, "b": 1.0, "c": 0.0, "d": 0.0})
 MEANING = ranking("vector:m", {"a": -0.1, "b": 0.5, "c": 0.9, "d": -0.2})
@@ -70,8 +72,9 @@ def test_a_channel_scores_what_only_another_found() -> None:
 
 def test_turns_of_a_conversation_are_weighed_by_their_own_weights() -> None:
     weights = {"vector:m": ChannelWeight(passage=0.6, turn=0.4)}
-    passage, turn = fuse_scores([MEANING], ["b", "c"], weights, turns={"c"})
-    assert [found.contributions[0].weight for found in (passage, turn)] == [0.6, 0.4]
+    heads = {"c": RankingMetadata("", 1, turn=True)}
+    passage, turn = build_table([MEANING], ["b", "c"], weights, heads)
+    assert [found.parts[0][3] for found in (passage, turn)] == [0.6, 0.4]
 
 
 def test_where_a_backfilled_model_has_no_vector_yet_the_base_model_stands_in_and_says_so() -> None:

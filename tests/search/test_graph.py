@@ -162,7 +162,7 @@ def test_weights_name_the_graph_in_fixed_fusions(held: Memory) -> None:
 def test_scores_of_ways_are_on_a_scale_of_their_own() -> None:
     scored = GraphScores({"a": 0.5, "b": 0.5, "c": 0.1})
     assert [hit.id for hit in scored.top(2)] == ["a", "b"]
-    assert scored.of(["c", "x"]) == [0.1, 0.0]
+    assert scored.by_id(["c", "x"]) == [0.1, 0.0]
     assert (scored.mean, scored.deviation, scored.covered) == (0.0, 1.0, 3)
 
 

@@ -41,8 +41,8 @@ def test_it_is_lent_most_of_what_led_to_it() -> None:
     assert found["b"].relevance == pytest.approx(
         PROPAGATED_SHARE * GOOD.relevance + (1 - PROPAGATED_SHARE) * BAD.relevance, abs=1e-4
     )
-    assert found["b"].enough
-    assert not BAD.enough
+    assert found["b"].sufficient
+    assert not BAD.sufficient
 
 
 def test_what_is_lent_is_lent_on_and_of_several_the_best_lends() -> None:

@@ -15,8 +15,8 @@ def test_a_quoted_text_is_searched_for_and_demanded() -> None:
 def test_a_sentence_that_quotes_something_had_better_find_it_and_a_search_for_a_quote_must() -> None:
     few = " ".join(["word"] * (MIN_SENTENCE_WORDS - 1))
     search, sentence = parse_query(f'{few} "blue bunny"'), parse_query(f'{few} word "blue bunny"')
-    assert (search.phrases, search.wished) == (("blue bunny",), ())
-    assert (sentence.phrases, sentence.wished) == ((), ("blue bunny",))
+    assert (search.phrases, search.preferred) == (("blue bunny",), ())
+    assert (sentence.phrases, sentence.preferred) == ((), ("blue bunny",))
     assert sentence.text.endswith("word blue bunny")
     long_quote = parse_query('"' + "word " * MIN_SENTENCE_WORDS + 'to the letter"')
     assert len(long_quote.phrases) == 1
@@ -35,7 +35,7 @@ def test_a_word_or_phrase_behind_a_dash_is_excluded_and_not_searched_for() -> No
     "text", ["-5", "-5.25", "-127.0.0.1", "minus -1 of 2", "a-b", "well-known", "--force", "a - b"]
 )
 def test_numbers_hyphens_flags_and_lone_dashes_exclude_nothing(text: str) -> None:
-    assert parse_query(text) == ParsedQuery(text, (), (), cut=False)
+    assert parse_query(text) == ParsedQuery(text, (), (), truncated=False)
 
 
 @pytest.mark.parametrize("text", ['"', '5" pipe', 'the "end', '-"end', '"a" "b', '""', '-""', '" "'])
@@ -47,7 +47,7 @@ def test_an_odd_or_empty_quote_demands_nothing_it_cannot(text: str) -> None:
 
 def test_operators_of_other_engines_are_words() -> None:
     query = parse_query("title:x NEAR(a b) OR (c AND NOT d*) ^ {e} 'f'")
-    assert query == ParsedQuery("title:x NEAR(a b) OR (c AND NOT d*) ^ {e} 'f'", (), (), cut=False)
+    assert query == ParsedQuery("title:x NEAR(a b) OR (c AND NOT d*) ^ {e} 'f'", (), (), truncated=False)
 
 
 def test_a_nul_separates_words() -> None:
@@ -56,8 +56,8 @@ def test_a_nul_separates_words() -> None:
 
 def test_a_long_query_is_read_to_its_limit_and_says_so() -> None:
     short, long = parse_query("a" * MAX_QUERY_LENGTH), parse_query("a" * (MAX_QUERY_LENGTH + 1))
-    assert (len(short.text), short.cut) == (MAX_QUERY_LENGTH, False)
-    assert (len(long.text), long.cut) == (MAX_QUERY_LENGTH, True)
+    assert (len(short.text), short.truncated) == (MAX_QUERY_LENGTH, False)
+    assert (len(long.text), long.truncated) == (MAX_QUERY_LENGTH, True)
 
 
 @settings(max_examples=150)
@@ -67,7 +67,7 @@ def test_any_text_is_a_query_and_what_bears_no_mark_is_kept(text: str) -> None:
     assert all(part.strip() for part in query.phrases + query.excluded)
     if not set('"-“”„«»「」') & set(text):
         kept = " ".join(text.replace("\x00", " ").split())
-        assert query in (ParsedQuery(kept, (), (), cut=False), ParsedQuery("", (), (), cut=False))
+        assert query in (ParsedQuery(kept, (), (), truncated=False), ParsedQuery("", (), (), truncated=False))
         assert query.text or not any(character.isalnum() for character in kept)
 
 
@@ -99,6 +99,6 @@ def test_what_is_quoted_again_and_again_is_looked_for_once_and_pasted_code_is_no
     assert parse_query('"red" "blue" "red" -"sea" -"sea"').phrases == ("red", "blue")
     assert parse_query('"red" "red"').partial == ()
     pasted = parse_query(" ".join(f'"k{n}" -x{n}' for n in range(MAX_PHRASES + 2)))
-    assert (len(pasted.phrases), len(pasted.excluded), pasted.passed) == (MAX_PHRASES, MAX_PHRASES, 4)
+    assert (len(pasted.phrases), len(pasted.excluded), pasted.surplus) == (MAX_PHRASES, MAX_PHRASES, 4)
     assert f"k{MAX_PHRASES + 1}" in pasted.text
     assert len(pasted.partial) == 1

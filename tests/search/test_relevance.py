@@ -77,8 +77,8 @@ def test_a_good_answer_is_likely_and_a_stranger_is_not() -> None:
     good, stranger = RelevanceFeatures(0.9, near=0.6), RelevanceFeatures(0.1, strange=0.8, near=0.1)
     assert good.relevance > 0.3
     assert stranger.relevance < 0.03
-    assert good.enough
-    assert not stranger.enough
+    assert good.sufficient
+    assert not stranger.sufficient
 
 
 @pytest.mark.parametrize(

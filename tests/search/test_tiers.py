@@ -23,9 +23,8 @@ from scrubjay.search.features import (
     add_decay,
     add_tier_features,
     pool_tiers,
-    unsure_notes,
 )
-from scrubjay.search.request import STAGES, TierOptions
+from scrubjay.search.request import STAGES, TierOptions, build_request
 from scrubjay.storage.interface import RankingMetadata
 
 IDS = {tier: f"{prefix}0000000000000001" for tier, prefix in TIER_PREFIXES.items()}
@@ -95,7 +94,7 @@ def test_what_is_unsure_is_kept_out_and_counted_unless_it_is_pinned() -> None:
     }
     found, unsure = pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions())
     assert [one.id for one in found] == [ids[0], ids[2]]
-    assert unsure_notes(unsure, 0.3) == ("1 found with a confidence below 0.3 were left out.",)
+    assert unsure == 1
     assert pool_tiers([candidate(memory, 1.0) for memory in ids], heads, TierOptions(floor=0))[1] == 0
 
 
@@ -114,7 +113,7 @@ def test_a_pool_refuses_what_is_no_tier_and_what_is_out_of_range() -> None:
         TierOptions(floor=1.5),
     ):
         with pytest.raises(InputError):
-            pool.checked()
+            build_request("x", pool=pool)
 
 
 def ids(memory: Memory, query: str = "kettle", **options: Any) -> list[str]:

@@ -11,10 +11,6 @@ import pytest
 from scrubjay.config.settings import FactSettings, Settings
 from scrubjay.errors import InputError
 
-from recall_values import candidate, record  # isort: skip
-
-from scrubjay.search.validity import valid_at
-
 NOW = "2026-11-22T12:00:00Z"
 
 
@@ -88,16 +84,6 @@ def test_what_tells_of_a_later_day_is_out_where_a_caller_sets_the_time_and_behin
     assert [one.date for one in found] == ["2026-01-05"]
     found = memory.search("was a move planned as of 2026-03-01?", now=NOW).results
     assert [one.date for one in found] == ["2026-01-05", "2026-06-05"]
-
-
-def test_candidates_keep_their_order() -> None:
-    records = {
-        "a": record("a", "x", valid_until=5),
-        "b": record("b", "y"),
-        "c": record("c", "z", valid_from=7),
-    }
-    found = valid_at([candidate(one, 1.0) for one in "cba"], records, 7)
-    assert [one.id for one in found] == ["c", "b"]
 
 
 def test_the_answer_says_of_which_time_it_is(limits: Any) -> None:

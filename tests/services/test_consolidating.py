@@ -129,7 +129,7 @@ def statuses(memory: Memory, ids: list[str]) -> list[str]:
 def everything(memory: Memory) -> tuple[list[object], list[object], int]:
     """All memories, events and runs that the caller sees."""
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        held = reader.get(reader.complete("", 100_000))
+        held = reader.get(reader.ids_with_prefix("", 100_000))
         return sorted(held.items()), reader.events(limit=100_000), len(reader.runs(100))
 
 
@@ -385,7 +385,7 @@ def test_nobody_consolidates_or_counts_what_is_anothers(opened: Open) -> None:
 def test_whoever_comes_second_does_nothing_and_says_so(memory: Memory) -> None:
     memory.add_many(talk("heron", "2026-01-05"))
     desk = memory._workspace
-    with desk.store.alone(desk.scope, "consolidate"):
+    with desk.store.try_exclusive(desk.scope, "consolidate"):
         assert memory.consolidate(now=NOW).passed == "busy"
         with pytest.raises(StoreBusyError):
             memory.undo("run_0")

@@ -92,7 +92,7 @@ def test_without_time_a_source_is_named_and_not_compared(
     hurried = opened(settings=replace(settings, sync=replace(settings.sync, look_seconds=0.0)))
     snippets, (sentence,) = found(hurried)
     assert snippets == ["The kettle is blue."]
-    assert sentence == f"{root} was not compared with the store: the look takes longer than 0 ms."
+    assert sentence == f"{root} was not compared with the store: that takes longer than 0 ms."
     assert found(memory) == (["The kettle is red!!"], ())
 
 

@@ -185,7 +185,7 @@ def memory(opened: Callable[..., Memory]) -> Memory:
 
 def held(memory: Memory) -> list[Record]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        found = reader.get(reader.complete("", 10_000)).values()
+        found = reader.get(reader.ids_with_prefix("", 10_000)).values()
     return sorted(found, key=lambda record: record.content)
 
 
@@ -380,7 +380,7 @@ def test_a_broken_line_is_named_and_the_rest_goes_on(
     for part in (
         "not JSON",
         "'tagz'",
-        "no JSON object",
+        "not a JSON object",
         "longer than",
         "empty",
         "'dream'",
@@ -430,10 +430,10 @@ def test_what_is_of_no_known_format_is_refused_with_what_was_looked_for(
     ):
         file = folder / name
         file.write_bytes(data)
-        with pytest.raises(InputError, match=r"of no format that is known\. Looked for: .*mem0") as raised:
+        with pytest.raises(InputError, match=r"has an unknown format\. Looked for: .*mem0") as raised:
             memory.import_(file)
         assert "--format" in raised.value.hint
-    with pytest.raises(InputError, match="of no format"):
+    with pytest.raises(InputError, match="unknown format"):
         memory.import_(folder)
     with pytest.raises(InputError, match="is not there"):
         memory.import_(tmp_path / "none")

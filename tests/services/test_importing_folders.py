@@ -19,7 +19,7 @@ def memory(opened: Callable[..., Memory]) -> Memory:
 
 def held(memory: Memory) -> list[Record]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        return list(reader.get(reader.complete("", 10_000)).values())
+        return list(reader.get(reader.ids_with_prefix("", 10_000)).values())
 
 
 def test_an_openclaw_workspace_becomes_a_source_that_is_kept_in_step(memory: Memory, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_two_imports_into_one_store_do_not_run_at_once(opened: Callable[..., Mem
     file = tmp_path / "own.jsonl"
     file.write_text('{"content": "The mast is 12 metres."}\n', "utf-8")
     memory, other = opened(), opened()
-    with other._workspace.store.alone(other._workspace.scope, "import") as held:
+    with other._workspace.store.try_exclusive(other._workspace.scope, "import") as held:
         assert held
         with pytest.raises(StoreBusyError, match="Another program imports"):
             memory.import_(file)

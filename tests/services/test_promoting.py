@@ -61,7 +61,7 @@ def told(memory: Memory) -> list[str]:
 
 def held(memory: Memory) -> list[object]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        return sorted(reader.get(reader.complete("", 100_000)).items())
+        return sorted(reader.get(reader.ids_with_prefix("", 100_000)).items())
 
 
 def by_tier(done: ConsolidationReport) -> dict[str, list[str]]:
@@ -164,7 +164,7 @@ def test_what_loses_its_evidence_goes(memory: Memory) -> None:
     again = memory.consolidate(now=NOW)
     assert "semantic" not in by_tier(again)
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        tiers = [one.tier for one in reader.get(reader.complete("", 100)).values()]
+        tiers = [one.tier for one in reader.get(reader.ids_with_prefix("", 100)).values()]
     assert "semantic" not in tiers
     assert "facet" not in tiers
 

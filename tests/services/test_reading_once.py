@@ -18,7 +18,7 @@ from scrubjay.config.settings import FactSettings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.lifecycle import CachedExtraction, NewMemory
 from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
-from scrubjay.storage.changes import PutReadings
+from scrubjay.storage.changes import PutExtractions
 from scrubjay.storage.sqlite.store import SQLiteStore
 
 NOW = "2026-03-01T12:00:00Z"
@@ -74,19 +74,19 @@ def observed(memory: Memory) -> list[Record]:
 
 def readings(memory: Memory) -> dict[str, CachedExtraction]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        return reader.readings([record.id for record in observed(memory)])
+        return reader.extractions([record.id for record in observed(memory)])
 
 
 def unread(memory: Memory) -> None:
     """Let the next night read everything."""
     blank = tuple(replace(one, mark="", data=b"") for one in readings(memory).values())
-    memory._workspace.store.write(memory._workspace.scope, [PutReadings(blank)])
+    memory._workspace.store.write(memory._workspace.scope, [PutExtractions(blank)])
 
 
 def held(memory: Memory) -> list[object]:
     """Everything that is stored, without the time of the clock and the names of runs."""
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        found = reader.get(reader.complete("", 100_000))
+        found = reader.get(reader.ids_with_prefix("", 100_000))
         edges = reader.edges(sorted(found), ["derived_from", "supersedes"])
     records = [replace(one, recorded_at=0, updated_at=0) for _, one in sorted(found.items())]
     return [records, sorted((edge.src, edge.kind, edge.dst, round(edge.weight, 9)) for edge in edges)]
@@ -161,7 +161,7 @@ def test_a_night_reads_no_text_that_was_read_before() -> None:
         memory.undo(str(done.run))
         assert readings(memory) == before
         empty = tuple(replace(one, data=b"") for one in before.values())
-        memory._workspace.store.write(memory._workspace.scope, [PutReadings(empty)])
+        memory._workspace.store.write(memory._workspace.scope, [PutExtractions(empty)])
         assert {"semantic", "procedural"}.isdisjoint(
             one.tier for one in memory.consolidate(now=NOW, dry_run=True).promoted
         )

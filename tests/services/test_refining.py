@@ -65,7 +65,9 @@ def night(memory: Memory, **fields: Any) -> ConsolidationReport:
 def held(memory: Memory) -> list[tuple[str, str]]:
     """All memories that the caller sees, with their statuses."""
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        return sorted((one.id, one.status) for one in reader.get(reader.complete("", 100_000)).values())
+        return sorted(
+            (one.id, one.status) for one in reader.get(reader.ids_with_prefix("", 100_000)).values()
+        )
 
 
 def texts(done: ConsolidationReport) -> list[str]:

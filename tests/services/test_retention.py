@@ -103,4 +103,4 @@ def test_a_life_that_is_none_is_refused_when_settings_are_read(item: str, tmp_pa
 
 def test_lives_are_read_from_the_environment() -> None:
     found = load_settings(environ={"SCRUBJAY_RETENTION_DAYS": "observation=30, lesson = 700"})
-    assert found.retention.lives() == {"observation": 30, "lesson": 700}
+    assert found.retention.days_by_tier() == {"observation": 30, "lesson": 700}

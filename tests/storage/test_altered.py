@@ -55,8 +55,8 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store
 
 
 def looked(store: Store, tenant: str) -> tuple[int, list[AlteredMemory]]:
-    with store.whole(tenant) as whole:
-        found = list(whole.altered())
+    with store.tenant_reader(tenant) as whole:
+        found = list(whole.altered_memories())
     return sum(count for count, _ in found), [one for _, bad in found for one in bad]
 
 

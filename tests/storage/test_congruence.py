@@ -23,9 +23,9 @@ from scrubjay.storage.changes import (
     PutConcept,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutLifecycle,
     PutMemory,
-    PutReadings,
     PutRun,
 )
 from scrubjay.storage.interface import Store
@@ -55,7 +55,7 @@ def opened(folder: Path, url: str) -> Iterator[tuple[Store, ...]]:
 def assert_equal(store: Store, reference: Store, scope: Scope, questions: Sequence[SampleQuestion]) -> None:
     """Compare piece by piece, so that a failure is short."""
     with store.reader(scope) as mine, reference.reader(scope) as theirs:
-        ids = theirs.complete("", 100_000)
+        ids = theirs.ids_with_prefix("", 100_000)
         found, wanted = held_answers(mine, ids, MISTYPED), held_answers(theirs, ids, MISTYPED)
         for name, value in wanted.items():
             assert found[name] == value, name
@@ -115,7 +115,7 @@ def _live_beside_a_stranger(tmp_path: Path, store: Store) -> None:
     assert before["counts"][0] > 15
     hidden = (f"user:{others.users[0].user}", "group:ops")
     with store.reader(others.users[0]) as reader:
-        shared = reader.complete("", 100_000)
+        shared = reader.ids_with_prefix("", 100_000)
     written = 0
     for scope, changes in others.steps(60):
         if private := _private(changes, hidden, shared):
@@ -123,7 +123,7 @@ def _live_beside_a_stranger(tmp_path: Path, store: Store) -> None:
             written += len(private)
     assert written > 30
     with store.reader(others.users[0]) as reader:
-        assert len(reader.edges(reader.complete("", 100_000), STORED_EDGE_KINDS)) > 50
+        assert len(reader.edges(reader.ids_with_prefix("", 100_000), STORED_EDGE_KINDS)) > 50
         assert sum(1 for event in reader.events() if event.key in hidden) > 20
     assert all_answers(store, ann, questions, MISTYPED) == before
 
@@ -152,7 +152,7 @@ def _private(changes: Sequence[Change], keys: tuple[str, ...], shared: Sequence[
                 PutEvents(tuple(told)),
                 PutLifecycle({own.id: LifecycleChange("archived", strength=0.5)}),
             ]
-            found.append(PutReadings((CachedExtraction(own.id, "m", b"x"),)))
+            found.append(PutExtractions((CachedExtraction(own.id, "m", b"x"),)))
             found += [
                 PutRun(ConsolidationRun(RUN_IDS[0], key, "done", "2", 9, None, {"merged": 7})) for key in keys
             ]

@@ -28,11 +28,11 @@ def test_a_store_that_has_forgotten_nothing_asks_for_no_mark(tmp_path: Path) -> 
             yield tombstone_hash(SECRET, text, "user:ann")
 
     with store.reader(ANN) as reader:
-        assert reader.forgotten(marks()) == set()
+        assert reader.forgotten_hashes(marks()) == set()
     assert made == []
     store.write(ANN, [Forget((sample_id("acorn"),))])
     with store.reader(ANN) as reader:
-        found = reader.forgotten(marks())
+        found = reader.forgotten_hashes(marks())
     assert found == {tombstone_hash(SECRET, "the lost acorn", "user:ann")}
     assert made
     store.close()

@@ -58,12 +58,12 @@ def put(*texts: str, key: str = "user:ann", **fields: Any) -> list[PutMemory]:
 
 def counted(store: Store, tenant: str) -> Counter[str]:
     """What a tenant holds by key, as every memory says."""
-    with store.whole(tenant) as whole:
+    with store.tenant_reader(tenant) as whole:
         return Counter(each.record.key for piece in whole.memories() for each in piece)
 
 
 def held(store: Store, tenant: str) -> Counter[str]:
-    return +Counter(store.held(tenant))
+    return +Counter(store.memory_counts(tenant))
 
 
 def test_what_fits_to_the_last_is_taken_and_what_is_beyond_it_is_refused_whole(
@@ -140,7 +140,7 @@ def test_who_is_full_changes_archives_and_removes_and_has_room_again(
 
 
 def everything(store: Store, tenant: str) -> list[Any]:
-    with store.whole(tenant) as whole:
+    with store.tenant_reader(tenant) as whole:
         return [each for piece in whole.memories() for each in piece]
 
 

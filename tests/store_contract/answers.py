@@ -56,7 +56,7 @@ def channel_answers(found: ChannelScores, ids: Sequence[str], limit: int) -> dic
     """Return all that a channel's scores tell."""
     return {
         "top": [(hit.id, hit.score) for hit in found.top(limit)],
-        "of": found.of(ids),
+        "of": found.by_id(ids),
         "mean": round(found.mean, FIGURES),
         "deviation": round(found.deviation, FIGURES),
         "covered": found.covered,
@@ -65,7 +65,7 @@ def channel_answers(found: ChannelScores, ids: Sequence[str], limit: int) -> dic
 
 def word_answers(found: WordScores, ids: Sequence[str], limit: int) -> dict[str, Any]:
     """Return all that the word scores tell."""
-    parts = [tuple(round(part, FIGURES) for part in parts) for parts in found.parts(ids)]
+    parts = [tuple(round(part, FIGURES) for part in parts) for parts in found.group_scores(ids)]
     return channel_answers(found, ids, limit) | {
         "parts": parts,
         "df": found.frequencies,
@@ -102,17 +102,19 @@ def held_answers(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> di
             "passages": {
                 (s, path): reader.passages(s, path) for s, found in documents.items() for path in found
             },
-            "held": reader.held([source.id for source in sources]),
+            "held": reader.count_passages([source.id for source in sources]),
             "records": reader.get(ids),
-            "heads": reader.heads(ids),
+            "heads": reader.ranking_metadata(ids),
             "adjacent": reader.adjacent(ids),
-            "ids": reader.complete("", 100_000),
+            "ids": reader.ids_with_prefix("", 100_000),
             "similar": {word: reader.similar_terms(word, 5) for word in words},
             "languages": reader.languages(),
             "models": models,
             "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
-            "waiting": {state.model.name: reader.waiting(state.model.fingerprint, 1_000) for state in models},
-            "amounts": {key: reader.amount(key) for key in ("group:dev", "public", "user:ann", "user:bob")},
+            "waiting": {state.model.name: reader.pending(state.model.fingerprint, 1_000) for state in models},
+            "amounts": {
+                key: reader.count_memories(key) for key in ("group:dev", "public", "user:ann", "user:bob")
+            },
             "counts": (
                 counts.memories,
                 dict(counts.tiers),
@@ -144,7 +146,9 @@ def graph_answers(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         },
         "degrees": {kind: reader.degrees(kind) for kind in STORED_EDGE_KINDS},
         "some degrees": {kind: reader.degrees(kind, nodes[::3]) for kind in ("links", "references")},
-        "meetings": {one.id: [reader.meetings(one.id, limit) for limit in (2, 1_000)] for one in concepts},
+        "meetings": {
+            one.id: [reader.cooccurrences(one.id, limit) for limit in (2, 1_000)] for one in concepts
+        },
         "follows": reader.follows(ids),
         "some follows": reader.follows(ids[::5]),
         "turns": {name: reader.turns(name, -1, 1_000) for name in sessions},
@@ -165,7 +169,7 @@ def history_answers(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "events": [reader.events(limit=limit) for limit in (5, 1_000)],
         "some events": [reader.events(ids[::3]), reader.events(ids[:2], limit=3)],
         "events of runs": {run: [reader.events(run=run), reader.events(ids[::2], run, 4)] for run in runs},
-        "readings": reader.readings(ids),
+        "readings": reader.extractions(ids),
         "runs": [reader.runs(limit) for limit in (2, 1_000)],
         "filtered pages": [
             [record.id for record in reader.page(after, 7, where)]
@@ -190,7 +194,7 @@ def vector_answers(reader: Reader, model: EmbeddingModel, ids: Sequence[str]) ->
         "alike": {
             (limit, floor): [
                 [(hit.id, hit.score) for hit in hits]
-                for hits in reader.alike(model.fingerprint, queries, limit, floor)
+                for hits in reader.nearest_batch(model.fingerprint, queries, limit, floor)
             ]
             for limit, floor in ((3, -1.0), (1_000, FLOOR))
         },
@@ -202,7 +206,7 @@ def all_answers(
 ) -> dict[str, Any]:
     """Return all that a scope can learn: what it holds, and the answers to these questions."""
     with store.reader(scope) as reader:
-        ids = reader.complete("", 100_000)
+        ids = reader.ids_with_prefix("", 100_000)
         return held_answers(reader, ids, words) | {
             "answers": [search_answers(reader, q, ids) for q in questions]
         }

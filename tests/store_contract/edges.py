@@ -477,16 +477,16 @@ class GraphContract:
         _put_references(store, ann, {"a": "xyz", "b": "xy", "c": "x", "d": "yz"})
         write_changes(store, ann, PutEdges((Edge(A, "links", D, ANN_KEY),)))
         with store.reader(ann) as reader:
-            assert reader.meetings(sample_concept_id("x"), 99) == (
+            assert reader.cooccurrences(sample_concept_id("x"), 99) == (
                 {sample_concept_id("y"): 2, sample_concept_id("z"): 1},
                 3,
             )
-            assert reader.meetings(sample_concept_id("z"), 99) == (
+            assert reader.cooccurrences(sample_concept_id("z"), 99) == (
                 {sample_concept_id("y"): 2, sample_concept_id("x"): 1},
                 2,
             )
-            assert reader.meetings(sample_concept_id("none"), 99) == ({}, 0)
-            assert reader.meetings(A, 99) == ({}, 0)
+            assert reader.cooccurrences(sample_concept_id("none"), 99) == ({}, 0)
+            assert reader.cooccurrences(A, 99) == ({}, 0)
 
     def test_meetings_look_at_the_memories_of_the_greatest_digits(self, store: Store, ann: Scope) -> None:
         """Whatever their tier and whenever they came, so that every store looks at the same ones."""
@@ -504,7 +504,7 @@ class GraphContract:
         with store.reader(ann) as reader:
             for limit in (0, 1, 5, 12, 99):
                 looked = {sample_concept_id(f"own {number}"): 1 for number in order[:limit]}
-                assert reader.meetings(sample_concept_id("x"), limit) == (looked, len(looked))
+                assert reader.cooccurrences(sample_concept_id("x"), limit) == (looked, len(looked))
 
     def test_edges_of_every_status_are_seen(self, store: Store, ann: Scope) -> None:
         """An archived memory still refers and is linked to."""
@@ -544,12 +544,12 @@ class GraphContract:
             assert reader.edges(ids, STORED_EDGE_KINDS, inward=True) == shared
             assert reader.degrees("links") == {B: 1}
             assert reader.degrees("references") == {sample_concept_id("x"): 1}
-            assert reader.meetings(sample_concept_id("x"), 9) == ({}, 1)
-            assert reader.meetings(sample_concept_id("y"), 9) == ({}, 0)
+            assert reader.cooccurrences(sample_concept_id("x"), 9) == ({}, 1)
+            assert reader.cooccurrences(sample_concept_id("y"), 9) == ({}, 0)
         with store.reader(ann) as reader:
             assert len(reader.edges(ids, STORED_EDGE_KINDS)) == len(shared + hidden)
             assert reader.degrees("references") == {sample_concept_id("x"): 2, sample_concept_id("y"): 1}
-            assert reader.meetings(sample_concept_id("x"), 9) == ({sample_concept_id("y"): 1}, 2)
+            assert reader.cooccurrences(sample_concept_id("x"), 9) == ({sample_concept_id("y"): 1}, 2)
 
     def test_a_limit_is_not_used_up_by_what_is_hidden(self, store: Store, ann: Scope, bob: Scope) -> None:
         """Foreign edges may be heavier, and many."""
@@ -624,11 +624,11 @@ class GraphContract:
         write_changes(store, ann, PutEdges((Edge(B, "references", sample_concept_id("x"), ANN_KEY),)))
         with store.reader(ann) as reader:
             assert reader.degrees("references") == {sample_concept_id("x"): 2, sample_concept_id("y"): 1}
-            assert reader.meetings(sample_concept_id("x"), 9) == ({sample_concept_id("y"): 1}, 2)
-            assert reader.meetings(sample_concept_id("y"), 9) == ({sample_concept_id("x"): 1}, 1)
+            assert reader.cooccurrences(sample_concept_id("x"), 9) == ({sample_concept_id("y"): 1}, 2)
+            assert reader.cooccurrences(sample_concept_id("y"), 9) == ({sample_concept_id("x"): 1}, 1)
         with store.reader(bob) as reader:
             assert reader.degrees("references") == {sample_concept_id("x"): 1}
-            assert reader.meetings(sample_concept_id("x"), 9) == ({}, 1)
+            assert reader.cooccurrences(sample_concept_id("x"), 9) == ({}, 1)
 
     def test_a_strangers_edges_are_not_replaced_hindered_or_dropped(
         self, store: Store, ann: Scope, bob: Scope

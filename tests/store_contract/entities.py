@@ -183,7 +183,7 @@ class ConceptsContract:
             with store.reader(ann) as reader:
                 assert (reader.concepts(), reader.projects()[text]) == ([made], text), name
                 assert (reader.concepts([text]), reader.edges([text], [text], inward=True)) == ([], []), name
-                assert (reader.degrees(text, [text]), reader.meetings(text, 9)) == ({}, ({}, 0)), name
+                assert (reader.degrees(text, [text]), reader.cooccurrences(text, 9)) == ({}, ({}, 0)), name
                 assert (reader.degrees("links", [text]), reader.follows([text])) == ({}, []), name
                 assert (reader.turns(text, 0, 9), reader.last_turn(text)) == ([], None), name
             write_changes(store, ann, DropConcept(text, ANN_KEY), DropConcept(sample_concept_id(text), text))

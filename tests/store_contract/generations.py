@@ -202,8 +202,8 @@ class RebuildsContract:
             _copy_generation(rebuild)
         mark = tombstone_hash(store.secret(ann), "jay old", "user:ann")
         with store.reader(ann) as reader:
-            assert reader.forgotten([mark]) == {mark}
-            assert list(reader.cached(SMALL_MODEL.fingerprint, ["text"])) == ["text"]
+            assert reader.forgotten_hashes([mark]) == {mark}
+            assert list(reader.cached_texts(SMALL_MODEL.fingerprint, ["text"])) == ["text"]
             assert reader.frequencies([term_group("old")]) == [0]
 
     def test_a_rebuild_writes_memories_and_versions_only(self, store: Store, ann: Scope, bob: Scope) -> None:
@@ -234,7 +234,7 @@ class RebuildsContract:
 
 
 class TenantReaderContract:
-    """Tests of `Store.whole` and `Store.tenants`."""
+    """Tests of `Store.tenant_reader` and `Store.tenants`."""
 
     def test_the_view_of_everyone_shows_what_no_single_caller_sees(
         self, store: Store, ann: Scope, bob: Scope
@@ -247,7 +247,7 @@ class TenantReaderContract:
         )
         write_changes(store, ann, put_sample_document("notes", "a.md", ["one", "two"], "group:dev"))
         write_changes(store, bob, PutMemory(his), PutProject("place", "woods", "user:bob"))
-        with store.whole(ann.tenant) as whole:
+        with store.tenant_reader(ann.tenant) as whole:
             assert whole.scope.keys == ("group:dev", "user:ann", "user:bob")
             assert whole.secret == store.secret(ann)
             asked = (mine.record.id, his.record.id, "obs_0000000000000000", "nothing")
@@ -258,7 +258,7 @@ class TenantReaderContract:
             codes = held[his.record.id].vectors[SMALL_MODEL.fingerprint]
             assert np.array_equal(codes.data, sample_windows("oak", 2).data)
             assert np.array_equal(codes.scales, sample_windows("oak", 2).scales)
-            assert whole.places() == [PutProject("place", "woods", "user:bob")]
+            assert whole.all_projects() == [PutProject("place", "woods", "user:bob")]
 
     def test_the_view_of_everyone_has_each_row_of_an_edge_and_those_to_forgotten_names(
         self, store: Store, ann: Scope, bob: Scope
@@ -281,9 +281,9 @@ class TenantReaderContract:
             PutEdges((replace(edges[1], weight=0.3),)),
             DropConcept(sample_concept_id("jay"), "public"),
         )
-        with store.whole(ann.tenant) as whole:
+        with store.tenant_reader(ann.tenant) as whole:
             assert whole.concepts() == []
-            held = [edge for piece in whole.connections() for edge in piece]
+            held = [edge for piece in whole.all_edges() for edge in piece]
             assert sorted(held, key=lambda edge: edge.key) == [edges[0], replace(edges[1], weight=0.3)]
 
     def test_the_view_of_everyone_has_histories_in_order_and_what_was_forgotten(
@@ -297,8 +297,11 @@ class TenantReaderContract:
             Event(kept.record.id, "useful", 3, "user:ann", other=gone.record.id),
         ]
         write_changes(store, ann, PutEvents(tuple(told)), Forget((gone.record.id,)))
-        with store.whole(ann.tenant) as whole:
-            assert [e for piece in whole.past() for e in piece] == [told[0], replace(told[1], other=None)]
+        with store.tenant_reader(ann.tenant) as whole:
+            assert [e for piece in whole.all_events() for e in piece] == [
+                told[0],
+                replace(told[1], other=None),
+            ]
             mark = tombstone_hash(store.secret(ann), "an oak", "user:ann")
             assert [one for piece in whole.tombstones() for one in piece] == [mark]
 
@@ -306,13 +309,13 @@ class TenantReaderContract:
         """In the order they came."""
         texts = {digest * 64: sample_windows(digest) for digest in "ab"}
         write_changes(store, ann, PutModel(SMALL_MODEL), PutVectors(SMALL_MODEL.fingerprint, {}, texts))
-        with store.whole(ann.tenant) as whole:
-            held = [(name, text) for name, piece in whole.texts() for text in piece]
+        with store.tenant_reader(ann.tenant) as whole:
+            held = [(name, text) for name, piece in whole.all_cached_texts() for text in piece]
         assert held == [(SMALL_MODEL.fingerprint, text) for text in texts]
 
     def test_a_view_of_a_tenant_that_is_not_there_makes_none(self, store: Store, ann: Scope) -> None:
         """Looking leaves no tenant behind."""
-        with store.whole(ann.tenant) as whole:
+        with store.tenant_reader(ann.tenant) as whole:
             assert (whole.secret, whole.scope.keys, list(whole.memories())) == (None, (), [])
         try:
             before = store.tenants()
@@ -327,7 +330,7 @@ class TenantReaderContract:
     def test_a_view_stays_as_it_was_while_others_write(self, store: Store, ann: Scope) -> None:
         """One snapshot."""
         write_changes(store, ann, PutMemory(sample_memory("a jay", "user:ann")))
-        with store.whole(ann.tenant) as whole:
+        with store.tenant_reader(ann.tenant) as whole:
             write_changes(store, ann, PutMemory(sample_memory("an oak", "user:ann")))
             assert [one.record.content for piece in whole.memories() for one in piece] == ["a jay"]
 
@@ -336,7 +339,7 @@ class TenantReaderContract:
         mark = tombstone_hash(store.secret(ann), "an oak", "user:ann")
         write_changes(store, ann, PutTombstones((mark,)), PutTombstones((mark,)))
         with store.reader(ann) as reader:
-            assert reader.forgotten([mark, "0" * 64]) == {mark}
+            assert reader.forgotten_hashes([mark, "0" * 64]) == {mark}
 
     def test_events_of_the_past_keep_a_key_that_their_memory_no_longer_has(
         self, store: Store, ann: Scope
@@ -347,11 +350,11 @@ class TenantReaderContract:
         write_changes(store, ann, PutMemory(shared), PutEvents((told,)))
         with store.reader(ann) as reader:
             assert reader.events() == []
-        write_changes(store, ann, PutEvents((told,), past=True))
+        write_changes(store, ann, PutEvents((told,), imported=True))
         with store.reader(ann) as reader:
             assert reader.events() == [told]
         with pytest.raises(InputError, match="user:bob"):
-            write_changes(store, ann, PutEvents((replace(told, key="user:bob"),), past=True))
+            write_changes(store, ann, PutEvents((replace(told, key="user:bob"),), imported=True))
 
     def test_everyone_writes_under_every_key(self, store: Store, ann: Scope) -> None:
         """Who sees all keys writes for all."""

@@ -45,11 +45,11 @@ from scrubjay.storage.changes import (
     PutDocument,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutLifecycle,
     PutMemory,
     PutModel,
     PutProject,
-    PutReadings,
     PutRun,
     PutSource,
     PutVectors,
@@ -159,7 +159,7 @@ class GraphHistory:
     def _ids(self, scope: Scope) -> list[str]:
         """Return ids that somebody sees, mostly the writer."""
         with self._store.reader(self._random.choice((scope, scope, scope, *self._users))) as reader:
-            return reader.complete("", 100_000)
+            return reader.ids_with_prefix("", 100_000)
 
     def _edge(self, scope: Scope, ids: Sequence[str]) -> Edge:
         chance = self._random
@@ -222,7 +222,9 @@ class LifecycleHistory:
     def _keys(self, scope: Scope) -> dict[str, str]:
         """Return the keys of memories that somebody sees, mostly the writer."""
         with self._store.reader(self._random.choice((scope, scope, scope, *self._users))) as reader:
-            return {one: record.key for one, record in reader.get(reader.complete("", 100_000)).items()}
+            return {
+                one: record.key for one, record in reader.get(reader.ids_with_prefix("", 100_000)).items()
+            }
 
     def _some(self, ids: Sequence[str]) -> list[str]:
         return self._random.sample(ids, min(len(ids), self._random.choice((1, 1, 3, 12))))
@@ -255,7 +257,7 @@ class LifecycleHistory:
 
     def _read(self, scope: Scope) -> Change:
         some = self._some(list(self._keys(scope)))
-        return PutReadings(
+        return PutExtractions(
             tuple(CachedExtraction(one, str(self._random.randrange(9)), one.encode()) for one in some)
         )
 
@@ -487,11 +489,13 @@ class StoreHistory:
 
     def _ids(self, scope: Scope) -> list[str]:
         with self.reference.reader(scope) as reader:
-            return reader.complete("", 100_000)
+            return reader.ids_with_prefix("", 100_000)
 
     def _replace(self, scope: Scope) -> Change | None:
         with self.reference.reader(scope) as reader:
-            records = [one for one in reader.get(reader.complete("", 100_000)).values() if one.place is None]
+            records = [
+                one for one in reader.get(reader.ids_with_prefix("", 100_000)).values() if one.place is None
+            ]
         if not records:
             return None
         old = self._random.choice(records)
@@ -509,7 +513,7 @@ class StoreHistory:
             return None
         model = self._random.choice(models).model
         with self.reference.reader(scope) as reader:
-            waiting = [one.record for one in reader.waiting(model.fingerprint, 30)]
+            waiting = [one.record for one in reader.pending(model.fingerprint, 30)]
         vectors = {
             one.id: (
                 one.content_hash,

@@ -29,10 +29,10 @@ from scrubjay.storage.changes import (
     PutDocument,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutLifecycle,
     PutMemory,
     PutModel,
-    PutReadings,
     PutRun,
     PutSource,
     UnchangedPassage,
@@ -160,7 +160,7 @@ class LifecycleContract:
             assert reader.words([term_group("jay")], EVERY_STATUS).top(9) == before
             assert [
                 {hit.id for hit in hits}
-                for hits in reader.alike(FINGERPRINT, sample_vector("jay")[None], 9, -1.0)
+                for hits in reader.nearest_batch(FINGERPRINT, sample_vector("jay")[None], 9, -1.0)
             ] == [{C, sample_id("a.md:jay two")}]
             assert reader.counts().statuses == {"active": 2, "archived": 2, "superseded": 1}
         write_changes(store, ann, PutLifecycle({A: LifecycleChange("active")}))
@@ -190,7 +190,7 @@ class LifecycleContract:
         )
         with store.reader(ann) as reader:
             assert reader.edges([A], ["links"]) == [edge]
-            assert (reader.coverage(FINGERPRINT).covered, reader.waiting(FINGERPRINT, 9)) == (2, [])
+            assert (reader.coverage(FINGERPRINT).covered, reader.pending(FINGERPRINT, 9)) == (2, [])
 
     def test_a_status_outlives_a_look_at_its_file(self, store: Store, ann: Scope) -> None:
         """What is kept, moved or touched keeps its life."""
@@ -538,7 +538,7 @@ def _put_one_memory(store: Store, scope: Scope, name: str, key: str = ANN_KEY) -
 
 def _read_readings(store: Store, scope: Scope, *ids: str) -> dict[str, CachedExtraction]:
     with store.reader(scope) as reader:
-        return reader.readings(ids)
+        return reader.extractions(ids)
 
 
 class ReadingsContract:
@@ -548,12 +548,12 @@ class ReadingsContract:
         """Bytes as they were given; of what nothing was read from, and of unknown ids, there is none."""
         _put_one_memory(store, ann, "a")
         _put_one_memory(store, ann, "b")
-        write_changes(store, ann, PutReadings((FIRST_READING,)))
+        write_changes(store, ann, PutExtractions((FIRST_READING,)))
         assert _read_readings(store, ann, A, B, sample_id("none"), "obs_", sample_id("a", "lesson")) == {
             A: FIRST_READING
         }
         again = CachedExtraction(A, "second", b"")
-        write_changes(store, ann, PutReadings((FIRST_READING, CachedExtraction(B, "first", b"b"), again)))
+        write_changes(store, ann, PutExtractions((FIRST_READING, CachedExtraction(B, "first", b"b"), again)))
         assert _read_readings(store, ann, A, B) == {A: again, B: CachedExtraction(B, "first", b"b")}
         assert _read_readings(store, ann) == {}
 
@@ -562,14 +562,16 @@ class ReadingsContract:
     ) -> None:
         """Nobody reads or replaces what was read from a stranger's memory."""
         _put_one_memory(store, ann, "a")
-        write_changes(store, ann, PutReadings((FIRST_READING,)))
+        write_changes(store, ann, PutExtractions((FIRST_READING,)))
         strange = CachedExtraction(sample_id("a", "lesson"), "x", b"x")
         write_changes(
             store,
             bob,
-            PutReadings((CachedExtraction(A, "bob's", b"x"), CachedExtraction(sample_id("none"), "x", b"x"))),
+            PutExtractions(
+                (CachedExtraction(A, "bob's", b"x"), CachedExtraction(sample_id("none"), "x", b"x"))
+            ),
         )
-        write_changes(store, ann, PutReadings((strange,)))
+        write_changes(store, ann, PutExtractions((strange,)))
         assert _read_readings(store, bob, A) == {}
         assert _read_readings(store, ann, A, strange.memory) == {A: FIRST_READING}
 
@@ -577,21 +579,21 @@ class ReadingsContract:
     def test_a_reading_goes_with_its_memory(self, store: Store, ann: Scope, gone: Change) -> None:
         """It does not come back with a memory of the same id."""
         _put_one_memory(store, ann, "a")
-        write_changes(store, ann, PutReadings((FIRST_READING,)), gone)
+        write_changes(store, ann, PutExtractions((FIRST_READING,)), gone)
         _put_one_memory(store, ann, "a")
         assert _read_readings(store, ann, A) == {}
 
     def test_a_memory_that_is_written_anew_has_no_reading(self, store: Store, ann: Scope) -> None:
         """A passage that is kept has the one it had, wherever it stands."""
         _put_one_memory(store, ann, "a")
-        write_changes(store, ann, PutReadings((FIRST_READING,)))
+        write_changes(store, ann, PutExtractions((FIRST_READING,)))
         _put_one_memory(store, ann, "a")
         assert _read_readings(store, ann, A) == {}
         write_changes(store, ann, PutSource(sample_source("notes", ANN_KEY)))
         write_changes(store, ann, put_sample_document("notes", "a.md", ["jay one", "jay two"], ANN_KEY))
         first, second = (sample_id(f"a.md:jay {name}") for name in ("one", "two"))
         told = (CachedExtraction(first, "m", b"1"), CachedExtraction(second, "m", b"2"))
-        write_changes(store, ann, PutReadings(told))
+        write_changes(store, ann, PutExtractions(told))
         kept = (UnchangedPassage(second, sample_place("notes", "a.md", 0)),)
         write_changes(store, ann, PutDocument(sample_document("notes", "a.md"), (), kept, (first,)))
         assert _read_readings(store, ann, first, second) == {second: told[1]}
@@ -599,18 +601,18 @@ class ReadingsContract:
     def test_a_rebuild_takes_no_reading_along(self, store: Store, ann: Scope) -> None:
         """Whatever cut and cleaned the texts may do so otherwise now."""
         _put_one_memory(store, ann, "a")
-        write_changes(store, ann, PutReadings((FIRST_READING,)))
+        write_changes(store, ann, PutExtractions((FIRST_READING,)))
         with store.rebuild(ann) as rebuild:
             rebuild.write([PutMemory(one) for one in rebuild.additions()])
         assert _read_readings(store, ann, A) == {}
         with pytest.raises(InputError), store.rebuild(ann) as rebuild:
-            rebuild.write([PutReadings((FIRST_READING,))])
+            rebuild.write([PutExtractions((FIRST_READING,))])
 
     def test_a_bad_mark_refuses_the_whole_write(self, store: Store, ann: Scope) -> None:
         """Nothing of the batch is stored."""
         _put_one_memory(store, ann, "a")
         with pytest.raises(InputError):
-            write_changes(store, ann, PutReadings((FIRST_READING, CachedExtraction(A, "\ud800", b""))))
+            write_changes(store, ann, PutExtractions((FIRST_READING, CachedExtraction(A, "\ud800", b""))))
         assert _read_readings(store, ann, A) == {}
 
 
@@ -668,17 +670,17 @@ class RunsContract:
 
     def test_one_at_a_time_is_alone(self, store: Store, ann: Scope, bob: Scope, eve: Scope) -> None:
         """Of a tenant and a name, until the block ends, however it ends; writers go on."""
-        with store.alone(ann, "night") as first, store.alone(bob, "night") as second:
+        with store.try_exclusive(ann, "night") as first, store.try_exclusive(bob, "night") as second:
             assert (first, second) == (True, False)
-            with store.alone(bob, "day") as other, store.alone(eve, "night") as elsewhere:
+            with store.try_exclusive(bob, "day") as other, store.try_exclusive(eve, "night") as elsewhere:
                 assert (other, elsewhere) == (True, True)
-            with store.alone(ann, "night") as third:
+            with store.try_exclusive(ann, "night") as third:
                 assert not third
             write_changes(store, bob, PutMemory(sample_memory("jay", "public")))
             assert not store.busy(ann)
-        with pytest.raises(ZeroDivisionError), store.alone(bob, "night") as again:
+        with pytest.raises(ZeroDivisionError), store.try_exclusive(bob, "night") as again:
             again / 0
-        with store.alone(ann, "night") as last:
+        with store.try_exclusive(ann, "night") as last:
             assert last
 
     def test_a_write_that_waits_for_nobody_returns_while_another_writes(
@@ -714,7 +716,7 @@ class RunsContract:
 
         def ask() -> None:
             holding.wait(30)
-            with store.alone(ann, "night") as alone:
+            with store.try_exclusive(ann, "night") as alone:
                 found.append(alone)
                 told.wait(30)
 

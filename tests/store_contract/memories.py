@@ -127,7 +127,7 @@ class HostileContract:
         with store.reader(odd) as reader:
             assert len(reader.words([term_group("jay")], RecordFilter()).top(5)) == 2
             assert [state.model for state in reader.models()] == [model]
-            assert list(reader.cached(model.fingerprint, [text, "x"])) == [text]
+            assert list(reader.cached_texts(model.fingerprint, [text, "x"])) == [text]
             assert len(reader.nearest(model.fingerprint, sample_vector("x"), RecordFilter()).top(5)) == 1
         with store.reader(Scope(f"{text} tenant", f"{text}x")) as reader:
             assert reader.counts().memories == 0
@@ -142,10 +142,14 @@ class HostileContract:
             PutSource(sample_source("notes", "public")),
         )
         with store.reader(ann) as reader:
-            assert (reader.get([text]), reader.complete(text), reader.forgotten([text])) == ({}, [], set())
+            assert (reader.get([text]), reader.ids_with_prefix(text), reader.forgotten_hashes([text])) == (
+                {},
+                [],
+                set(),
+            )
             assert (reader.documents(text), reader.passages("notes", text)) == ({}, [])
-            assert len(reader.waiting(text, 5)) == 1
-            assert reader.cached(FINGERPRINT, [text]) == {}
+            assert len(reader.pending(text, 5)) == 1
+            assert reader.cached_texts(FINGERPRINT, [text]) == {}
             assert reader.words([term_group("jay")], RecordFilter(tags=(text,))).top(5) == []
             assert reader.words([term_group("jay")], RecordFilter(tiers=(text,))).top(5) == []
             assert reader.words([term_group("jay")], RecordFilter(statuses=(text,))).top(5) == []
@@ -156,7 +160,7 @@ class HostileContract:
             ):
                 assert reader.words([term_group("jay")], where).top(5) == []
             assert reader.words([term_group(text)], RecordFilter()).top(5) == []
-            assert reader.words([term_group("jay")], RecordFilter()).of([text]) == [None]
+            assert reader.words([term_group("jay")], RecordFilter()).by_id([text]) == [None]
 
     def test_any_text_can_be_forgotten(self, store: Store, ann: Scope, text: str) -> None:
         """And stays known as forgotten by its hash alone."""
@@ -166,7 +170,7 @@ class HostileContract:
         write_changes(store, ann, Forget((sample_id("m"), text)))
         mark = tombstone_hash(store.secret(ann), text, "user:ann")
         with store.reader(ann) as reader:
-            assert reader.forgotten([mark, text_hash(text)]) == {mark}
+            assert reader.forgotten_hashes([mark, text_hash(text)]) == {mark}
             assert reader.counts().memories == 0
             assert text not in [term for term, _ in reader.similar_terms(f"{text}x")]
 
@@ -264,7 +268,7 @@ class ChangesContract:
         write_changes(store, ann, PutMemory(PreparedMemory(record, Terms({"x": 1}, 1))))
         with store.reader(ann) as reader:
             assert reader.get([record.id, sample_id("unknown"), "", "obs_", "no id"]) == {record.id: record}
-            assert reader.complete(record.id) == [record.id]
+            assert reader.ids_with_prefix(record.id) == [record.id]
 
     def test_a_memory_of_the_same_id_is_replaced(self, store: Store, ann: Scope) -> None:
         """Its words, vectors, tags, key and status too; nothing of the old one is found."""
@@ -300,7 +304,7 @@ class ChangesContract:
                 == 1
             )
             assert reader.coverage(FINGERPRINT).covered == 0
-            assert reader.nearest(FINGERPRINT, sample_vector("old"), EVERY_STATUS).of([old.record.id]) == [
+            assert reader.nearest(FINGERPRINT, sample_vector("old"), EVERY_STATUS).by_id([old.record.id]) == [
                 None
             ]
             assert (reader.counts().memories, reader.languages()) == (2, ("en",))
@@ -326,7 +330,10 @@ class ChangesContract:
             assert reader.coverage(FINGERPRINT).covered == 1
             assert [state.model for state in reader.models()] == [SMALL_MODEL]
             assert reader.documents("notes") == {}
-            assert reader.forgotten([tombstone_hash(store.secret(ann), "nut forgotten", ANN_KEY)]) != set()
+            assert (
+                reader.forgotten_hashes([tombstone_hash(store.secret(ann), "nut forgotten", ANN_KEY)])
+                != set()
+            )
 
     @pytest.mark.parametrize(
         "bad", FAILING_CHANGES, ids=[f"{i}-{type(c).__name__}" for i, c in enumerate(FAILING_CHANGES)]
@@ -352,8 +359,8 @@ class ChangesContract:
             write_changes(store, ann, *good, bad, PutMemory(sample_memory("jay after", ANN_KEY)))
         assert all_answers(store, ann, QUESTIONS, ("jya",)) == before
         with store.reader(ann) as reader:
-            assert reader.cached(FINGERPRINT, ["text", "hash"]) == {}
-            assert reader.forgotten([mark]) == set()
+            assert reader.cached_texts(FINGERPRINT, ["text", "hash"]) == {}
+            assert reader.forgotten_hashes([mark]) == set()
         write_changes(store, ann, PutMemory(sample_memory("jay after", ANN_KEY)))
         with store.reader(ann) as reader:
             assert reader.counts().memories == before["counts"][0] + 1
@@ -391,9 +398,9 @@ class ChangesContract:
             for text in (told, " zygomatic\n\njay ", "jay", "unknown")
         ]
         with store.reader(ann) as reader:
-            assert reader.forgotten(marks) == reader.forgotten(iter(marks)) == {marks[0]}
+            assert reader.forgotten_hashes(marks) == reader.forgotten_hashes(iter(marks)) == {marks[0]}
             assert marks[0] == marks[1]
-            assert reader.cached(FINGERPRINT, [text_hash(told)]) == {}
+            assert reader.cached_texts(FINGERPRINT, [text_hash(told)]) == {}
 
     def test_a_dropped_memory_leaves_nothing_and_may_come_back(self, store: Store, ann: Scope) -> None:
         """Text, words, vectors, edges and counts are gone; no hash is left. Passages and strangers' stay."""
@@ -410,7 +417,7 @@ class ChangesContract:
         )
         assert all_answers(store, ann, QUESTIONS, ("zygomaticus",)) == before
         with store.reader(ann) as reader:
-            assert reader.forgotten([tombstone_hash(store.secret(ann), told, ANN_KEY)]) == set()
+            assert reader.forgotten_hashes([tombstone_hash(store.secret(ann), told, ANN_KEY)]) == set()
             assert list(reader.get([passage, sample_id("told")])) == [passage]
         with store.reader(bob) as reader:
             assert list(reader.get([sample_id("bob")])) == [sample_id("bob")]

@@ -184,10 +184,10 @@ class ScopesContract:
         for scope, stranger in ((ann, bob.key()), (bob, ann.key())):
             with store.reader(scope) as reader:
                 kept = Counter(record.key for record in reader.page("", 1_000))
-                assert {key: reader.amount(key) for key in scope.keys} == {
+                assert {key: reader.count_memories(key) for key in scope.keys} == {
                     key: kept[key] for key in scope.keys
                 }
-                assert (reader.amount(stranger), reader.amount("")) == (0, 0)
+                assert (reader.count_memories(stranger), reader.count_memories("")) == (0, 0)
 
     def test_a_strangers_memories_are_like_unknown_ones(self, store: Store, ann: Scope, bob: Scope) -> None:
         """By whole id, by its beginning, by its document, by its score."""
@@ -195,13 +195,17 @@ class ScopesContract:
         ids = _write_bobs(store, bob)
         with store.reader(ann) as reader:
             assert reader.get([*ids, sample_id("nobody's")]) == {}
-            assert [reader.complete(memory) for memory in ids] == [[]] * len(ids)
+            assert [reader.ids_with_prefix(memory) for memory in ids] == [[]] * len(ids)
             assert (reader.documents("bobs"), reader.passages("bobs", "b.md")) == ({}, [])
-            assert (reader.held(["bobs"]), reader.heads(ids), reader.adjacent(ids)) == (0, {}, {})
+            assert (reader.count_passages(["bobs"]), reader.ranking_metadata(ids), reader.adjacent(ids)) == (
+                0,
+                {},
+                {},
+            )
             words = reader.words([term_group("jay")], EVERY_STATUS)
-            assert words.of(ids) == [None] * len(ids)
-            assert words.parts(ids) == [(0.0,)] * len(ids)
-            assert reader.nearest(FINGERPRINT, sample_vector("jay"), EVERY_STATUS).of(ids) == [None] * len(
+            assert words.by_id(ids) == [None] * len(ids)
+            assert words.group_scores(ids) == [(0.0,)] * len(ids)
+            assert reader.nearest(FINGERPRINT, sample_vector("jay"), EVERY_STATUS).by_id(ids) == [None] * len(
                 ids
             )
             assert (
@@ -210,7 +214,7 @@ class ScopesContract:
                 reader.edges(ids, STORED_EDGE_KINDS),
             ) == ({}, [], [])
             assert reader.edges([sample_concept_id("secret"), *ids], STORED_EDGE_KINDS, inward=True) == []
-            assert (reader.degrees("links", ids), reader.meetings(sample_concept_id("secret"), 9)) == (
+            assert (reader.degrees("links", ids), reader.cooccurrences(sample_concept_id("secret"), 9)) == (
                 {},
                 ({}, 0),
             )
@@ -245,7 +249,10 @@ class ScopesContract:
         mark = tombstone_hash(store.secret(ann), "gone", "user:ann")
         with store.reader(eve) as reader:
             assert (reader.models(), reader.versions(), reader.counts().memories) == ([], None, 0)
-            assert (reader.cached(FINGERPRINT, ["hash"]), reader.forgotten([mark])) == ({}, set())
+            assert (reader.cached_texts(FINGERPRINT, ["hash"]), reader.forgotten_hashes([mark])) == (
+                {},
+                set(),
+            )
         write_changes(
             store,
             eve,
@@ -255,7 +262,7 @@ class ScopesContract:
         write_changes(store, eve, Forget((sample_id("waits"),)), DropModel(FINGERPRINT))
         assert all_answers(store, ann, QUESTIONS, MISSPELLED_WORDS) == before
         with store.reader(ann) as reader:
-            assert reader.forgotten([mark, "other"]) == {mark}
+            assert reader.forgotten_hashes([mark, "other"]) == {mark}
 
     def test_the_secret_is_given_or_made_once(
         self, store: Store, ann: Scope, bob: Scope, secret: bytes
@@ -306,7 +313,7 @@ class ScopesContract:
         assert all_answers(store, bob, QUESTIONS, MISSPELLED_WORDS) == before
         with store.reader(ann) as reader:
             assert reader.passages("notes", "c.md") == []
-            assert reader.forgotten([tombstone_hash(store.secret(ann), "jay 0", "user:bob")]) == set()
+            assert reader.forgotten_hashes([tombstone_hash(store.secret(ann), "jay 0", "user:bob")]) == set()
 
     def test_a_strangers_sources_cannot_be_seen_or_changed(
         self, store: Store, ann: Scope, bob: Scope
@@ -345,12 +352,12 @@ class ScopesContract:
                 "jay open",
                 "jay open again",
             ]
-            assert {w.before for w in reader.waiting(FINGERPRINT, 9)} == {""}
+            assert {w.before for w in reader.pending(FINGERPRINT, 9)} == {""}
             assert reader.counts().memories == 2
         with store.reader(
             ann
         ) as reader:  # who sees both must not mix them: what is embedded is seen by others
-            assert {w.before for w in reader.waiting(FINGERPRINT, 9)} == {""}
+            assert {w.before for w in reader.pending(FINGERPRINT, 9)} == {""}
         write_changes(
             store, bob, PutDocument(sample_document("shared", "s.md"), (), (), (sample_id("jay open"),))
         )

@@ -146,7 +146,7 @@ class SearchContract:
             found = reader.words([term_group("jay")], RecordFilter())
             hits = [(hit.id, hit.score) for hit in found.top(10)]
             assert hits == [(sample_id("m0"), round(first, 6)), (sample_id("m1"), round(second, 6))]
-            assert found.of([sample_id("m2"), sample_id("unknown")]) == [0.0, None]
+            assert found.by_id([sample_id("m2"), sample_id("unknown")]) == [0.0, None]
             assert (found.memories, found.covered, found.frequencies) == (3, 3, (2,))
             mean = (first + second) / 3
             assert found.mean == pytest.approx(mean, abs=1e-9)
@@ -159,7 +159,7 @@ class SearchContract:
         _put_counted(store, ann, counted)
         with store.reader(ann) as reader:
             both = reader.words([term_group("walks", "run", "running")], RecordFilter())
-            first, second = both.of([sample_id("m0"), sample_id("m1")])
+            first, second = both.by_id([sample_id("m0"), sample_id("m1")])
             assert first == second
             assert both.frequencies == (2,)
             assert reader.frequencies(
@@ -177,7 +177,7 @@ class SearchContract:
             hits = [(hit.id, hit.score) for hit in found.top(10)]
         exact = 0.75 * both * twice + 0.25 * own * once
         assert hits == [(sample_id("m1"), round(exact, 6)), (sample_id("m0"), round(0.75 * both * twice, 6))]
-        assert found.parts([sample_id("m1")])[0] == pytest.approx((exact,), abs=1e-9)
+        assert found.group_scores([sample_id("m1")])[0] == pytest.approx((exact,), abs=1e-9)
 
     def test_the_parts_of_a_score_add_up_to_it(self, store: Store, ann: Scope) -> None:
         """In the groups' order, zero where a group does not match, zeros for an unknown memory."""
@@ -185,8 +185,8 @@ class SearchContract:
         groups = [term_group("jay"), term_group("nothing"), term_group("lesson")]
         with store.reader(ann) as reader:
             found = reader.words(groups, RecordFilter())
-            (own, unknown) = found.parts([sample_id("lesson", "lesson"), sample_id("unknown")])
-            assert sum(own) == pytest.approx(found.of([sample_id("lesson", "lesson")])[0], abs=1e-6)
+            (own, unknown) = found.group_scores([sample_id("lesson", "lesson"), sample_id("unknown")])
+            assert sum(own) == pytest.approx(found.by_id([sample_id("lesson", "lesson")])[0], abs=1e-6)
             assert own[0] > 0
             assert own[1] == 0.0
             assert own[2] > 0
@@ -197,7 +197,9 @@ class SearchContract:
         counted = (Terms({"jay": 255}, 9_000), Terms({"jay": 70_000}, 9_000))
         _put_counted(store, ann, counted)
         with store.reader(ann) as reader:
-            scores = reader.words([term_group("jay")], RecordFilter()).of([sample_id("m0"), sample_id("m1")])
+            scores = reader.words([term_group("jay")], RecordFilter()).by_id(
+                [sample_id("m0"), sample_id("m1")]
+            )
         assert scores[0] == scores[1]
 
     def test_equal_scores_go_to_the_smaller_id(self, store: Store, ann: Scope) -> None:
@@ -239,7 +241,7 @@ class SearchContract:
             assert [hit.id for hit in top] == [sample_id("one"), sample_id("two")]
             assert top[0].score == pytest.approx(1.0, abs=0.02)
             assert top[1].score == pytest.approx(float(sample_vector("q") @ sample_vector("p")), abs=0.02)
-            one, three, unknown = found.of([sample_id("one"), sample_id("three"), sample_id("unknown")])
+            one, three, unknown = found.by_id([sample_id("one"), sample_id("three"), sample_id("unknown")])
             assert (one, three, unknown) == (top[0].score, None, None)
             assert found.covered == 2
             assert found.mean == pytest.approx((top[0].score + top[1].score) / 2, abs=1e-6)
@@ -304,7 +306,7 @@ class SearchContract:
             assert (kept.mean, kept.deviation, kept.covered, kept.memories, kept.frequencies) == (
                 free.mean, free.deviation, free.covered, free.memories, free.frequencies,
             )  # fmt: skip
-            assert kept.of(list(scores)) == list(scores.values())
+            assert kept.by_id(list(scores)) == list(scores.values())
             near = reader.nearest(FINGERPRINT, sample_vector("v"), where)
             wide = reader.nearest(FINGERPRINT, sample_vector("v"), EVERY_STATUS)
             assert {hit.id for hit in near.top(9)} == wanted & {sample_id("lesson", "lesson")}
@@ -339,10 +341,14 @@ class SearchContract:
                 0,
                 0,
             )
-            assert found.of([sample_id("x")]) == [None]
+            assert found.by_id([sample_id("x")]) == [None]
             assert reader.words([], RecordFilter()).top(5) == []
             assert (reader.sources(), reader.documents("s"), reader.passages("s", "p")) == ([], {}, [])
-            assert (reader.get([sample_id("x")]), reader.complete(""), reader.languages()) == ({}, [], ())
+            assert (reader.get([sample_id("x")]), reader.ids_with_prefix(""), reader.languages()) == (
+                {},
+                [],
+                (),
+            )
             assert (reader.similar_terms("jay"), reader.models(), reader.versions()) == ([], [], None)
             assert (reader.counts().memories, reader.counts().documents, reader.counts().sources) == (0, 0, 0)
             assert (reader.concepts(), reader.categories(), reader.projects()) == ([], [], {})
@@ -351,8 +357,12 @@ class SearchContract:
                 [],
                 [],
             )
-            assert (reader.degrees("links"), reader.meetings(sample_concept_id("x"), 9)) == ({}, ({}, 0))
-            assert (reader.forgotten(["x"]), reader.waiting("f", 5), reader.cached("f", ["x"])) == (
+            assert (reader.degrees("links"), reader.cooccurrences(sample_concept_id("x"), 9)) == ({}, ({}, 0))
+            assert (
+                reader.forgotten_hashes(["x"]),
+                reader.pending("f", 5),
+                reader.cached_texts("f", ["x"]),
+            ) == (
                 set(),
                 [],
                 {},
@@ -362,16 +372,18 @@ class SearchContract:
         """Any beginning, up to a limit; what is no beginning of an id completes to nothing."""
         _put_samples(store, ann)
         with store.reader(ann) as reader:
-            every = reader.complete("", 99)
+            every = reader.ids_with_prefix("", 99)
             assert every == sorted(every)
             assert len(every) == 6
             for whole in every:
                 for cut in range(len(whole) + 1):
-                    assert reader.complete(whole[:cut], 99) == [i for i in every if i.startswith(whole[:cut])]
-            assert reader.complete("", 2) == every[:2]
-            assert reader.complete("", 0) == []
+                    assert reader.ids_with_prefix(whole[:cut], 99) == [
+                        i for i in every if i.startswith(whole[:cut])
+                    ]
+            assert reader.ids_with_prefix("", 2) == every[:2]
+            assert reader.ids_with_prefix("", 0) == []
             for none in ("OBS_", "obs_zz", every[0] + "0", "%", "obs_%", "x"):
-                assert reader.complete(none) == []
+                assert reader.ids_with_prefix(none) == []
 
     def test_heads_tell_title_length_speaker_and_life(self, store: Store, ann: Scope) -> None:
         """Of the visible ones of these ids."""
@@ -393,13 +405,13 @@ class SearchContract:
         write_changes(store, ann, PutMemory(spoken), PutMemory(sure))
         with store.reader(ann) as reader:
             ids = [sample_id("d", "lesson"), sample_id("s"), sample_id("d"), sample_id("none"), "no id"]
-            assert reader.heads(ids) == {
+            assert reader.ranking_metadata(ids) == {
                 ids[0]: RankingMetadata(
                     "D", 1, False, None, sure.record.recorded_at, 5, True, 0.5, 0.25, project="jay"
                 ),
                 ids[1]: RankingMetadata("Talk", 3, True, "user", 7, session="x"),
             }
-            assert reader.heads([]) == {}
+            assert reader.ranking_metadata([]) == {}
 
     def test_adjacent_turns_are_those_before_and_after(self, store: Store, ann: Scope, bob: Scope) -> None:
         """Of the same session, visible, in order; several at one turn by id; none for what is no turn."""
@@ -426,7 +438,7 @@ class SearchContract:
         """All documents of each, unknown sources none."""
         _put_samples(store, ann)
         with store.reader(ann) as reader:
-            held = [reader.held(names) for names in ([], ["notes"], ["notes", "work"], ["none"])]
+            held = [reader.count_passages(names) for names in ([], ["notes"], ["notes", "work"], ["none"])]
         assert held == [0, 1, 2, 0]
 
     def test_mistyped_words_find_visible_terms(self, store: Store, ann: Scope) -> None:
@@ -474,12 +486,12 @@ class SearchContract:
             target=write_changes, args=(store, ann, PutMemory(sample_memory("jay third", ANN_KEY)))
         )
         with store.reader(ann) as reader:
-            before = reader.complete("", 99)
+            before = reader.ids_with_prefix("", 99)
             write_changes(store, ann, PutMemory(sample_memory("jay second", ANN_KEY)))
             other.start()
             other.join()
             found = reader.words([term_group("jay")], RecordFilter())
-            assert (reader.complete("", 99), found.memories, len(found.top(9))) == (before, 1, 1)
+            assert (reader.ids_with_prefix("", 99), found.memories, len(found.top(9))) == (before, 1, 1)
             assert reader.counts().memories == 1
         with store.reader(ann) as reader:
             assert reader.words([term_group("jay")], RecordFilter()).memories == 3
@@ -533,15 +545,15 @@ class ModelsContract:
         )
         order = sorted(names, key=lambda name: sample_id(name).partition("_")[2])
         with store.reader(ann) as reader:
-            assert [waiting.record.content for waiting in reader.waiting(FINGERPRINT, 99)] == order
-            assert [waiting.record.content for waiting in reader.waiting(FINGERPRINT, 2)] == order[:2]
+            assert [waiting.record.content for waiting in reader.pending(FINGERPRINT, 99)] == order
+            assert [waiting.record.content for waiting in reader.pending(FINGERPRINT, 2)] == order[:2]
             assert reader.coverage(FINGERPRINT) == Coverage(0, 6)
             assert reader.coverage("not registered") == Coverage(0, 6)
-            assert [waiting.record.content for waiting in reader.waiting("not registered", 4)] == order[:4]
+            assert [waiting.record.content for waiting in reader.pending("not registered", 4)] == order[:4]
         write_changes(store, ann, _late_vectors("m1", "m1"), _late_vectors("m2", "m2", 3))
         with store.reader(ann) as reader:
             left = [name for name in order if name not in ("m1", "m2")]
-            assert [waiting.record.content for waiting in reader.waiting(FINGERPRINT, 99)] == left
+            assert [waiting.record.content for waiting in reader.pending(FINGERPRINT, 99)] == left
             assert reader.coverage(FINGERPRINT) == Coverage(2, 4)
             hits = reader.nearest(FINGERPRINT, sample_vector("m1"), RecordFilter()).top(9)
             assert {hit.id for hit in hits} == {sample_id("m1"), sample_id("m2")}
@@ -584,7 +596,7 @@ class ModelsContract:
         )
         write_changes(store, ann, put_sample_document("notes", "b.md", ["five"], ANN_KEY))
         with store.reader(ann) as reader:
-            before = {waiting.record.content: waiting.before for waiting in reader.waiting(FINGERPRINT, 99)}
+            before = {waiting.record.content: waiting.before for waiting in reader.pending(FINGERPRINT, 99)}
         assert before == {"one": "", "two": "one", "three": "", "four": "three", "five": "", "alone": ""}
 
     def test_late_vectors_of_a_changed_or_gone_memory_are_passed_over(self, store: Store, ann: Scope) -> None:
@@ -643,7 +655,7 @@ class ModelsContract:
                 write_changes(store, ann, PutMemory(sample_memory("goes too", ANN_KEY)), bad)
         with store.reader(ann) as reader:
             assert reader.coverage(FINGERPRINT) == Coverage(0, 1)
-            assert reader.cached(FINGERPRINT, ["text"]) == {}
+            assert reader.cached_texts(FINGERPRINT, ["text"]) == {}
 
     def test_vectors_of_an_unknown_model_are_refused(self, store: Store, ann: Scope) -> None:
         """A model is registered first."""
@@ -675,7 +687,7 @@ class ModelsContract:
         write_changes(store, ann, PutModel(SMALL_MODEL))
         with store.reader(ann) as reader:
             assert reader.nearest(FINGERPRINT, sample_vector("m"), RecordFilter()).top(9) == []
-            assert (reader.coverage(FINGERPRINT), reader.cached(FINGERPRINT, ["text"])) == (
+            assert (reader.coverage(FINGERPRINT), reader.cached_texts(FINGERPRINT, ["text"])) == (
                 Coverage(0, 1),
                 {},
             )
@@ -691,13 +703,13 @@ class ModelsContract:
         )
         write_changes(store, ann, PutVectors(FINGERPRINT, {}, {"two": sample_windows("two again")}))
         with store.reader(ann) as reader:
-            found = reader.cached(FINGERPRINT, ["one", "two", "three"])
+            found = reader.cached_texts(FINGERPRINT, ["one", "two", "three"])
             assert {name: plain_vectors(kept) for name, kept in found.items()} == {
                 "one": plain_vectors(sample_windows("one", 3)),
                 "two": plain_vectors(sample_windows("two again")),
             }
-            assert reader.cached(OTHER_MODEL.fingerprint, ["one"]) == {}
-            assert reader.cached("no such model", ["one"]) == {}
+            assert reader.cached_texts(OTHER_MODEL.fingerprint, ["one"]) == {}
+            assert reader.cached_texts("no such model", ["one"]) == {}
 
     def test_windows_of_memories_are_read_back(self, store: Store, ann: Scope, bob: Scope) -> None:
         """As they were written, of one model, of what is seen; those without are left out."""
@@ -753,16 +765,16 @@ class ModelsContract:
         queries = np.stack([*rows, rows[0], rows[0] * 0])
         with store.reader(ann) as reader:
             for limit, floor in ((99, -1.0), (99, 0.3), (4, 0.3), (1, 0.0), (0, 0.0), (9, 0.98), (9, 1.1)):
-                found = reader.alike(FINGERPRINT, queries, limit, floor)
+                found = reader.nearest_batch(FINGERPRINT, queries, limit, floor)
                 tops = [reader.nearest(FINGERPRINT, query, RecordFilter()).top(limit) for query in queries]
                 assert found == [[hit for hit in hits if hit.score >= floor] for hits in tops]
             assert len(found) == len(queries)
             edge = reader.nearest(FINGERPRINT, rows[1], RecordFilter()).top(1)[0]
-            assert reader.alike(FINGERPRINT, queries[1:2], 1, edge.score) == [[edge]]
-            assert reader.alike(FINGERPRINT, queries[:0], 9, 0.0) == []
+            assert reader.nearest_batch(FINGERPRINT, queries[1:2], 1, edge.score) == [[edge]]
+            assert reader.nearest_batch(FINGERPRINT, queries[:0], 9, 0.0) == []
             for where in (RecordFilter(statuses=("archived",)), RecordFilter(tiers=("lesson",))):
                 tops = [reader.nearest(FINGERPRINT, query, where).top(4) for query in queries]
-                assert reader.alike(FINGERPRINT, queries, 4, -1.0, where) == tops
+                assert reader.nearest_batch(FINGERPRINT, queries, 4, -1.0, where) == tops
 
     def test_queries_that_do_not_fit_their_model_are_refused(self, store: Store, ann: Scope) -> None:
         """Also where there are none of them, or one without its row."""
@@ -770,6 +782,6 @@ class ModelsContract:
         with store.reader(ann) as reader:
             for wrong in (np.zeros((2, 9), np.float32), np.zeros((0, 7), np.float32), sample_vector("x")):
                 with pytest.raises(ModelMismatchError):
-                    reader.alike(FINGERPRINT, wrong, 9, 0.0)
+                    reader.nearest_batch(FINGERPRINT, wrong, 9, 0.0)
             with pytest.raises(NotFoundError):
-                reader.alike("no such model", np.zeros((1, 8), np.float32), 9, 0.0)
+                reader.nearest_batch("no such model", np.zeros((1, 8), np.float32), 9, 0.0)

@@ -45,7 +45,7 @@ class Proxied:
     def rested(self) -> None:
         """Wait until what passed is remembered."""
         assert self.passing.worker is not None
-        asyncio.run_coroutine_threadsafe(self.passing.worker.rested(), self.loop).result(30)
+        asyncio.run_coroutine_threadsafe(self.passing.worker.drained(), self.loop).result(30)
 
     def turns(self, user: str | None = None) -> list[Record]:
         """What was remembered of conversations, as it was said."""
@@ -118,7 +118,7 @@ def proxying(
     address = Address("127.0.0.1", 0)
     with Session(found, opening) as session:
         passing = Proxy(session)
-        held = address.bound()
+        held = address.bind()
         app = AuthMiddleware(
             create_proxy(passing),
             tokens,

@@ -13,7 +13,7 @@ def test_config_shows_every_setting_with_value_origin_and_variable(cli, tmp_path
     found = cli("config", "--store", "memory://", "--json").json
     assert (found["file"], found["file_exists"]) == (str(path), True)
     shown = {each["name"]: each for each in found["settings"]}
-    assert set(known_settings().settings) < set(shown)
+    assert set(known_settings()) < set(shown)
     assert all(each["variable"] == variable_name(name) for name, each in shown.items())
     assert (shown["recall.limit"]["value"], shown["recall.limit"]["origin"]) == (9, f"{path}:2")
     assert (shown["store"]["value"], shown["store"]["origin"]) == ("memory://", "flag")

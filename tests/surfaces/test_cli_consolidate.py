@@ -206,7 +206,7 @@ def test_whoever_comes_second_is_told_so_and_it_is_no_error(cli, talked) -> None
     talked()
     with Memory.open(settings=load_settings(), cold=True) as memory:
         desk = memory._workspace
-        with desk.store.alone(desk.scope, "consolidate"):
+        with desk.store.try_exclusive(desk.scope, "consolidate"):
             said = cli.process("consolidate")
             assert (said.code, said.out) == (0, "Another process is consolidating; nothing was done.\n")
             assert cli.process("consolidate", "--undo", "run_00").code == 4

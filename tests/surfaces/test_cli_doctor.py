@@ -36,7 +36,7 @@ def test_a_problem_ends_with_1_and_a_script_gets_every_check(cli: Any, home: Pat
     assert done.json["sound"] is False
     (found,) = [check for check in done.json["checks"] if check["state"] == "problem"]
     assert found == {
-        "about": "codex configuration", "state": "problem", "found": "scrubjay is not in it",
+        "about": "codex configuration", "state": "problem", "found": "scrubjay is not configured in it",
         "fix": "scrubjay install codex", "mended": False,
     }  # fmt: skip
 

@@ -149,7 +149,7 @@ def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: 
     errors = [process.communicate(timeout=60)[1] for process in running]
     codes = [process.returncode for process in running]
     assert 0 in codes, errors
-    assert all(code == 0 or b"in the meantime" in error for code, error in zip(codes, errors, strict=True))
+    assert all(code == 0 or b"changed meanwhile" in error for code, error in zip(codes, errors, strict=True))
     assert "nothing to change" in cli("install", "claude-code", "codex", "--yes").out
     cli("uninstall", "claude-code", "codex", "--yes")
     assert files(home) == []

@@ -43,7 +43,7 @@ def test_a_revoked_token_is_gone_and_its_name_is_free(cli) -> None:
     assert cli("token", "create", "a").code == 2
     assert cli("token", "revoke", "a").code == 0
     assert TokenStore(tokens_path()).find(secret) is None
-    assert "there are: none" in cli("token", "revoke", "a").err
+    assert "existing: none" in cli("token", "revoke", "a").err
     assert cli("token", "create", "a").code == 0
 
 

@@ -50,7 +50,7 @@ def test_a_token_does_only_what_its_scopes_are_for(environ: dict[str, str]) -> N
                 if scope is None or scope == name:
                     assert said.status_code not in (401, 403, 405, 500), (method, path, said.text)
                 else:
-                    assert f"takes {scope}" in refused(said, 403)
+                    assert f"lacks the `{scope}` scope" in refused(said, 403)
 
 
 def test_what_opens_nothing_opens_no_route(environ: dict[str, str]) -> None:

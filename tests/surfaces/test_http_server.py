@@ -50,14 +50,14 @@ def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
         assert len(ask(ann).json()["results"]) == 1
         assert ask(eve).json()["results"] == []
         assert ask(blind).status_code == 403
-        assert "takes read" in ask(blind).json()["error"]["message"]
+        assert "lacks the `read` scope" in ask(blind).json()["error"]["message"]
         assert ask("scrubjay_unknown").status_code == 401
         assert httpx2.get(f"{url}/healthz", timeout=60).status_code == 200
 
         async def writes(client: Client) -> None:
             said = await client.call_tool("memory_add", {"content": "Eve was here."})
             assert said.is_error
-            assert "takes write" in said.structured_content["error"]["message"]
+            assert "lacks the `write` scope" in said.structured_content["error"]["message"]
 
         talk(over_http(f"{url}/mcp", eve), writes)
 

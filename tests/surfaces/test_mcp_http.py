@@ -247,7 +247,7 @@ def test_who_uses_all_sessions_that_one_may_have_is_told_so_and_others_get_in(
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
     # asyncio turns Nagle's algorithm off for sockets whose protocol is named, and no others: 40 ms a call.
-    with Address("127.0.0.1", 0).bound() as held:
+    with Address("127.0.0.1", 0).bind() as held:
         assert held.proto == socket.IPPROTO_TCP
 
 

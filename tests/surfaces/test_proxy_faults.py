@@ -238,7 +238,7 @@ def test_what_waited_when_the_process_died_is_remembered_once(environ: dict[str,
 
     with proxying(environ, model, opening=broken) as proxy:
         ask(proxy)
-        assert proxy.passing.queue.waiting() == 2
+        assert proxy.passing.queue.size() == 2
     waited = proxy.passing.queue.path.read_bytes()
     with proxying(environ, model) as proxy:
         first = [(one.id, one.content, one.event) for one in proxy.turns()]
@@ -247,7 +247,7 @@ def test_what_waited_when_the_process_died_is_remembered_once(environ: dict[str,
     proxy.passing.queue.path.write_bytes(waited)
     with proxying(environ, model) as proxy:
         assert [(one.id, one.content, one.event) for one in proxy.turns()] == first
-        assert proxy.passing.queue.waiting() == 0
+        assert proxy.passing.queue.size() == 0
 
 
 def test_a_queue_that_is_full_drops_what_comes_and_says_so(environ: dict[str, str], model: Model) -> None:
@@ -259,7 +259,7 @@ def test_a_queue_that_is_full_drops_what_comes_and_says_so(environ: dict[str, st
         for number in range(4):
             ask(proxy, **{"x-scrubjay-session": str(number)})
         assert proxy.passing.drops.turns == {"full": 2, "quota": 0, "unwritten": 0}
-        assert proxy.passing.queue.waiting() == 6
+        assert proxy.passing.queue.size() == 6
     assert '"why": "the queue is full"' in proxy.log.read_text()
 
 

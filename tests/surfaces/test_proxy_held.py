@@ -151,13 +151,13 @@ def test_turns_of_a_damaged_queue_take_no_others_with_them_when_they_are_done(tm
     told: list[str] = []
     spool = TurnQueue(str(tmp_path), "memory.db", 1_000_000, lambda damage, aside: told.append(damage))
     spool.put(ANN, WISH, "s", [Utterance("user", "The ferry leaves at nine.", 0)])
-    taken = spool.first(16)
+    taken = spool.oldest(16)
     spool.close()
     overwritten(spool.path, 0)
     spool.put(ANN, WISH, "s", [Utterance("user", "The tram leaves at noon.", 1)])
-    spool.done(taken)
-    assert [one.said["content"] for one in spool.first(16)] == ["The tram leaves at noon."]
-    assert (told, len(taken), spool.waiting()) == (["SQLITE_NOTADB"], 1, 1)
+    spool.remove(taken)
+    assert [one.fields["content"] for one in spool.oldest(16)] == ["The tram leaves at noon."]
+    assert (told, len(taken), spool.size()) == (["SQLITE_NOTADB"], 1, 1)
     spool.close()
 
 
@@ -172,12 +172,12 @@ def test_a_secret_that_answers_the_turn_before_waits_redacted(tmp_path: Path) ->
         [Utterance("user", "And of the router?", 2), Utterance("assistant", "Elster-2", 3)],
         before,
     )
-    assert [one.said["content"] for one in spool.first(10)] == [
+    assert [one.fields["content"] for one in spool.oldest(10)] == [
         "wifi password?",
         "[secret:password]",
         "And of the router?",
         "Elster-2",
     ]
     spool.put(ANN, WISH, "other", [Utterance("assistant", "rotkehlchen-7", 1)], before[:1])
-    assert spool.first(10)[-1].said["content"] == "[secret:password]"
+    assert spool.oldest(10)[-1].said["content"] == "[secret:password]"
     spool.close()

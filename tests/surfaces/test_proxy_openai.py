@@ -346,7 +346,7 @@ def test_a_store_that_is_not_to_be_had_costs_only_the_memories(environ: dict[str
         said = ask(proxy, "Where does the zeppelin land?")
         assert said.choices[0].message.content == "Fine."
         assert proxy.injected() == ""
-        assert proxy.passing.queue.waiting() == 2
+        assert proxy.passing.queue.size() == 2
     assert '"event": "proxy recall"' in proxy.log.read_text()
 
 

@@ -60,7 +60,7 @@ def test_a_reader_answers_as_the_process_itself_does_and_each_principal_by_itsel
 
         anyio.run(adds)
         assert snippets(session, ANN, "hangar")[0] == "The hangar is on platform nine."
-        with pytest.raises(InputError, match="no question") as raised:
+        with pytest.raises(InputError, match="no query") as raised:
             anyio.run(session.ask, ANN, "dance", {})
         assert raised.value.hint
         with pytest.raises(InputError, match="limit"):

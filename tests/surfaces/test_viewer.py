@@ -283,7 +283,7 @@ def test_a_token_that_reads_sees_no_controls_and_changes_nothing(
         assert shown.named("form") == [{"method": "post", "action": "/logout"}, {"method": "dialog"}]
         assert "Edit" not in shown.text
         for end in ("edit", "forget"):
-            assert "takes write" in other.get(f"/memories/{one}/{end}", 403).text
+            assert "lacks the `write` scope" in other.get(f"/memories/{one}/{end}", 403).text
         for act in ("edit", "forget", "archive", "restore", "feedback"):
             assert (
                 other.post(f"/memories/{one}/{act}", {"sure": "yes", "verdict": "wrong"}).status_code == 403

@@ -27,7 +27,7 @@ def test_a_relation_and_a_definite_name_are_an_event(
     text: str, relation: str, named: str, whole: tuple[str, ...]
 ) -> None:
     (found,) = find_events(text)
-    assert (found.relation, text[found.first : found.last], found.whole) == (relation, named, whole)
+    assert (found.relation, text[found.first : found.last], found.full) == (relation, named, whole)
     assert found.core == whole[: len(found.core)]
 
 
@@ -59,14 +59,14 @@ def test_what_is_taken_is_no_event_and_ends_one() -> None:
     at = text.index("last week")
     (found,) = find_events(text, [(at, len(text))])
     assert text[found.first : found.last] == "after the launch party"
-    assert found.whole == ("launch", "party")
+    assert found.full == ("launch", "party")
     assert find_events(text, [(0, len(text))]) == ()
 
 
 def test_a_question_word_ends_the_name_and_so_do_many_words() -> None:
-    assert [one.whole for one in find_events("after the migration did we move")] == [("migration",)]
+    assert [one.full for one in find_events("after the migration did we move")] == [("migration",)]
     (found,) = find_events("after the " + "red " * 40)
-    assert len(found.whole) == MAX_EVENT_WORDS
+    assert len(found.full) == MAX_EVENT_WORDS
 
 
 @given(
@@ -77,4 +77,4 @@ def test_whatever_is_typed_is_read_without_an_error(text: str) -> None:
     for found in find_events(text):
         assert 0 <= found.first < found.last <= len(text)
         assert found.core
-        assert found.whole[: len(found.core)] == found.core
+        assert found.full[: len(found.core)] == found.core

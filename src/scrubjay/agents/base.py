@@ -1,9 +1,7 @@
-r"""Agents: the installer protocol, the registry of agents, and the marked block in an instruction file.
+r"""The installer protocol, the registry of agents, and the marked block in an instruction file.
 
-An installer writes nothing. It reads an agent's files and says what each should hold; `agents.plan` shows the
-difference, writes it and takes it back.
-
-What stands outside of the two marks is not touched. A block that is there is brought up to date where it is.
+An installer writes nothing: it reads an agent's files and returns what each should hold. `agents.installation` shows
+the difference, writes it and reverts it. Text outside the two marks of a block is not touched.
 
 >>> put_block(b"# Mine\n", "Use it.")
 b'# Mine\n\n<!-- scrubjay:begin -->\nUse it.\n<!-- scrubjay:end -->\n'
@@ -33,13 +31,13 @@ PRIVATE_MODE: Final = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where things are on this machine.
+    """Paths of this machine.
 
     Attributes:
         root: The person's home folder.
-        env: The environment, in which agents' folders may be named (``CLAUDE_CONFIG_DIR``, ``CODEX_HOME``).
-        command: How scrubjay is started: an absolute path, and arguments that come before a command's name.
-        data: Folder in which scrubjay keeps what it needs to take an installation back.
+        env: The environment, which may name agents' folders (``CLAUDE_CONFIG_DIR``, ``CODEX_HOME``).
+        command: Command that starts scrubjay: an absolute path, and arguments that precede the subcommand.
+        data: Folder for the records that `uninstall` needs.
     """
 
     root: Path
@@ -48,28 +46,29 @@ class Home:
     data: Path
 
     def folder(self, variable: str, *below: str) -> Path:
-        """Return the folder (or file) that a variable names; where it is not set, one below the home folder."""
+        """Return the folder (or file) that a variable names, else one below the home folder."""
         named = self.env.get(variable, "").strip()
         if not named:
             return self.root.joinpath(*below)
         return self.root / named[2:] if named.startswith("~/") else Path(named).absolute()
 
     def hook(self, agent: str, event: str) -> str:
-        """Return the command line, for a POSIX shell, that an agent runs at one of its events.
+        """Return the POSIX shell command that an agent runs at one of its events.
 
         It never fails: a scrubjay that was moved or removed must not keep a person from working, and some agents
-        take an exit code of 2 as a veto.
+        treat exit
+        code 2 as a veto.
         """
         return f"{shlex.join([*self.command, 'hook', agent, event])} || true"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked of an installer.
+    """Options of an installer.
 
     Attributes:
-        hooks: Whether the agent is to call scrubjay by itself: to recall before an answer, to take sessions in.
-        project: Folder of a project whose own configuration is meant; None for the person's.
+        hooks: Whether the agent calls scrubjay by itself: to recall before an answer, to capture sessions.
+        project: Folder of a project to configure; None for the person's own configuration.
     """
 
     hooks: bool = True
@@ -78,13 +77,13 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file, as it is and as it should be.
+    """One file, before and after.
 
     Attributes:
-        path: Where the agent looks for it; a symbolic link stays one, its target is what changes.
-        old: Its bytes now; None where no file is.
-        new: Its bytes afterwards; None where no file is to be.
-        mode: Rights of the file if it is new; those of a file that is there are kept.
+        path: Where the agent looks for it; a symbolic link stays one, its target changes.
+        old: Its bytes now; None for no file.
+        new: Its bytes afterwards; None for no file.
+        mode: Permissions of a new file; an existing file keeps its own.
     """
 
     path: Path
@@ -109,17 +108,17 @@ class Agent(Protocol):
         ...
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return what its files should be with scrubjay in them; files that stay as they are may be among them.
+        """Return its files with scrubjay configured; unchanged files may be among them.
 
-        What an earlier installation wrote and ``options`` no longer ask for is taken out.
+        Parts of an earlier installation that ``options`` no longer ask for are removed.
 
         Raises:
-            InputError: A file is broken or cannot be read; the message names file, line and column.
+            InputError: A file is malformed or unreadable; the message names file, line and column.
         """
         ...
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return what its files should be without anything of scrubjay's, everything else as it is.
+        """Return its files without any part of scrubjay, everything else unchanged.
 
         Raises:
             InputError: As in `install`.
@@ -127,19 +126,19 @@ class Agent(Protocol):
         ...
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return sentences that say what will be read and kept of the person's work, and from where.
+        """Return sentences that say what will be read and stored of the person's work, and from where.
 
-        Also what stands in the way: a trust that the agent asks for, a file that it does not read as it is.
+        Also what prevents it: a trust prompt of the agent, a file that it ignores.
         """
         ...
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return whether each of ``mcp``, ``hooks`` and ``instructions`` is in place for the person."""
+        """Return whether each of ``mcp``, ``hooks`` and ``instructions`` is installed for the person."""
         ...
 
 
 def edit_file(path: Path, edit: Callable[[bytes | None], bytes | None], *, mode: int = SHARED_MODE) -> Change:
-    """Read a file and return the change that an edit makes of it.
+    """Read a file and return the change that ``edit`` makes of it.
 
     Raises:
         InputError: The file cannot be read; or what ``edit`` raises.
@@ -149,10 +148,10 @@ def edit_file(path: Path, edit: Callable[[bytes | None], bytes | None], *, mode:
 
 
 def read_file(path: Path) -> bytes | None:
-    """Return a file's bytes; None where there is none.
+    """Return a file's bytes, None where it does not exist.
 
     Raises:
-        InputError: It is there and cannot be read.
+        InputError: It exists and cannot be read.
     """
     try:
         return path.read_bytes()
@@ -199,7 +198,7 @@ _BLOCK_PATTERN = re.compile(re.escape(BLOCK_BEGIN) + rb".*?" + re.escape(BLOCK_E
 
 
 def put_block(data: bytes | None, text: str) -> bytes:
-    """Return the file with the block, whose text has no line end at its end."""
+    """Return the file with the block; its text has no trailing line end."""
     source = data or b""
     eol = b"\r\n" if b"\r\n" in source else b"\n"
     block = eol.join([BLOCK_BEGIN, *text.encode("utf-8").splitlines(), BLOCK_END])
@@ -227,5 +226,4 @@ def remove_block(data: bytes | None) -> bytes | None:
 
 
 def has_block(data: bytes | None) -> bool:
-    """Return whether the block is there."""
     return bool(data and _BLOCK_PATTERN.search(data))

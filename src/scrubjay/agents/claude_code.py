@@ -44,11 +44,9 @@ class ClaudeCode:
     title = "Claude Code"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return _folder(home).is_dir() or bool(shutil.which("claude", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them."""
         places = _places(home, options)
         entry = {"type": "stdio", "command": home.command[0], "args": [*home.command[1:], "mcp"]}
         hooks = HOOKS if options.hooks else ()
@@ -71,7 +69,6 @@ class ClaudeCode:
         return changes
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay."""
         places = _places(home, options)
         changes = [
             edit_file(places["mcp"], lambda data: json_edit.remove_value(data, SERVER_PATH, places["mcp"])),
@@ -86,22 +83,20 @@ class ClaudeCode:
         return changes
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is taken in from its transcripts "
+            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
             f"({_folder(home) / 'projects'}) after each answer, before it compacts and at the end. Sessions from "
-            "before that are still there are taken in when the next one begins.",
+            "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             *hook_config.plain_json_warning(_places(home, options)["hooks"], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place for the person."""
         places = _places(home, Options())
         return {
             "mcp": json_edit.get_value(read_file(places["mcp"]), SERVER_PATH, places["mcp"]) is not None,

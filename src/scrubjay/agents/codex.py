@@ -43,11 +43,9 @@ class Codex:
     title = "Codex"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return _folder(home).is_dir() or bool(shutil.which("codex", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them."""
         config, hooks, instructions = _places(home, options)
         entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
         # Codex runs the hooks of a person and of a project both: ours would run twice.
@@ -65,7 +63,6 @@ class Codex:
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay."""
         config, hooks, instructions = _places(home, options)
         return [
             edit_file(config, lambda data: toml_edit.remove_table(data, SERVER_PATH, config)),
@@ -74,15 +71,14 @@ class Codex:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is taken in from its transcripts "
+            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
             f"({_folder(home) / 'sessions'}) after each answer, before it compacts and at the end. Sessions from "
-            "before that are still there are taken in when the next one begins.",
+            "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
@@ -90,7 +86,6 @@ class Codex:
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place for the person."""
         config, hooks, instructions = _places(home, Options())
         return {
             "mcp": toml_edit.get_value(read_file(config), SERVER_PATH, config) is not None,

@@ -1,11 +1,10 @@
 """Cursor: MCP in `mcp.json`, one hook in `hooks.json`, a skill; in a project a rule instead.
 
-Formats as published at cursor.com/docs (context/mcp, agent/hooks, context/skills, context/rules), read in November
-2026; no Cursor was at hand to try them. Servers in ``mcpServers`` of ``~/.cursor/mcp.json``, of a project of its
+Formats as published at cursor.com/docs (context/mcp, agent/hooks, context/skills, context/rules) in November 2026; not
+tried with Cursor itself. Servers in ``mcpServers`` of ``~/.cursor/mcp.json``, of a project of its
 ``.cursor/mcp.json``; hooks in ``hooks.json`` beside it, ``{"version": 1, "hooks": {"sessionStart": [{"command": "...",
-"timeout": 5}]}}``, timeouts in seconds; rules in a project's ``.cursor/rules/*.mdc``. What a hook answers before a
-prompt cannot carry context, and what Cursor writes of a conversation has no published form: so nothing is recalled at
-a prompt, and nothing is taken in.
+"timeout": 5}]}}``, timeouts in seconds; rules in a project's ``.cursor/rules/*.mdc``. A hook before a prompt cannot
+return context, and Cursor's transcripts have no published form: so there is no recall at a prompt and no capture.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ RULE_HEADER: Final = "---\ndescription: How to use the memory\nalwaysApply: true
 
 
 class Places(NamedTuple):
-    """Where what is written; a rule or a skill tells when to use the memory."""
-
     mcp: Path
     hooks: Path
     told: Path
@@ -49,11 +46,9 @@ class Cursor:
     title = "Cursor"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return (home.root / ".cursor").is_dir() or bool(shutil.which("cursor", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them."""
         mcp, hooks, told = _places(home, options)
         entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
         # Cursor runs the hooks of a person and of a project both: ours would run twice.
@@ -71,7 +66,6 @@ class Cursor:
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay."""
         mcp, hooks, told = _places(home, options)
         return [
             edit_file(mcp, lambda data: json_edit.remove_value(data, SERVER_PATH, mcp)),
@@ -81,7 +75,6 @@ class Cursor:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         nothing = f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
         if not options.hooks:
             return (nothing,)
@@ -91,7 +84,6 @@ class Cursor:
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place for the person."""
         mcp, hooks, told = _places(home, Options())
         found = json_edit.get_value(read_file(hooks), HOOK_PATH, hooks)
         return {

@@ -3,8 +3,8 @@
 Formats as in the docs of the package @google/gemini-cli 0.61.0 (reference/configuration, tools/mcp-server, hooks/
 reference, cli/gemini-md, cli/trusted-folders; geminicli.com/docs) and as that version reads them: servers in
 ``mcpServers``, hooks in Claude Code's form in ``hooks`` with timeouts in milliseconds, both in
-``~/.gemini/settings.json`` or below GEMINI_CLI_HOME, for a project in its ``.gemini``. Comments are allowed. The file
-of instructions is called as ``context.fileName`` says. In a folder that it does not trust Gemini starts no server.
+``~/.gemini/settings.json`` or below GEMINI_CLI_HOME, for a project in its ``.gemini``. Comments are allowed.
+``context.fileName`` names the instruction file. Gemini starts no server in an untrusted folder.
 """
 
 from __future__ import annotations
@@ -46,11 +46,9 @@ class Gemini:
     title = "Gemini CLI"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return _folder(home).is_dir() or bool(shutil.which("gemini", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them."""
         settings, instructions = _places(home, options)
         # Gemini runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
@@ -69,7 +67,6 @@ class Gemini:
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay."""
         settings, instructions = _places(home, options)
 
         def cut(data: bytes | None) -> bytes | None:
@@ -80,7 +77,6 @@ class Gemini:
         return [edit_file(settings, cut), edit_file(instructions, base.remove_block)]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         settings, _ = _places(home, options)
         excluded = json_edit.get_value(read_file(settings), EXCLUDED_PATH, settings)
         kept_out = (
@@ -98,16 +94,15 @@ class Gemini:
                 f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run.",
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is taken in from its transcripts "
+            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
             f"({_folder(home) / 'tmp'}) after each answer, before it compresses and at the end. Sessions from "
-            "before that are still there are taken in when the next one begins.",
+            "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             *said,
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place for the person."""
         settings, instructions = _places(home, Options())
         data = read_file(settings)
         return {
@@ -129,7 +124,6 @@ def _places(home: Home, options: Options) -> tuple[Path, Path]:
 
 
 def _file_name(settings: Path) -> str | None:
-    """How the settings call the file of instructions; None where they do not say."""
     named = json_edit.get_value(read_file(settings), ("context", "fileName"), settings)
     names = named if isinstance(named, list) else [named]
     if FILE_NAME in names:

@@ -1,7 +1,7 @@
-"""Hook configuration: add and remove our hooks in the JSON format of Claude Code, Codex and Gemini CLI.
+"""Add and remove our hooks in the JSON format of Claude Code, Codex and Gemini CLI.
 
 The form is ``{"hooks": {"SessionStart": [{"matcher": "startup|resume", "hooks": [{"type": "command", "command": "...",
-"timeout": 5}]}]}}``. A hook is known as ours by its command, ``... hook AGENT EVENT``.
+"timeout": 5}]}]}}``. Our hooks are recognised by their command, ``... hook AGENT EVENT``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Hook(NamedTuple):
 
     Attributes:
         theirs: The agent's name of the event, ``UserPromptSubmit``.
-        ours: The name that the command is called with, ``prompt``.
-        timeout: After how long the agent goes on without it, in the agent's unit.
-        matcher: Which occasions of the event; None for all.
+        ours: Our name of the event, ``prompt``.
+        timeout: In the agent's unit.
+        matcher: Matching occasions of the event; None for all.
     """
 
     theirs: str
@@ -31,10 +31,10 @@ class Hook(NamedTuple):
 
 
 def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home, where: Path) -> bytes | None:
-    """Return the document with these hooks, and no others of ours.
+    """Return the document with these hooks and no others of ours.
 
     Raises:
-        InputError: The document is broken, or what stands on the way is of another kind.
+        InputError: The document is malformed, or a value on the path has another type.
     """
     data = _remove_hooks(data, agent, where, keep={hook.theirs for hook in hooks})
     for hook in hooks:
@@ -48,19 +48,18 @@ def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home,
 
 
 def remove_hooks(data: bytes | None, agent: str, where: Path) -> bytes | None:
-    """Return the document without hooks of ours.
+    """Return the document without our hooks.
 
     Raises:
-        InputError: The document is broken.
+        InputError: The document is malformed.
     """
     return _remove_hooks(data, agent, where, keep=frozenset())
 
 
 def plain_json_warning(path: Path, title: str) -> tuple[str, ...]:
-    """Return a warning where a file is no plain JSON: such agents then read nothing of it.
+    """Return a warning where a file is not plain JSON: such agents then ignore all of it.
 
-    Tried with Claude Code 2.1.197, which says nothing, and codex-cli 0.169.0, which warns: a comment or a comma before
-    a closing bracket is enough.
+    A comment or trailing comma is enough; Claude Code 2.1.197 says nothing, codex-cli 0.169.0 warns.
     """
     at = json_edit.first_non_json(read_file(path), path)
     if not at:
@@ -71,10 +70,10 @@ def plain_json_warning(path: Path, title: str) -> tuple[str, ...]:
 def has_hooks(
     data: bytes | None, agent: str, hooks: Sequence[Hook], where: Path, *, plain: bool = True
 ) -> bool:
-    """Return whether all these hooks are there, in a file that the agent reads: ``plain`` if only without comments.
+    """Return whether all these hooks are configured in a file that the agent reads; ``plain``: one without comments.
 
     Raises:
-        InputError: The document is broken.
+        InputError: The document is malformed.
     """
     if plain and json_edit.first_non_json(data, where):
         return False

@@ -1,14 +1,12 @@
-"""Agent hooks: parse an agent's event, answer it with memories, queue what takes longer.
+"""Agent hooks: parse an agent's event, answer it with memories, queue longer work.
 
-On standard input an object with ``session_id``, ``transcript_path``, ``cwd``, ``hook_event_name``, at a prompt
-``prompt``, at a start ``source``. On standard output ``hookSpecificOutput.additionalContext``, which the model reads,
-and ``systemMessage``, which the person reads. (code.claude.com/docs/en/hooks, developers.openai.com/codex/hooks,
-geminicli.com/docs/hooks)
+Standard input is an object with ``session_id``, ``transcript_path``, ``cwd``, ``hook_event_name``, at a prompt
+``prompt``, at a start ``source``. Standard output is ``hookSpecificOutput.additionalContext`` for the model and
+``systemMessage`` for the person (code.claude.com/docs/en/hooks, developers.openai.com/codex/hooks,
+geminicli.com/docs/hooks). Cursor names them ``conversation_id``, ``workspace_roots`` and ``additional_context``, and
+accepts context only at a session's start.
 
-Cursor: ``conversation_id`` names the session and ``workspace_roots`` the folders; a session that begins takes
-``additional_context``, and a prompt takes no context.
-
-To add an agent: a line in ``HOOK_FORMATS``, with a parser and a reply of its own where none of these fits.
+To add an agent, add a line to ``HOOK_FORMATS``, with its own parser and reply where none of these fits.
 """
 
 from __future__ import annotations
@@ -46,17 +44,17 @@ HOOK_EVENT_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit
 
 
 class HookEvent:
-    """One moment in an agent's session; a field that the agent does not say is empty.
+    """One event of an agent's session; fields that the agent does not send are empty.
 
     Attributes:
-        agent: Which agent, ``claude-code``.
+        agent: Agent name, ``claude-code``.
         name: One of ``HOOK_EVENTS``.
         agent_event: The agent's own name of the event, ``UserPromptSubmit``.
         session: The conversation.
-        fresh: Whether the model no longer has what was said in it before.
+        fresh: Whether the model's context no longer holds earlier turns.
         transcript: Absolute path of its transcript.
-        folder: Absolute path of the folder that the agent works in.
-        prompt: What the person asks.
+        folder: Absolute path of the working directory.
+        prompt: The person's question.
     """
 
     __slots__ = ("agent", "agent_event", "folder", "fresh", "name", "prompt", "session", "transcript")
@@ -84,7 +82,7 @@ class HookEvent:
 
 
 def text_field(message: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> str:
-    """Return a field that holds text of at most so many characters; empty for anything else."""
+    """Return a text field of at most ``limit`` characters; empty for any other value."""
     value = message.get(name)
     return value if isinstance(value, str) and len(value) <= most and "\0" not in value else ""
 
@@ -105,7 +103,6 @@ def parse_standard(agent: str, name: str, message: Mapping[str, Any]) -> HookEve
 
 
 def reply_standard(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
-    """Return the answer to Claude Code, Codex or Gemini CLI."""
     name = event.agent_event or HOOK_EVENT_NAMES.get(event.name, "")
     return {
         "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
@@ -114,7 +111,6 @@ def reply_standard(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
 
 
 def parse_cursor(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
-    """Parse an event of Cursor."""
     roots = message.get("workspace_roots")
     return HookEvent(
         agent,
@@ -127,13 +123,13 @@ def parse_cursor(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent
 
 
 def reply_cursor(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
-    """Return the answer to Cursor, which takes context only when a session begins and shows no summary."""
+    """Cursor accepts context only when a session begins, and shows no summary."""
     del summary
     return {"additional_context": text} if event.name == "session-start" else {}
 
 
 def parse_plugin(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
-    """Parse an event that our own plugin of OpenClaw or OpenCode forwards."""
+    """Parse an event forwarded by our own plugin of OpenClaw or OpenCode."""
     return HookEvent(
         agent,
         name,
@@ -146,7 +142,6 @@ def parse_plugin(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent
 
 
 def reply_plugin(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
-    """Return the answer to our own plugin."""
     return {"event": event.name, "context": text, "message": summary}
 
 
@@ -155,8 +150,6 @@ if TYPE_CHECKING:
 
 
 def _folder_below(variable: str, default: str, *below: str) -> Roots:
-    """Folder that a variable names, or the default in the home folder, and what is below it."""
-
     def roots(env: Mapping[str, str]) -> tuple[str, ...]:
         folder = env.get(variable, "").strip() if variable else ""
         if folder.startswith("~/"):
@@ -168,7 +161,7 @@ def _folder_below(variable: str, default: str, *below: str) -> Roots:
 
 
 def _openclaw_folders(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The log that the plugin writes, and where OpenClaw kept its own before it had a database."""
+    """The plugin's log, and the folder of OpenClaw's own transcripts before it had a database."""
     return (
         os.path.join(data_folder(env), "agents", "openclaw", "agents"),
         *_folder_below("OPENCLAW_STATE_DIR", ".openclaw", "agents")(env),
@@ -176,7 +169,7 @@ def _openclaw_folders(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class HookFormat:
-    """How an agent's hooks are read and answered, and the folders its transcripts lie in."""
+    """Parser and reply of an agent's hooks, and the folders of its transcripts."""
 
     __slots__ = ("parse", "reply", "roots")
 
@@ -219,10 +212,10 @@ RESERVED_SECONDS = 0.04
 
 
 class HookContext:
-    """The environment, folders, daemon socket and time of one hook.
+    """Environment, folders, daemon socket and time budget of one hook.
 
     Attributes:
-        wants_daemon: Whether no daemon answered and the settings, as far as they are known, want one.
+        wants_daemon: Whether no daemon answered and the settings ask for one.
     """
 
     def __init__(
@@ -246,7 +239,7 @@ class HookContext:
 
 
 def answer_event(event: HookEvent, context: HookContext) -> tuple[dict[str, Any] | None, int]:
-    """Return the answer to the agent, None for nothing, and how many memories are in it."""
+    """Return the reply to the agent (None for nothing) and the number of memories in it."""
     if event.name not in ANSWERED_EVENTS:
         return None, 0
     session = "" if event.fresh else event.session
@@ -277,7 +270,7 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
 
 
 def citation_summary(cited: list[str]) -> str:
-    r"""Return the line that the person sees: how many memories, and where the first of them are.
+    r"""Return the line that the person sees: how many memories, and the first of their places.
 
     >>> citation_summary(["a.md:1-3", "notes/\x1b[31mb.md:4-4"])
     'scrubjay: 2 memories (a.md:1-3, b.md:4-4)'
@@ -289,7 +282,7 @@ def citation_summary(cited: list[str]) -> str:
 
 
 def queue_jobs(event: HookEvent, context: HookContext) -> None:
-    """Queue what takes longer than a hook may, and start a process that does it.
+    """Queue work that exceeds a hook's time, and start a process for it.
 
     Raises:
         OSError: The queue cannot be written, or no process can be started.
@@ -314,9 +307,9 @@ def queue_jobs(event: HookEvent, context: HookContext) -> None:
 
 
 def find_transcript(transcript: str, roots: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the folder and the transcript in it that are to be synced; None for one that lies elsewhere.
+    """Return the folder and transcript to sync; None for one outside the agent's folders.
 
-    An agent that names no transcript has them where only a look at all of them tells which is new.
+    For an agent that names no transcript all of its folder is scanned.
     """
     for root in roots:
         if not transcript:

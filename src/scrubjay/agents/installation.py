@@ -1,13 +1,11 @@
-"""Installation: plan the file changes of an agent, show the diff, write all or none, record them and undo them exactly.
+"""Plan the file changes of an agent, show the diff, write all or none, record them and revert them exactly.
 
-Each file is written beside its place and renamed, so that an agent never reads half of one; a symbolic link stays,
-what it leads to changes; rights and owner are kept. A file that is no longer what was planned from stops everything.
+Everything is planned before anything is written. Files are written beside their place and renamed, so an agent never
+reads half of one; symbolic links, permissions and owner stay. A file that no longer matches the plan stops everything.
 
-It holds each file as it was before (so it may hold a token that such a file holds: it is readable by its owner alone
-and goes with the installation) and a checksum of the file as it was left.
-
-Everything is planned before anything is written. What a file held before is recorded: `uninstall` puts those bytes back
-where the file still is as it was left, and cuts out what is scrubjay's where somebody has changed it since.
+The record holds each file's previous bytes (which may include a token: it is readable by its owner alone and removed
+with the installation) and a checksum of what was written. `uninstall` restores those bytes where the file is unchanged
+since, and else cuts out only scrubjay's parts.
 """
 
 from __future__ import annotations
@@ -37,10 +35,10 @@ if sys.platform != "win32":
 
 @contextmanager
 def installation_lock(path: Path) -> Iterator[None]:
-    """Wait until no other installation writes, and hold them up until the block ends.
+    """Hold the lock of all installations; waits for another one.
 
     Raises:
-        InputError: The file that is locked cannot be made.
+        InputError: The lock file cannot be created.
     """
     try:
         for folder in (path.parent.parent, path.parent):
@@ -48,7 +46,7 @@ def installation_lock(path: Path) -> Iterator[None]:
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be made ({error.strerror}). Nothing was changed.",
+            f"{path} cannot be created ({error.strerror}). Nothing was changed.",
             hint="check that the folder is yours and writable",
         ) from error
     try:
@@ -60,24 +58,24 @@ def installation_lock(path: Path) -> Iterator[None]:
 
 
 def check_writable(changes: Sequence[Change]) -> None:
-    """Do nothing where all changes can be written, or raise.
+    """Check that all changes can be written.
 
     Raises:
-        InputError: A file may not be written, is no file, or is not what it was when the changes were planned.
+        InputError: A file is not writable, is not a regular file, or changed since it was planned.
     """
     for change in changes:
         target = _link_target(change.path)
         if read_file(target) != change.old:
             raise InputError(
-                f"{change.path} was changed by somebody else in the meantime. Nothing was changed.",
-                hint="run the command again: it plans from what is there now",
+                f"{change.path} was changed meanwhile. Nothing was written.",
+                hint="run the command again",
             )
         try:
             mode = target.stat().st_mode
         except FileNotFoundError:
             continue
         if not stat.S_ISREG(mode):
-            raise InputError(f"{change.path} is no file. Nothing was changed.")
+            raise InputError(f"{change.path} is not a file. Nothing was changed.")
         if not mode & 0o222 or not os.access(target, os.W_OK):
             raise InputError(
                 f"{change.path} is read-only{_link_note(change.path, target)}. Nothing was changed.",
@@ -86,10 +84,10 @@ def check_writable(changes: Sequence[Change]) -> None:
 
 
 def write_changes(changes: Sequence[Change]) -> list[Path]:
-    """Write all changes and return the folders that were made for them, outermost first.
+    """Write all changes and return the folders created for them, outermost first.
 
     Raises:
-        InputError: As `check_writable`, or the system refused; what had been written was put back.
+        InputError: As `check_writable`, or the system refused; everything written was reverted.
     """
     check_writable(changes)
     made: list[Path] = []
@@ -112,13 +110,13 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
             raise
         raise InputError(
             f"{error.filename or 'A file'} cannot be written ({error.strerror}). Nothing was changed.",
-            hint="check that the folder is there, yours and writable, and that the disk is not full",
+            hint="check that the folder exists and is writable, and that the disk is not full",
         ) from error
     return made
 
 
 def remove_folders(folders: Sequence[Path]) -> None:
-    """Remove folders, innermost first, as far as they are empty."""
+    """Remove empty folders, innermost first."""
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
             folder.rmdir()
@@ -149,7 +147,7 @@ def _make_missing_folders(folder: Path) -> list[Path]:
 
 
 def _stage(change: Change, data: bytes | None) -> Path | None:
-    """Write what a file is to hold beside it, with its rights; None where it is to go."""
+    """Write the new content beside the file, with its permissions; None for a deletion."""
     if data is None:
         return None
     target = _link_target(change.path)
@@ -189,11 +187,11 @@ RECORD_VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """One file.
+    """Record of one file.
 
     Attributes:
-        before: What it would hold without scrubjay; None where it would not be there.
-        after: Checksum of what scrubjay left; None where it left no file.
+        before: Its content without scrubjay; None for no file.
+        after: Checksum of what was written; None where no file was left.
     """
 
     before: bytes | None
@@ -202,11 +200,11 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class InstallRecord:
-    """What one installation did.
+    """Record of one installation.
 
     Attributes:
-        files: Path to what is known of the file.
-        folders: Folders that were made, in that order.
+        files: Record of each file by path.
+        folders: Folders created, in that order.
     """
 
     files: Mapping[Path, FileRecord] = field(default_factory=dict)
@@ -214,7 +212,7 @@ class InstallRecord:
 
 
 def record_path(agent: str, home: Home, options: Options) -> Path:
-    """Return where the record of an agent lies: one for the person, one for each project."""
+    """Return the path of an agent's record: one for the person, one for each project."""
     place = ""
     if options.project:
         place = "-" + hashlib.sha256(str(options.project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -222,12 +220,11 @@ def record_path(agent: str, home: Home, options: Options) -> Path:
 
 
 def checksum(data: bytes | None) -> str | None:
-    """Return what tells one content of a file from another."""
     return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def load_record(path: Path) -> InstallRecord:
-    """Return a record; an empty one where none was kept.
+    """Return a record; an empty one where there is none.
 
     Raises:
         InputError: It is damaged, or of a newer scrubjay.
@@ -246,8 +243,8 @@ def load_record(path: Path) -> InstallRecord:
         return InstallRecord(files, tuple(map(Path, found["folders"])))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}, which says how files were before, cannot be understood ({error}). Nothing was changed.",
-            hint="move it away and try again: then what is scrubjay's is cut out of the files as they are now",
+            f"{path} (the record of the files before installation) is damaged ({error}). Nothing was changed.",
+            hint="move it away and try again: scrubjay's parts are then cut out of the current files",
         ) from error
 
 
@@ -283,15 +280,15 @@ _EMPTY_DOCUMENTS = frozenset((b"", b"{}", b"\xef\xbb\xbf", b"\xef\xbb\xbf{}"))
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """What would be done.
+    """Planned changes of an installation or its removal.
 
     Attributes:
-        changes: The files that would change, and no others.
-        record: What is to be remembered of it; None where nothing is any more.
-        at: Where that is kept.
-        folders: Folders to remove where they are empty afterwards, outermost first.
-        left: Files that an earlier installation wrote, that somebody has changed, and in which the agent's
-            installer does not look any more: what is scrubjay's in them stays.
+        changes: Files that will change.
+        record: The record afterwards; None to delete it.
+        at: Path of the record.
+        folders: Folders to remove if empty afterwards, outermost first.
+        left: Files of an earlier installation that somebody has changed and that the installer no longer manages;
+            our parts in them stay.
     """
 
     changes: tuple[Change, ...]
@@ -302,10 +299,10 @@ class InstallPlan:
 
 
 def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
-    """Plan an installation, also one over an earlier one; nothing is written.
+    """Plan an installation, also over an earlier one; nothing is written.
 
     Raises:
-        InputError: A file is broken or cannot be read.
+        InputError: A file is malformed or unreadable.
     """
     at = record_path(agent.name, home, options)
     known = load_record(at)
@@ -325,10 +322,10 @@ def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
 
 
 def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
-    """Plan to take an installation back; nothing is written.
+    """Plan to revert an installation; nothing is written.
 
     Raises:
-        InputError: A file is broken or cannot be read, or the record of the installation is damaged.
+        InputError: A file is malformed or unreadable, or the record is damaged.
     """
     at = record_path(agent.name, home, options)
     known = load_record(at)
@@ -344,10 +341,10 @@ def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
 
 
 def apply_plan(plan: InstallPlan, home: Home) -> None:
-    """Write what was planned, all of it or nothing.
+    """Write a plan, all of it or nothing.
 
     Raises:
-        InputError: A file may not be written or was changed since; nothing was changed then.
+        InputError: A file is not writable or changed since; nothing was changed.
     """
     if not plan.changes and plan.record:
         return
@@ -370,7 +367,7 @@ def apply_plan(plan: InstallPlan, home: Home) -> None:
 
 
 def unified_diff(change: Change) -> str:
-    """Return a change as a unified diff, with two lines around it."""
+    """Return a change as a unified diff with two lines of context."""
     old, new = _lines(change.old), _lines(change.new)
     # What both begin and end with is most of a large file, and comparing it takes seconds.
     first = _common_prefix(old, new)
@@ -385,7 +382,6 @@ def unified_diff(change: Change) -> str:
 
 
 def _common_prefix(old: list[str], new: list[str]) -> int:
-    """How many lines both begin with."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
 
@@ -407,7 +403,7 @@ def _effective_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _remainder(data: bytes | None, kept: FileRecord | None) -> bytes | None:
-    """What is left of a file without ours: nothing, where it was not there before and nobody put anything in."""
+    """The file without our parts; None where we created it and nothing else is in it."""
     return None if kept and kept.before is None and _is_blank(data) else data
 
 
@@ -423,6 +419,6 @@ def _restore_file(path: Path, data: bytes | None) -> None:
 
 
 def change_summary(changes: Iterable[Change]) -> Mapping[Path, str]:
-    """Return for each file whether it is made, changed or removed."""
+    """Return one line for each file: created, changed or removed."""
     words = {(True, False): "made", (False, True): "removed"}
     return {change.path: words.get((change.old is None, change.new is None), "changed") for change in changes}

@@ -1,13 +1,9 @@
-"""JSON editing: add and remove values in JSON, JSONC and JSON5 files without reformatting the rest.
+"""Add and remove values in JSON, JSONC and JSON5 files without reformatting the rest.
 
-Read is everything that JSON5 allows (https://spec.json5.org), because agents differ in what they take: comments,
-trailing commas, names without quotes, both quotes, hexadecimal numbers. A document is never written again from
-its values: who edits one changes the few characters between two places named here.
-
-Whatever is not named stays as it is, to the byte: order, comments, indentation, ends of lines, a byte order mark,
-how the last line ends. What is written is plain JSON in the manner of what stands around it. Read is JSON with
-comments and all else that JSON5 allows. No library does this without another language's runtime
-(docs/decisions.md).
+Everything that JSON5 allows is read (https://spec.json5.org): comments, trailing commas, unquoted names, both quotes,
+hexadecimal numbers. A document is never serialised again: an edit replaces the few characters between two positions, so
+order, comments, indentation, line ends and byte order mark stay. New values are written as plain JSON in the style of
+their surroundings. No library does this without another language's runtime (docs/decisions.md).
 
 >>> put_value(b'{"a": 1} // mine', ("b", "c"), True, Path("x.json"))
 b'{"a": 1, "b": {"c": true}} // mine'
@@ -47,11 +43,7 @@ _LITERALS: Final = {"true": True, "false": False, "null": None}
 
 
 class JsonSyntaxError(ValueError):
-    """A text is no document.
-
-    Attributes:
-        at: Place of the character that cannot stand there.
-    """
+    """Malformed document; ``at`` is the position of the offending character."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)
@@ -60,15 +52,15 @@ class JsonSyntaxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands.
+    """A value and its position.
 
     Attributes:
-        start: Place of its first character; of an object's member, see `begin`.
-        end: Place after its last character.
-        value: What it says, as Python's own values.
-        children: What an object or an array holds; of all else, nothing.
-        name: Its name in the object that holds it; None in an array.
-        begin: Where its name begins; without a name, ``start``.
+        start: Position of its first character.
+        end: Position after its last character.
+        value: The Python value.
+        children: Members of an object or items of an array.
+        name: Its key in an object; None in an array.
+        begin: Position of its key; without one, ``start``.
     """
 
     start: int
@@ -80,10 +72,10 @@ class Node:
 
 
 def parse_spans(text: str) -> Node | None:
-    """Return the document's value; None where there is nothing but blanks and comments.
+    """Return the document's root; None for whitespace and comments only.
 
     Raises:
-        BrokenError: It is no JSON5.
+        JsonSyntaxError: Not JSON5.
     """
     reader = _Parser(text)
     at = skip_blanks(text, 0)
@@ -97,21 +89,21 @@ def parse_spans(text: str) -> Node | None:
 
 
 def skip_blanks(text: str, at: int) -> int:
-    """Return the place after all blanks and comments that begin at ``at``."""
+    """Return the position after whitespace and comments at ``at``."""
     while found := _BLANK.match(text, at):
         at = found.end()
     return at
 
 
 def blanks(text: str, at: int) -> Iterator[re.Match[str]]:
-    """Return the blanks and the comments that follow each other from ``at`` on."""
+    """Return the whitespace and comments at ``at``."""
     while found := _BLANK.match(text, at):
         yield found
         at = found.end()
 
 
 def line_and_column(text: str, at: int) -> tuple[int, int]:
-    """Return line and column of a place, both from 1."""
+    """Return line and column of a position, both from 1."""
     before = text[:at].replace("\r\n", "\n").replace("\r", "\n")
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
@@ -235,13 +227,13 @@ _NEWLINES = frozenset("\n\r\u2028\u2029")
 
 
 class JsonText:
-    """A document and where its values stand.
+    """A document and the positions of its values.
 
     Attributes:
-        root: Its value; None where it holds nothing but blanks and comments.
+        root: Its value; None for whitespace and comments only.
 
     Raises:
-        InputError: It is no UTF-8, or no JSON5.
+        InputError: Not UTF-8, or not JSON5.
     """
 
     def __init__(self, data: bytes | None, where: Path) -> None:
@@ -262,14 +254,13 @@ class JsonText:
 
     @property
     def source(self) -> bytes:
-        """The document's bytes."""
         return self._text.encode("utf-8")
 
     def walk(self, keys: KeyPath) -> tuple[Node, KeyPath]:
-        """Return the deepest value on a path, and the keys below it that are missing.
+        """Return the deepest existing value on a path, and the missing keys below it.
 
         Raises:
-            InputError: What stands on the way can have no such key.
+            InputError: A value on the path cannot have such a key.
         """
         assert self.root is not None
         node = self.root
@@ -282,27 +273,22 @@ class JsonText:
         return node, ()
 
     def must_be(self, node: Node, kind: type, keys: KeyPath) -> None:
-        """Do nothing, or raise.
-
-        Raises:
-            InputError: The value is not of this kind.
-        """
+        """Raise `InputError` where the value has another type."""
         if not isinstance(node.value, kind):
             name = ".".join(map(str, keys)) or "the document"
             found = _TYPE_NAMES.get(type(node.value), "a number")
             self._refuse(node.start, f"{name} is {found}, but {_TYPE_NAMES[kind]} belongs there")
 
     def begun(self, value: Any) -> bytes:
-        """Return the document, which holds no value yet, with one."""
+        """Return an empty document with its first value."""
         gap = self._eol if self._text.strip("\ufeff \t\r\n") and self._text[-1] not in _NEWLINES else ""
         return f"{self._text}{gap}{self._rendered(value, '')}{self._eol}".encode()
 
     def replaced(self, node: Node, value: Any) -> bytes:
-        """Return the document with another value in a value's place."""
         return self._edited([(node.start, node.end, self._rendered(value, self._indent(node.begin)))])
 
     def inserted(self, holder: Node, name: str | None, value: Any) -> bytes:
-        """Return the document with one more value at the end of an object (under a name) or an array."""
+        """Return the document with a value appended to an object (under a name) or an array."""
         start = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
         if not holder.children:
             return self._edited([self._into_empty(holder, start, value)])
@@ -351,7 +337,7 @@ class JsonText:
         return changed
 
     def has_comment(self, keys: KeyPath) -> bool:
-        """Return whether a comment stands in the object or array at a path, which is empty."""
+        """Return whether the empty object or array at a path holds a comment."""
         node, _ = self.walk(keys)
         return "/" in self._text[node.start : node.end]
 
@@ -376,7 +362,6 @@ class JsonText:
         return text.encode("utf-8")
 
     def _spread(self, holder: Node) -> bool:
-        """Whether an object or array goes over several lines."""
         first, last = holder.children[0], holder.children[-1]
         return self._breaks(holder.start, first.begin) or self._breaks(last.end, holder.end)
 
@@ -388,7 +373,7 @@ class JsonText:
         return self._text[line : line + len(self._text[line:at]) - len(self._text[line:at].lstrip(" \t"))]
 
     def _own_indent(self, node: Node) -> str | None:
-        """What stands before a value on its line, if that is nothing but blanks and a line before it."""
+        """The value's indentation, where it is the first on its line."""
         line = self._line_start(node.begin)
         before = self._text[line : node.begin]
         return None if line == 0 or before.strip(" \t") else before
@@ -407,7 +392,7 @@ class JsonText:
         return at
 
     def _closes_comment(self, start: int, end: int) -> bool:
-        """Whether a comment that lasts to the end of its line ends at ``end``."""
+        """Whether a line comment ends at ``end``."""
         at = skip_blanks(self._text, start)
         begin = at + 1 if at < end and self._text[at] == "," else start
         return any(found.end() == end and found[0].startswith("//") for found in blanks(self._text, begin))
@@ -428,7 +413,7 @@ class JsonText:
 
 
 def child_index(holder: Node, key: str | int) -> int | None:
-    """Return which child a key names; of several with one name the last, which is the one that counts."""
+    """Return the index of a key's child; of duplicate keys the last, which is the effective one."""
     if isinstance(key, int):
         return key if key < len(holder.children) else None
     places = [at for at, child in enumerate(holder.children) if child.name == key]
@@ -436,24 +421,20 @@ def child_index(holder: Node, key: str | int) -> int | None:
 
 
 def parse_json(data: bytes | None, where: Path) -> Any:
-    """Return a document's value; of one that is not there or empty, an empty object.
-
-    Args:
-        data: The document; None where there is none.
-        where: Its path, for messages.
+    """Return a document's value; an empty object for None or an empty document.
 
     Raises:
-        InputError: It is no UTF-8, or no JSON5; the message names line and column.
+        InputError: Not UTF-8, or not JSON5; the message names line and column.
     """
     root = _read_document(data, where).root
     return {} if root is None else root.value
 
 
 def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
-    """Return the value at a path; None where there is none.
+    """Return the value at a path, None where there is none.
 
     Raises:
-        InputError: The document is broken.
+        InputError: The document is malformed.
     """
     value = parse_json(data, where)
     for key in keys:
@@ -464,9 +445,9 @@ def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
 
 
 def first_non_json(data: bytes | None, where: Path) -> str:
-    """Return ``path:line:column`` of the first thing that plain JSON does not have; nothing where there is none.
+    """Return ``path:line:column`` of the first construct that plain JSON lacks, or an empty string.
 
-    For agents that take plain JSON alone, and ignore a file that has a comment. A byte order mark is not counted.
+    For agents that ignore a file with comments. A byte order mark is not counted.
     """
     try:
         json.loads((data or b"{}").decode("utf-8-sig", "replace") or "{}")
@@ -476,10 +457,10 @@ def first_non_json(data: bytes | None, where: Path) -> str:
 
 
 def put_value(data: bytes | None, keys: KeyPath, value: Any, where: Path) -> bytes:
-    """Return the document with a value at a path; objects that are missing on the way are made.
+    """Return the document with a value at a path; missing objects on it are created.
 
     Raises:
-        InputError: The document is broken, or what stands on the way is no object.
+        InputError: The document is malformed, or a value on the path is not an object.
     """
     text = _read_document(data, where)
     if text.root is None:
@@ -491,7 +472,7 @@ def put_value(data: bytes | None, keys: KeyPath, value: Any, where: Path) -> byt
 
 
 def put_members(data: bytes | None, keys: KeyPath, members: Mapping[str, Any], where: Path) -> bytes:
-    """Return the document with these members in the object at a path; others that it has are kept.
+    """Return the document with these members in the object at a path; its other members stay.
 
     Raises:
         InputError: As `put_value`.
@@ -506,7 +487,7 @@ def put_members(data: bytes | None, keys: KeyPath, members: Mapping[str, Any], w
 def put_item(data: bytes | None, keys: KeyPath, item: Any, ours: Callable[[Any], bool], where: Path) -> bytes:
     """Return the document with one item in the array at a path.
 
-    It takes the place of the first item that is ``ours``, other such items go; without any it is put at the end.
+    It replaces the first item that is ``ours`` and removes other such items; without any it is appended.
 
     Raises:
         InputError: As `put_value`, or the path leads to no array.
@@ -528,12 +509,10 @@ def put_item(data: bytes | None, keys: KeyPath, item: Any, ours: Callable[[Any],
 
 
 def remove_value(data: bytes | None, keys: KeyPath, where: Path) -> bytes | None:
-    """Return the document without what stands at a path, and without what becomes empty by that.
-
-    An object or array that still holds a comment stays.
+    """Return the document without the value at a path, and without parents that become empty and hold no comment.
 
     Raises:
-        InputError: The document is broken.
+        InputError: The document is malformed.
     """
     if data is None or not _exists(data, keys, where):
         return data
@@ -554,7 +533,7 @@ def remove_items(data: bytes | None, keys: KeyPath, ours: Callable[[Any], bool],
     """Return the document without the items that are ``ours`` of the array at a path.
 
     Raises:
-        InputError: The document is broken.
+        InputError: The document is malformed.
     """
     items = get_value(data, keys, where)
     if isinstance(items, list):
@@ -565,7 +544,7 @@ def remove_items(data: bytes | None, keys: KeyPath, ours: Callable[[Any], bool],
 
 @lru_cache(maxsize=4)
 def _read_document(data: bytes | None, where: Path) -> JsonText:
-    """A document, read once for the several edits of one installation: a client's own file can have megabytes."""
+    """Parsed once for the several edits of one installation: a client's own file can have megabytes."""
     return JsonText(data, where)
 
 

@@ -3,13 +3,13 @@
 Formats as in the docs of the package openclaw 2026.9.6 (plugins/manifest, plugins/hooks, plugins/sdk-overview/
 memory-and-context, tools/plugin, gateway/configuration) and as that version reads them: JSON5 in
 ``~/.openclaw/openclaw.json``, or where OPENCLAW_CONFIG_PATH, OPENCLAW_STATE_DIR or OPENCLAW_HOME lead. One plugin of
-``kind: "memory"`` holds ``plugins.slots.memory``; the one that held it is disabled, as OpenClaw's own
-``plugins install`` does, so that no tool is there twice. A plugin from outside may see conversations only with
+``kind: "memory"`` holds ``plugins.slots.memory``; the previous holder is disabled, as OpenClaw's own
+``plugins install`` does, so that no tool exists twice. An external plugin sees conversations only with
 ``hooks.allowConversationAccess``.
 
-The plugin is copied beside the configuration: a path into an environment that is gone would cost every command of
-OpenClaw a warning, a copy only says that scrubjay does not start. Who was in the slot before stands in the plugin's
-own configuration, for the day on which scrubjay goes and the file is not as it was left.
+The plugin is copied beside the configuration: a path into a deleted environment would make every OpenClaw command
+warn. The previous holder of the slot is recorded in the plugin's own configuration, for an uninstall after somebody
+edited the file.
 """
 
 from __future__ import annotations
@@ -34,21 +34,15 @@ TOOL_PROFILES: Final = ("coding",)
 
 
 class OpenClaw:
-    """Installer for OpenClaw."""
+    """Installer for OpenClaw; it refuses a project, and a configuration that forbids the plugin."""
 
     name = "openclaw"
     title = "OpenClaw"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return _state(home).is_dir() or bool(shutil.which("openclaw", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them.
-
-        Raises:
-            InputError: A project was named, the configuration is broken, or it forbids plugins or this one.
-        """
         _only_a_person(options)
         config, folder = _config(home), _folder(home)
         shipped = {**plugins.files(self.name), **_plugin_files()}
@@ -63,11 +57,6 @@ class OpenClaw:
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay.
-
-        Raises:
-            InputError: A project was named, or the configuration is broken.
-        """
         _only_a_person(options)
         config, folder = _config(home), _folder(home)
         names = (*plugins.files(self.name), *_plugin_files())
@@ -77,7 +66,6 @@ class OpenClaw:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         replaced = (
             "Its own memory_search and memory_get give way to scrubjay's; what they searched is found again after "
             f"`scrubjay sync {_state(home) / 'workspace'}`."
@@ -89,14 +77,13 @@ class OpenClaw:
             )
         return (
             f"Your own talks with {self.title}, not those of groups, timers and sub-agents: what you and it say is "
-            f"written to {_log(home)} after each answer and taken in from there.",
+            f"written to {_log(home)} after each answer and captured from there.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line in the Gateway's log.",
             replaced,
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place; the tools and the instructions are the plugin's."""
         config, folder = _config(home), _folder(home)
         data = read_file(config)
         ours = (
@@ -157,7 +144,7 @@ def _remove_plugin(data: bytes | None, where: Path, folder: Path) -> bytes | Non
 
 
 def _replaced_plugins(data: bytes | None, where: Path) -> dict[str, Any]:
-    """Who was in the slot, and what the plugins disabled for scrubjay had for ``enabled``: null for nothing."""
+    """The previous slot holder, and the ``enabled`` values of the plugins disabled for scrubjay (null for unset)."""
     slot = json_edit.get_value(data, SLOT_PATH, where)
     if slot == SERVER_NAME:
         known = json_edit.get_value(data, (*ENTRY_PATH, "config", "replaces"), where)
@@ -177,11 +164,7 @@ def _enabled(name: str) -> tuple[str, ...]:
 
 
 def _must_be_allowed(data: bytes | None, where: Path) -> None:
-    """Raise where what a person has written forbids what is asked for.
-
-    Raises:
-        InputError: Plugins are off, or this one is denied or disabled.
-    """
+    """Raise `InputError` where the person's configuration disables plugins, or denies or disables this one."""
     denied = json_edit.get_value(data, ("plugins", "deny"), where)
     for reason, holds in (
         ("plugins.enabled is false", json_edit.get_value(data, ("plugins", "enabled"), where) is False),
@@ -203,7 +186,6 @@ def _is_ours(path: Any, folder: Path) -> bool:
 
 
 def _plugin_files() -> dict[str, bytes]:
-    """What is written of the plugin for the tools that this scrubjay has."""
     from importlib.metadata import version
 
     from scrubjay.api.tools import TOOLS

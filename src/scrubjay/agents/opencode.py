@@ -37,8 +37,6 @@ COMMAND_LINE: Final = 'const COMMAND = ["scrubjay"];'
 
 
 class Places(NamedTuple):
-    """Where what is written."""
-
     config: Path
     plugin: Path
     instructions: Path
@@ -51,11 +49,9 @@ class OpenCode:
     title = "OpenCode"
 
     def found(self, home: Home) -> bool:
-        """Return whether its folder or its program is there."""
         return _folder(home).is_dir() or bool(shutil.which("opencode", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        """Return its files with scrubjay in them."""
         config, plugin, instructions = _places(home, options)
         # OpenCode runs the plugins of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
@@ -73,7 +69,6 @@ class OpenCode:
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without scrubjay."""
         config, plugin, instructions = _places(home, options)
 
         def cut(data: bytes | None) -> bytes | None:
@@ -87,21 +82,19 @@ class OpenCode:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return what will be read and kept."""
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
             )
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
-            f"Your sessions with {self.title}: what you and it say is taken in from its database ({data}) after "
+            f"Your sessions with {self.title}: what you and it say is captured from its database ({data}) after "
             "each answer and before it compacts.",
             "When a session starts, and before it answers you, memories that fit are put beside your prompt, each "
             "time with a note on the screen that says so.",
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return which of its parts are in place for the person."""
         config, plugin, instructions = _places(home, Options())
         data = read_file(config)
         named = json_edit.get_value(data, INSTRUCTIONS_PATH, config)

@@ -1,8 +1,8 @@
-"""TOML editing: add and remove a table in a TOML file without reformatting the rest.
+"""Add and remove a table in a TOML file without reformatting the rest.
 
-A table of ours comes as lines at the document's end and goes as lines: tomlkit would put it after the last table of
-its kind, between a comment and what that is about. Inside of a table that is there, tomlkit changes what differs.
-After each edit the document is read again: if it says anything else than before but for our table, nothing is done.
+Our table is appended and cut out as lines: tomlkit would put it after the last table of its kind, between a comment and
+the table it describes. Inside an existing table tomlkit changes only what differs. Each edit is parsed again and
+refused if anything but our table changed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _BLANK: Final = "\ufeff \t\r\n"
 
 
 def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
-    """Return a document as plain values; of one that is not there, an empty one.
+    """Return a document as plain values; an empty one for None.
 
     Raises:
-        InputError: It is no UTF-8, or no TOML; the message names line and column.
+        InputError: Not UTF-8, or not TOML; the message names line and column.
     """
     import tomllib
 
@@ -43,10 +43,10 @@ def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
 
 
 def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
-    """Return the value at a path; None where there is none.
+    """Return the value at a path, None where there is none.
 
     Raises:
-        InputError: The document is broken.
+        InputError: The document is malformed.
     """
     value: Any = parse_toml(data, where)
     for key in keys:
@@ -57,10 +57,10 @@ def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
 
 
 def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any], where: Path) -> bytes:
-    """Return the document with these members in the table at a path; others that it has are kept.
+    """Return the document with these members in the table at a path; its other members stay.
 
     Raises:
-        InputError: The document is broken, or no table can be put there.
+        InputError: The document is malformed, or no table can be put there.
     """
     known = get_value(data, keys, where)
     if isinstance(known, Mapping) and all(known.get(name) == value for name, value in members.items()):
@@ -80,7 +80,7 @@ def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes 
     """Return the document without the table at a path.
 
     Raises:
-        InputError: The document is broken, or the table cannot be cut out of it.
+        InputError: The document is malformed, or the table cannot be cut out of it.
     """
     if data is None or get_value(data, keys, where) is None:
         return data
@@ -118,7 +118,7 @@ def _change_table(text: str, keys: Sequence[str], members: Mapping[str, Any]) ->
 
 
 def _remove_table_lines(text: str, keys: Sequence[str]) -> str:
-    """The text without the lines of the table and of the tables in it, but with comments that follow them."""
+    """The text without the lines of the table and its subtables, but with comments that follow them."""
     name = r"\s*\.\s*".join(rf"[\"']?{re.escape(key)}[\"']?" for key in keys)
     ours = re.compile(rf"\s*\[\s*{name}\s*[.\]]")
     kept: list[str] = []
@@ -155,7 +155,7 @@ def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path)
 
 
 def _prune(value: object) -> object:
-    """A value without empty tables: one that held nothing but ours may go with it."""
+    """The value without empty tables."""
     if not isinstance(value, dict):
         return value
     return {name: inner for name, each in value.items() if (inner := _prune(each)) != {}}

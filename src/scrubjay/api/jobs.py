@@ -1,7 +1,7 @@
 """Job queue: work that hooks leave for later, run by one process at a time.
 
-A hook must not wait, so it queues a job and ends. One file is one job: queued twice, it is run once; queued while it
-runs, it is run again. Jobs of a killed process are run by the next one.
+A hook must not wait, so it queues a job and ends. A job is a file: queued twice it runs once, queued while it runs it
+runs again. The next process runs the jobs of one that was killed.
 """
 
 from __future__ import annotations
@@ -20,24 +20,19 @@ if TYPE_CHECKING:
 
 JOB_KINDS = ("capture", "catch-up", "consolidate")
 CONSOLIDATION_INTERVAL = "4h"
-"""Least time between two consolidations that hooks ask for."""
+"""Minimum time between consolidations that hooks request."""
 RUNNING_SUFFIX = ".begun"
 STALE_SECONDS = 30 * 86_400
 
 
 class JobQueue:
-    """The jobs of one data folder and one set of settings; they are run with no others."""
+    """The jobs of one data folder and one fingerprint of settings."""
 
     def __init__(self, data: str, fingerprint: str) -> None:
-        """Args: the data folder, and the settings' fingerprint."""
         self.folder = os.path.join(data, "errands", fingerprint[:16])
 
     def enqueue(self, kind: str, **facts: str) -> None:
-        """Queue a job.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Queue a job; raises OSError if it cannot be written."""
         import hashlib
         import json
 
@@ -56,13 +51,13 @@ class JobQueue:
         return any(True for _ in self._names(""))
 
     def busy(self) -> bool:
-        """Return whether a process runs jobs now; it looks again before it ends."""
-        with self.exclusive() as mine:
-            return not mine
+        """Return whether a process runs jobs now; it checks for new ones before it ends."""
+        with self.exclusive() as locked:
+            return not locked
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
-        """Yield whether this process alone runs jobs until the block ends; never wait."""
+        """Yield whether this process holds the queue's lock; never wait for it."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -71,30 +66,30 @@ class JobQueue:
             os.close(descriptor)
 
     def run(self, memory: Memory, hooks: HookSettings, log: Log) -> int:
-        """Run the queued jobs, unless another process does; return how many were run."""
-        done = 0
+        """Run the queued jobs unless another process does; return how many ran."""
+        count = 0
         while True:
-            with self.exclusive() as mine:
-                if not mine:
-                    return done
+            with self.exclusive() as locked:
+                if not locked:
+                    return count
                 for name in self._names(RUNNING_SUFFIX):
                     os.replace(self._path(name), self._path(name.removesuffix(RUNNING_SUFFIX)))
                 while names := list(self._names("")):
                     for name in names:
                         self._run_one(name, memory, hooks, log)
-                        done += 1
-            # A job may have been queued while the lock was still held.
+                    count += len(names)
+            # A job may have been queued while the lock was held.
             if not self.waiting():
-                return done
+                return count
 
     def tidy(self) -> None:
-        """Remove queues of settings that nobody has used for a month: their jobs were done since."""
+        """Remove the queues of settings that were not used for a month."""
         import shutil
         import time
 
-        above = os.path.dirname(self.folder)
-        for name in os.listdir(above):
-            path = os.path.join(above, name)
+        parent = os.path.dirname(self.folder)
+        for name in os.listdir(parent):
+            path = os.path.join(parent, name)
             if path != self.folder and time.time() - os.stat(path).st_mtime > STALE_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)
 
@@ -103,20 +98,20 @@ class JobQueue:
         import time
 
         started = time.monotonic()
-        begun = self._path(name + RUNNING_SUFFIX)
-        os.replace(self._path(name), begun)
+        running = self._path(name + RUNNING_SUFFIX)
+        os.replace(self._path(name), running)
         kind = "unreadable"
         try:
-            with open(begun, "rb") as file:
+            with open(running, "rb") as file:
                 job = json.loads(file.read())
             kind = str(job.get("kind"))
-            facts = run_job(memory, job) if job["event"] in hooks.events else {"passed": True}
-            log.write("info", f"errand {kind}", (time.monotonic() - started) * 1000, **facts)
-        except Exception as error:  # noqa: BLE001 a job that fails must not keep the others from running
+            counts = run_job(memory, job) if job["event"] in hooks.events else {"passed": True}
+            log.write("info", f"errand {kind}", (time.monotonic() - started) * 1000, **counts)
+        except Exception as error:  # noqa: BLE001 a failed job must not block the others
             took = (time.monotonic() - started) * 1000
             log.write("error", f"errand {kind}", took, error=type(error).__name__)
         finally:
-            os.unlink(begun)
+            os.unlink(running)
 
     def _names(self, suffix: str) -> Iterator[str]:
         try:
@@ -133,7 +128,7 @@ class JobQueue:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file for this process alone, without waiting; the system frees it when the process ends."""
+    """Lock an open file without waiting; the lock ends with the process."""
     import sys
 
     try:
@@ -151,25 +146,20 @@ def try_lock(descriptor: int) -> bool:
 
 
 def run_job(memory: Memory, job: Mapping[str, str]) -> dict[str, int]:
-    """Run one job and return its counts.
-
-    Raises:
-        ScrubjayError: As the facade says.
-        KeyError: A field of the job is missing.
-    """
+    """Run one job and return its counts."""
     kind = job["kind"]
     if kind == "capture":
         if not os.path.exists(job["path"] or job["root"]):
-            return {"added": 0, "problems": 0}  # a session in which nothing was said has no transcript
-        done = memory.sync(job["root"], only=job["path"] or None)
-        return {"added": done.added, "problems": len(done.problems)}
+            return {"added": 0, "problems": 0}  # an empty session has no transcript
+        report = memory.sync(job["root"], only=job["path"] or None)
+        return {"added": report.added, "problems": len(report.problems)}
     if kind == "catch-up":
-        root, begun = job.get("root", ""), 0
+        root, added = job.get("root", ""), 0
         if root and os.path.isdir(root) and root not in [source.root for source in memory.sources()]:
-            begun = memory.sync(root).added
-        done = memory.sync()
-        return {"files": done.files, "added": begun + done.added, "problems": len(done.problems)}
+            added = memory.sync(root).added
+        report = memory.sync()
+        return {"files": report.files, "added": added + report.added, "problems": len(report.problems)}
     if kind == "consolidate":
-        report = memory.consolidate(if_due=CONSOLIDATION_INTERVAL)
-        return {"digests": len(report.made), "archived": report.archived}
+        run = memory.consolidate(if_due=CONSOLIDATION_INTERVAL)
+        return {"digests": len(run.made), "archived": run.archived}
     raise KeyError(kind)

@@ -19,43 +19,42 @@ if TYPE_CHECKING:
 
 Arguments = dict[str, Any]
 FALLBACK_TOKENS: Final = 300
-"""Tokens of what is told of a person who asks about themselves and to whose question no memory is sure to belong."""
+"""Tokens of the profile that answers a personal question to which no memory is surely relevant."""
 PROFILE_SHARE: Final = 5
-"""A profile has a fifth of a context's budget where something is asked (recall/room.py)."""
+"""A profile gets a fifth of a context's budget (search/context.py)."""
 
 
 def _search(memory: Memory, arguments: Arguments) -> Any:
     explain = bool(arguments.get("explain", False))
-    return serializers.answer_fields(memory.search(arguments.pop("query"), **arguments), explain=explain)
+    return serializers.answer_fields(memory.search(**arguments), explain=explain)
 
 
 def _thread(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.thread_fields(memory.thread(arguments.pop("query"), **arguments))
+    return serializers.thread_fields(memory.thread(**arguments))
 
 
 def _context(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.to_plain(memory.context(arguments.pop("query", None), **arguments))
+    return serializers.to_plain(memory.context(**arguments))
 
 
 def _recall(memory: Memory, arguments: Arguments) -> Any:
-    """``otherwise`` are parts that are told, more shortly, where nothing has to do with the question for sure.
+    """Answer with the ``otherwise`` parts, on a smaller budget, if nothing is surely relevant.
 
-    ``revisions`` are for `_unchanged`, as long as the text is kept.
+    ``revisions`` let `_unchanged` tell whether the text still holds.
     """
     from scrubjay.memory import revisions, without_file_check
 
-    standing, query = without_file_check(memory), arguments.pop("query")
+    unchecked = without_file_check(memory)
     otherwise = arguments.pop("otherwise", ())
-    found = standing.context(query, **arguments)
-    if not found.text and otherwise:
-        less = {"parts": otherwise, "budget": min(arguments["budget"], FALLBACK_TOKENS) * PROFILE_SHARE}
-        found = standing.context(query, **(arguments | less))
-    ids = [one.id for one in found.memories]
-    return {"text": found.text, "memories": len(ids), "revisions": revisions(memory, ids)}
+    context = unchecked.context(**arguments)
+    if not context.text and otherwise:
+        budget = min(arguments["budget"], FALLBACK_TOKENS) * PROFILE_SHARE
+        context = unchecked.context(**(arguments | {"parts": otherwise, "budget": budget}))
+    ids = [citation.id for citation in context.memories]
+    return {"text": context.text, "memories": len(ids), "revisions": revisions(memory, ids)}
 
 
 def _unchanged(memory: Memory, arguments: Arguments) -> Any:
-    """Tell whether memories still say what they did: none was forgotten, changed or archived since."""
     from scrubjay.memory import revisions
 
     known = arguments["revisions"]
@@ -63,7 +62,7 @@ def _unchanged(memory: Memory, arguments: Arguments) -> Any:
 
 
 def _get(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.fetched_fields(memory.get(arguments.pop("ids", ()), **arguments))
+    return serializers.fetched_fields(memory.get(**arguments))
 
 
 QUERIES: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
@@ -74,72 +73,68 @@ QUERIES: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
     "unchanged": _unchanged,
     "get": _get,
 }
-"""Verb to what it does; the arguments are the facade's. ``recall`` is a context's text, without a look at files."""
 
 
 def run_query(memory: Memory, verb: str, arguments: Mapping[str, Any]) -> bytes:
-    """Return what a verb answers, as JSON in UTF-8.
-
-    Raises:
-        InputError: There is no such verb.
-        ScrubjayError: As the facade says.
-    """
-    found = QUERIES.get(verb)
-    if found is None:
-        raise InputError(f"There is no question {verb!r:.80}.", hint=f"one of {', '.join(QUERIES)}")
-    told = found(memory, dict(arguments))
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    """Run a query and return its result as JSON in UTF-8."""
+    query = QUERIES.get(verb)
+    if query is None:
+        raise InputError(f"There is no query {verb!r:.80}.", hint=f"one of {', '.join(QUERIES)}")
+    result = query(memory, dict(arguments))
+    return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 EMPTY_CONTEXT: Final[dict[str, Any]] = {"text": "", "cited": []}
 
 
 def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``text``, empty where there is nothing to say, and ``cited``, where each memory of it stands.
+    """Return ``text``, the context for an agent's event, and ``cited``, the places of its memories; both may be empty.
 
-    Files are not looked at first: what an edit changed is taken in behind the agent's back.
+    Files are not checked first: edits are ingested in the background.
 
     Args:
-        memory: Whom to ask.
-        hooks: The settings of hooks.
-        event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent says.
+        memory: Whose memory to search.
+        hooks: Hook settings.
+        event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent sends them.
 
     Raises:
-        InputError: The event is none of these.
+        InputError: The event has no context.
     """
     name = event.get("name")
     if name not in ANSWERED_EVENTS:
-        raise InputError(
-            f"{name!r} is no event that is answered.", hint=f"one of {', '.join(ANSWERED_EVENTS)}"
-        )
+        raise InputError(f"Event {name!r} has no context.", hint=f"one of {', '.join(ANSWERED_EVENTS)}")
     if name not in hooks.events:
         return EMPTY_CONTEXT
     if name == "session-start":
-        found = _query_context(memory, hooks, event, None, budget=hooks.start_tokens)
+        context = _query_context(memory, hooks, event, None, budget=hooks.start_tokens)
     else:
         prompt = str(event.get("prompt") or "").strip()
         if not prompt or is_small_talk(prompt):
             return EMPTY_CONTEXT
-        found = _query_context(memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",))
-    return {"text": found.text, "cited": [citation_label(one) for one in found.memories]}
+        context = _query_context(
+            memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",)
+        )
+    return {"text": context.text, "cited": [citation_label(citation) for citation in context.memories]}
 
 
-def citation_label(one: Citation) -> str:
-    """Return what a person knows a memory by: its file and lines, else what it is and when it was."""
-    return f"{one.tier} of {one.date[:10]}" if one.date and one.citation == one.id else one.citation
+def citation_label(citation: Citation) -> str:
+    """Return a memory's file and lines, else its tier and date."""
+    if citation.date and citation.citation == citation.id:
+        return f"{citation.tier} of {citation.date[:10]}"
+    return citation.citation
 
 
 def _query_context(
     memory: Memory, hooks: HookSettings, event: Mapping[str, Any], query: str | None, **options: Any
 ) -> Context:
-    session, folder = event.get("session") or None, event.get("folder") if hooks.own_project else None
     from scrubjay.memory import without_file_check
 
-    standing, folder = without_file_check(memory), folder or None
+    unchecked, session = without_file_check(memory), event.get("session") or None
+    project = (event.get("folder") or None) if hooks.own_project else None
     try:
-        return standing.context(query, project=folder, session=session, **options)
+        return unchecked.context(query, project=project, session=session, **options)
     except InputError:
-        if folder is None:
+        if project is None:
             raise
-        # The home folder is no project: then memories of all of them may answer.
-        return standing.context(query, session=session, **options)
+        # The home folder is not a project: search all of them.
+        return unchecked.context(query, session=session, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from scrubjay.api import serializers
 from scrubjay.cli import agents, daemon, models, sync
 from scrubjay.cli.agents import agent_home
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import RED, format_count, indent, paint, supports_colour, table, write, write_json
+from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_json
 from scrubjay.config.loader import config_path, known_settings, variable_name
 from scrubjay.config.pauses import Pauses
 from scrubjay.config.settings import Settings, data_dir, setting_rules
@@ -24,11 +23,7 @@ from scrubjay.text.display import single_line
 
 
 def background_facts(call: Call) -> dict[str, Any]:
-    """Return what `status` tells.
-
-    ``resident`` is what one tells of itself, or None; ``paused`` agent (or ``all``) to until when; ``open_servers`` the
-    URLs of servers that run with ``--open``.
-    """
+    """Return the daemon's state, the paused agents and until when, and the URLs of servers run with ``--open``."""
     from scrubjay.daemon import client
     from scrubjay.server.run import open_server_urls
 
@@ -43,7 +38,6 @@ def background_facts(call: Call) -> dict[str, Any]:
 
 
 def background_lines(found: Mapping[str, Any]) -> list[str]:
-    """Return the lines that a person reads."""
     from scrubjay.server.run import OPEN_SERVER_WARNING
 
     told = [f"resident   {daemon.daemon_line(found['resident'])}"]
@@ -63,8 +57,7 @@ def status(call: Call) -> None:
     with call.open() as memory:
         found = memory.status()
     errors, around = last_log_entries(data_dir()), background_facts(call)
-    if call.json:
-        write_json(serializers.to_plain(found) | around | {"errors": errors})
+    if call.print_json(serializers.to_plain(found) | around | {"errors": errors}):
         return
     write(f"store      {single_line(found.store)} ({format_size(found.bytes)})")
     write(f"memories   {found.memories:,}{_status_lines(found.tiers)}")
@@ -97,14 +90,6 @@ def status(call: Call) -> None:
 
 
 def archived_lines(runs: Sequence[ArchivedByRun]) -> list[str]:
-    """Return lines on what consolidation archived, with the commands that bring it back.
-
-    >>> run = ArchivedByRun("run_5f1c09ab27", 41, True, "scrubjay consolidate --undo run_5f1c09ab27")
-    >>> print(archived_lines([run])[0].partition(", ")[0])
-    archived   41 by consolidation of an earlier version
-    >>> archived_lines([run])[0].partition(", ")[2]
-    'without being asked (scrubjay restore --archived-by-consolidation)'
-    """
     unasked = sum(run.memories for run in runs if run.unasked)
     lines = [
         f"archived   {run.memories:,} by consolidation in {run.run} (undo: {run.undo})"
@@ -119,7 +104,7 @@ def archived_lines(runs: Sequence[ArchivedByRun]) -> list[str]:
 
 
 def format_size(count: int) -> str:
-    """Return a number of bytes as people say it.
+    """Return a number of bytes in a readable unit.
 
     >>> format_size(800), format_size(2_500_000)
     ('800 B', '2.5 MB')
@@ -161,9 +146,7 @@ def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
             _print_checks(each)
     problems = sum(each.state == PROBLEM for each in checks)
     warnings = sum(each.state == WARNING for each in checks)
-    if call.json:
-        write_json({"sound": not problems, "checks": serializers.to_plain(checks)})
-    else:
+    if not call.print_json({"sound": not problems, "checks": checks}):
         write(f"\n{_summary_line(problems, 'problem')}, {_summary_line(warnings, 'warning')}.")
     return 1 if problems else 0
 
@@ -182,7 +165,7 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
         )
     call.must_exist()
     try:
-        settings = call.settings()
+        settings = call.settings
     except ConfigError as error:
         yield check_problem("settings", str(error), error.hint or "scrubjay config")
         return
@@ -193,7 +176,7 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
 
 def _print_checks(check: Check) -> None:
     mark, style = STATUS_MARKS[check.state]
-    shown = paint(f"{mark:<8}", style, on=supports_colour(sys.stdout))
+    shown = paint(f"{mark:<8}", style)
     mended = "fixed: " if check.mended else ""
     write(f"{shown} {single_line(check.about):<{NAME_WIDTH}}{mended}{single_line(check.found)}")
     if check.fix:
@@ -210,7 +193,7 @@ def config(call: Call) -> None:
 
     Settings come from defaults, the settings file, the environment and flags; later ones win.
     """
-    settings = call.settings()
+    settings = call.settings
     path = config_path()
     found = list_settings(settings)
     if call.json:
@@ -226,8 +209,7 @@ def config(call: Call) -> None:
 
 
 def list_settings(settings: Settings) -> list[tuple[str, object, str]]:
-    """Return dotted name, JSON-able value and origin of every setting."""
-    known = [*known_settings().settings]
+    known = [*known_settings()]
     for name, model in settings.models.extra.items():
         known += [f"models.{name}.{setting}" for setting in setting_rules(type(model))]
     return [(name, _json_value(settings, name), settings.origins.get(name, "default")) for name in known]
@@ -267,8 +249,7 @@ def redactions(call: Call) -> None:
     """
     with call.open(cold=True) as memory:
         found = memory.redactions()
-    if call.json:
-        write_json({"redactions": serializers.to_plain(found)})
+    if call.print_json({"redactions": found}):
         return
     for one in found:
         where = f"{one.path}:{one.line}" if one.path else one.memory
@@ -295,7 +276,5 @@ def completion(call: Call, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None, shell
     script = kind(cli, {}, "scrubjay", "_SCRUBJAY_COMPLETE").source()
-    if call.json:
-        write_json({"shell": shell, "script": script})
-    else:
+    if not call.print_json({"shell": shell, "script": script}):
         write(script)

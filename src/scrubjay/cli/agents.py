@@ -14,7 +14,7 @@ import click
 
 from scrubjay.agents.hooks import HOOK_FORMATS
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import DIM, paint, supports_colour, table, write, write_error, write_json
+from scrubjay.cli.output import DIM, paint, table, write, write_error, write_json
 from scrubjay.config.loader import config_path, environment_copy
 from scrubjay.config.pauses import ALL_AGENTS, Pauses
 from scrubjay.config.settings import Settings, data_dir
@@ -31,22 +31,16 @@ GREEN, RED = "32", "31"
 
 
 class InstallStep(NamedTuple):
-    """What is planned for one agent.
-
-    Attributes:
-        agent: The agent.
-        make: Plans it, from what the files hold when it is called.
-        plan: What it came to when it was shown.
-    """
+    """The plan for one agent, as it was shown, and the function that makes it from the files' current content."""
 
     agent: Agent
     make: Callable[[], InstallPlan]
     plan: InstallPlan
 
     def now(self) -> InstallPlan:
-        """Return the plan as it is after the agents before: two may read one file, by a link.
+        """Plan again, since two agents may share a file by a link.
 
-        What was not shown is not done: then the plan is the one that was, and the file that changed stops it.
+        If the new plan has a change that was not shown, the shown one is used, and fails on the file that changed.
         """
         shown = {(change.path, change.new) for change in self.plan.changes}
         fresh = self.make()
@@ -138,14 +132,12 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
 
 
 def agent_home() -> Home:
-    """Return where things are on this machine."""
     from scrubjay.agents.base import Home
 
     return Home(Path.home(), environment_copy(), _own_command(), data_dir())
 
 
 def _own_command() -> tuple[str, ...]:
-    """How an agent starts this scrubjay: by its absolute path, whatever its own PATH is."""
     beside = Path(sys.executable).with_name("scrubjay")
     if beside.is_file():
         return (str(beside),)
@@ -154,18 +146,13 @@ def _own_command() -> tuple[str, ...]:
 
 
 def _agent_settings(call: Call) -> Settings:
-    """Return the settings that agents will have too.
-
-    Raises:
-        InputError: A store or a user was named for this call alone.
-    """
     if call.store or call.user:
         raise InputError(
             "Agents start scrubjay with your settings, so --store and --user have no effect here. "
             "Nothing was changed.",
             hint=f'write store = "..." or user = "..." into {config_path()}',
         )
-    return call.settings()
+    return call.settings
 
 
 def _find_agents(names: Sequence[str], verb: str, home: Home) -> list[Agent]:
@@ -187,12 +174,7 @@ def _plan_steps(agents: Sequence[Agent], make: Callable[[Agent], InstallPlan]) -
 def _carry_out(
     call: Call, steps: Sequence[InstallStep], home: Home, verb: str, *, dry_run: bool, yes: bool
 ) -> bool:
-    """Ask if need be, write, and return whether anything was written.
-
-    Raises:
-        InputError: There is no terminal to ask on, or a file cannot be written.
-        Abort: The answer was no.
-    """
+    """Ask unless ``yes``, write, and return whether anything was written."""
     from scrubjay.agents import installation
 
     if dry_run or not any(step.plan.changes for step in steps):
@@ -222,7 +204,6 @@ def _print_install(step: InstallStep, settings: Settings, home: Home, options: O
 
 
 def _archiving_note(settings: Settings) -> str:
-    """Say what the consolidation that hooks start archives."""
     if settings.consolidation.archive == "never":
         return "nothing: finished conversations get a digest, and their turns stay active"
     return (
@@ -244,14 +225,13 @@ def _print_changes(plan: InstallPlan, none: str) -> None:
     if not plan.changes:
         write(f"  {none}")
         return
-    on = supports_colour(sys.stdout)
     for path, what in change_summary(plan.changes).items():
         write(f"  {what:<8}  {single_line(str(path))}")
     for change in plan.changes:
         write()
         for text in strip_control(unified_diff(change)).splitlines():
             style = {"+": GREEN, "-": RED, "@": DIM}.get(text[:1], "")
-            write(paint(text, style, on=on and bool(style)))
+            write(paint(text, style))
 
 
 def _install_json(step: InstallStep, settings: Settings, home: Home, options: Options) -> dict[str, Any]:
@@ -282,8 +262,7 @@ def _list_agents(call: Call, home: Home) -> None:
         except InputError as error:
             parts, broken = {}, str(error)
         rows.append({"agent": agent.name, "found": agent.found(home), "installed": parts, "broken": broken})
-    if call.json:
-        write_json({"agents": rows})
+    if call.print_json({"agents": rows}):
         return
     for text in table([(str(row["agent"]), _presence(row), _installed_parts(row)) for row in rows]):
         write(text)
@@ -340,8 +319,7 @@ def pause(call: Call, agent: str | None, length: str | None) -> None:
             f"{pauses.path} cannot be written ({error.strerror}). Nothing was paused.",
             hint="set SCRUBJAY_OFF=1 for the agent's command to pause one session",
         ) from error
-    if call.json:
-        write_json({"paused": agent or "all", "until": until})
+    if call.print_json({"paused": agent or "all", "until": until}):
         return
     write(f"Paused{f' for {agent}' if agent else ''} {pause_end(until)}.")
 
@@ -358,8 +336,9 @@ def resume(call: Call, agent: str | None) -> None:
     except OSError as error:
         raise StoreError(f"{pauses.path} cannot be written ({error.strerror}). Hooks stay paused.") from error
     left = pauses.running()
-    if call.json:
-        write_json({"resumed": bool(were) and left != were, "paused": sorted(who or "all" for who in left)})
+    if call.print_json(
+        {"resumed": bool(were) and left != were, "paused": sorted(who or "all" for who in left)}
+    ):
         return
     if not were:
         write("Nothing was paused.")
@@ -370,11 +349,6 @@ def resume(call: Call, agent: str | None) -> None:
 
 
 def pause_end(until: float | None) -> str:
-    """Return until when, in words.
-
-    >>> pause_end(None)
-    'until `scrubjay resume`'
-    """
     if until is None or until == float("inf"):
         return "until `scrubjay resume`"
     return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"

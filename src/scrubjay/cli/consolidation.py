@@ -131,7 +131,6 @@ def _print_digest(made: CreatedMemory) -> None:
 
 
 def _by_tier(done: ConsolidationReport) -> dict[str, list[CreatedMemory]]:
-    """Return what was promoted, or would be, tier by tier."""
     tiers = sorted({made.tier for made in done.promoted})
     return {tier: [made for made in done.promoted if made.tier == tier] for tier in tiers}
 
@@ -230,8 +229,7 @@ def audit(
 def _undo_audit(call: Call, run: str) -> None:
     with call.open(cold=True) as memory:
         done = memory.undo_audit(run)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(f"{format_count(len(done.ids), 'memory')} restored.")
     if done.unchanged:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from scrubjay.cli.main import Call, Group, command
-from scrubjay.cli.output import format_duration, write, write_json
+from scrubjay.cli.output import format_duration, write
 from scrubjay.config.loader import load_settings
 from scrubjay.config.paths import data_folder, environment, runtime_folder, settings_fingerprint
 from scrubjay.daemon import client
@@ -42,7 +42,7 @@ def resident() -> None:
 
 
 def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
-    """Return the socket of this call's settings, their mark, and the environment that makes them."""
+    """Return the socket, the settings' fingerprint and the environment of this call."""
     around = environment(call.store, call.user)
     mark = settings_fingerprint(around)
     return socket_path(runtime_folder(around), mark), mark, around
@@ -77,8 +77,7 @@ def stop_daemon(call: Call) -> None:
     """Stop the daemon; one inside another command only stops answering."""
     path, mark, _ = daemon_address(call)
     found = client.stop_daemon(path, mark)
-    if call.json:
-        write_json({"stopped": found is not None})
+    if call.print_json({"stopped": found is not None}):
         return
     if found is None:
         write("The daemon is not running.")
@@ -108,7 +107,6 @@ def serve_daemon(call: Call, if_wanted: bool) -> None:
 
 
 def run_daemon(settings: Settings, around: Mapping[str, str]) -> None:
-    """Answer until it is over."""
     from scrubjay.daemon.server import prepare_daemon
     from scrubjay.memory import Memory
 
@@ -137,7 +135,7 @@ def run_daemon(settings: Settings, around: Mapping[str, str]) -> None:
 
 
 class _StopDaemon(Exception):
-    """Somebody told the process to end."""
+    """The process was asked to end."""
 
 
 def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
@@ -145,7 +143,7 @@ def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
 
 
 def why_stop(settings: Settings, around: Mapping[str, str], mark: str) -> str:
-    """Return why a resident must end: its store is gone, or a caller's settings would be others now."""
+    """Return why a daemon must end: its store is gone, or its settings changed."""
     file = store_file(settings.store)
     if file is not None and not file.exists():
         return "its store is gone"
@@ -153,18 +151,12 @@ def why_stop(settings: Settings, around: Mapping[str, str], mark: str) -> str:
 
 
 def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:
-    if call.json:
-        write_json({"running": found is not None, **(found or {})})
+    if call.print_json({"running": found is not None, **(found or {})}):
         return
     write(daemon_line(found))
 
 
 def daemon_line(found: Mapping[str, Any] | None) -> str:
-    """Return what is told of a resident on one line.
-
-    >>> daemon_line(None)
-    'not running'
-    """
     if found is None:
         return "not running" if sys.platform != "win32" else UNSUPPORTED
     host = "" if found["host"] == "resident" else f" in `scrubjay {found['host']}`"

@@ -1,7 +1,7 @@
-"""Process entry: run an agent's hook without loading click, or any other command.
+"""Process entry: answer an agent's hook without loading click, or run any other command.
 
-It stands beside click, not on it: a hook has less time than loading a command line takes. Whatever goes wrong, the
-agent hears nothing and goes on; one line in the log tells of it.
+A hook has less time than loading click takes. Whatever goes wrong, the agent gets no output and goes on, and the log
+has a line about it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ class Deadline:
     """Ends the process when its time is up, unless it has begun to answer."""
 
     def __init__(self, started: float) -> None:
-        """Args: when the time began, as ``time.monotonic`` counts."""
         self.started = started
         self.end = started + BUDGET_MS / 1000
         self.late: Callable[[], None] | None = None
@@ -36,7 +35,6 @@ class Deadline:
         _thread.start_new_thread(self._watch, ())
 
     def until(self, budget_ms: float) -> None:
-        """Set the budget, counted from the start."""
         self.end = self.started + budget_ms / 1000
 
     def answered(self) -> bool:
@@ -74,13 +72,7 @@ def _log_event(level: str, event: str, ms: float, **facts: str | float) -> None:
 
 
 def run_hook(args: Sequence[str], store: str | None = None, user: str | None = None) -> None:
-    """Answer an agent's hook and end the process, always with exit code 0.
-
-    Args:
-        args: The agent and the event.
-        store: As given on the command line.
-        user: As given on the command line.
-    """
+    """Answer an agent's hook and end the process, always with exit code 0; ``args`` are the agent and the event."""
     guard = Deadline(time.monotonic())
     try:
         _answer_hook(args, guard, store, user)
@@ -131,10 +123,10 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
 
 
 def _read_input(descriptor: int) -> dict[str, object]:
-    """Return what the agent says.
+    """Return the agent's JSON object.
 
     Raises:
-        ValueError: It is nothing, no object, or too long.
+        ValueError: It is none, or too long.
     """
     parts, size = [], 0
     while part := os.read(descriptor, 1_048_576):
@@ -154,7 +146,7 @@ def _read_input(descriptor: int) -> dict[str, object]:
 
 
 def run_jobs(store: str | None = None, user: str | None = None) -> None:
-    """Do what hooks have left to be done, and end; the process is nobody's and gives way to everybody."""
+    """Run the jobs that hooks queued, in the background at low priority."""
     from scrubjay.api.jobs import JobQueue
     from scrubjay.config.loader import load_settings
     from scrubjay.config.paths import data_folder, environment, settings_fingerprint
@@ -181,7 +173,6 @@ LEADING_OPTIONS = ("--store", "--user")
 
 
 def main() -> None:
-    """Run what the process was called with, and exit with its code."""
     raise_gc_threshold()
     words = sys.argv[1:]
     given = dict.fromkeys(LEADING_OPTIONS, "")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
 
 import click
 
-from scrubjay.api import serializers
 from scrubjay.cli.main import Call, Command, Group
 from scrubjay.cli.output import (
     BOLD,
@@ -17,11 +15,9 @@ from scrubjay.cli.output import (
     format_count,
     indent,
     paint,
-    supports_colour,
     table,
     write,
     write_error,
-    write_json,
 )
 from scrubjay.errors import InputError
 from scrubjay.models.views import CategorySummary, DictionaryReport, EntityPage, EntitySummary
@@ -36,18 +32,15 @@ MAX_REJECTED = 20
 @click.group(
     "concepts",
     cls=Group,
-    invoke_without_command=True,
+    default="list",
     otherwise="show",
     subcommand_metavar="[COMMAND | NAME]",
 )
-@click.pass_context
-def concepts(ctx: click.Context) -> None:
+def concepts() -> None:
     """List the concepts that memories mention, show one, or edit the dictionary.
 
     Lists without a command; `scrubjay concepts NAME` shows one. NAME is a name, an alias or an id.
     """
-    if ctx.invoked_subcommand is None:
-        print_concepts(ctx.obj, "", DEFAULT_LIMIT)
 
 
 @concepts.command("list", cls=Command)
@@ -63,7 +56,25 @@ def concepts(ctx: click.Context) -> None:
 )
 def list_concepts(call: Call, query: str, limit: int) -> None:
     """List concepts, most mentioned first; with PART only those with it in a name."""
-    print_concepts(call, query, limit)
+    with call.open(cold=True) as memory:
+        found = memory.concepts.list(query=query)
+        empty = not found and not memory.status().memories
+    shown = found[:limit]
+    if call.print_json({"concepts": shown, "total": len(found)}):
+        return
+    rows = [
+        (each.name, format_count(each.memories, "memory"), each.kind, each.id, ", ".join(each.aliases))
+        for each in shown
+    ]
+    for text in table(rows) if rows else []:
+        write(text)
+    if len(found) > limit:
+        write_error(f"{limit:,} of {len(found):,} concepts; use -n {len(found)} to show all.")
+    if empty:
+        write("The store is empty.\nhint: scrubjay sync DIR")
+    elif not found:
+        write(f"No concept has {single_line(query)!r} in a name." if query else "There are no concepts yet.")
+        write_error("hint: scrubjay concepts add NAME")
 
 
 @concepts.command("show", cls=Command)
@@ -72,9 +83,7 @@ def show_concept(call: Call, name: str) -> None:
     """Show a concept with its relations and some memories that mention it."""
     with call.open(cold=True) as memory:
         page = memory.concepts.show(name)
-    if call.json:
-        write_json(serializers.to_plain(page))
-    else:
+    if not call.print_json(page):
         print_concept(page)
 
 
@@ -103,9 +112,7 @@ def add_concept(
             done = memory.concepts.add_file(file, visibility=visibility, group=group)
         else:
             done = memory.concepts.add(name or "", aliases, visibility=visibility, group=group)
-    if call.json:
-        write_json(serializers.to_plain(done))
-    else:
+    if not call.print_json(done):
         print_added(done)
 
 
@@ -140,43 +147,15 @@ def remove_concept(call: Call, name: str) -> None:
 
 
 def _print_change(call: Call, concept: EntitySummary, sentence: str) -> None:
-    if call.json:
-        write_json(serializers.to_plain(concept))
-    else:
+    if not call.print_json(concept):
         write(single_line(sentence))
 
 
-def print_concepts(call: Call, query: str, limit: int) -> None:
-    """Print concepts, a line each."""
-    with call.open(cold=True) as memory:
-        found = memory.concepts.list(query=query)
-        empty = not found and not memory.status().memories
-    shown = found[:limit]
-    if call.json:
-        write_json({"concepts": serializers.to_plain(shown), "total": len(found)})
-        return
-    rows = [
-        (each.name, format_count(each.memories, "memory"), each.kind, each.id, ", ".join(each.aliases))
-        for each in shown
-    ]
-    for text in table(rows) if rows else []:
-        write(text)
-    if len(found) > limit:
-        write_error(f"{limit:,} of {len(found):,} concepts; use -n {len(found)} to show all.")
-    if empty:
-        write("The store is empty.\nhint: scrubjay sync DIR")
-    elif not found:
-        write(f"No concept has {single_line(query)!r} in a name." if query else "There are no concepts yet.")
-        write_error("hint: scrubjay concepts add NAME")
-
-
 def print_concept(page: EntityPage) -> None:
-    """Print a concept, its relations, its memories."""
-    on = supports_colour(sys.stdout)
     known = page.concept
-    write(paint(single_line(known.name), BOLD, on=on))
+    write(paint(single_line(known.name), BOLD))
     marks = [known.kind, format_count(known.memories, "memory"), known.id]
-    write(paint(single_line(" · ".join(marks)), DIM, on=on))
+    write(paint(single_line(" · ".join(marks)), DIM))
     if known.aliases:
         write(single_line(f"also {', '.join(known.aliases)}"))
     if page.related:
@@ -193,14 +172,11 @@ def print_concept(page: EntityPage) -> None:
         write(f"  {single_line(place.phrase)}")
         write(
             "    "
-            + paint(
-                single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM, on=on
-            )
+            + paint(single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM)
         )
 
 
 def print_added(done: DictionaryReport) -> None:
-    """Print what adding did, and what was not taken."""
     write(
         f"{format_count(done.added, 'concept')} added, {done.changed:,} changed, "
         f"{format_count(done.linked, 'memory')} linked."
@@ -220,15 +196,12 @@ MAX_PHRASE = 80
 """Characters of what a category holds, in a tree."""
 
 
-@click.group("categories", cls=Group, invoke_without_command=True)
-@click.pass_context
-def categories(ctx: click.Context) -> None:
+@click.group("categories", cls=Group, default="list")
+def categories() -> None:
     """List the topics and folders that memories belong to, or show one.
 
     Lists all without a command. A category is given by name, path of names or id.
     """
-    if ctx.invoked_subcommand is None:
-        print_categories(ctx.obj, None, None)
 
 
 @categories.command("list", cls=Command)
@@ -239,7 +212,17 @@ def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) ->
     """List the categories as a tree, the largest first."""
     if topics and paths:
         raise InputError("--topics and --paths exclude each other.", hint="omit both to list all")
-    print_categories(call, "topic" if topics else "path" if paths else None, depth)
+    kind = "topic" if topics else "path" if paths else None
+    with call.open(cold=True) as memory:
+        found = memory.categories.list(kind=kind, depth=depth)
+        empty = not found and not memory.status().memories
+    if call.print_json({"categories": found}):
+        return
+    print_tree(found, 0)
+    if empty:
+        write("The store is empty.\nhint: scrubjay sync DIR")
+    elif not found:
+        write("There are no categories yet; they appear once there are more memories.")
 
 
 @categories.command("show", cls=Command)
@@ -248,17 +231,11 @@ def show_category(call: Call, name: str) -> None:
     """Show a category, its subcategories and some of its memories."""
     with call.open(cold=True) as memory:
         page = memory.categories.show(name)
-    if call.json:
-        write_json(serializers.to_plain(page))
+    if call.print_json(page):
         return
-    on = supports_colour(sys.stdout)
     shelf = page.category
-    write(paint(single_line(shelf.name), BOLD, on=on))
-    write(
-        paint(
-            single_line(f"{shelf.kind} · {format_count(shelf.memories, 'memory')} · {shelf.id}"), DIM, on=on
-        )
-    )
+    write(paint(single_line(shelf.name), BOLD))
+    write(paint(single_line(f"{shelf.kind} · {format_count(shelf.memories, 'memory')} · {shelf.id}"), DIM))
     if shelf.overview or shelf.abstract:
         write(indent(strip_control(shelf.overview or shelf.abstract).strip()))
     if page.below:
@@ -270,33 +247,12 @@ def show_category(call: Call, name: str) -> None:
         write(f"  {single_line(place.phrase)}")
         write(
             "    "
-            + paint(
-                single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM, on=on
-            )
+            + paint(single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM)
         )
-
-
-def print_categories(call: Call, kind: str | None, depth: int | None) -> None:
-    """Print the categories, each moved in by its depth."""
-    with call.open(cold=True) as memory:
-        found = memory.categories.list(kind=kind, depth=depth)
-        empty = not found and not memory.status().memories
-    if call.json:
-        write_json({"categories": serializers.to_plain(found)})
-        return
-    print_tree(found, 0)
-    if empty:
-        write("The store is empty.\nhint: scrubjay sync DIR")
-    elif not found:
-        write("There are no categories yet; they appear once there are more memories.")
 
 
 def print_tree(shelves: Sequence[CategorySummary], top: int) -> None:
-    """Print categories as a tree whose uppermost ones have this depth."""
-    on = supports_colour(sys.stdout)
     for shelf in shelves:
         about = single_line(shelf.abstract).removeprefix(f"{single_line(shelf.name)}: ")
-        size = paint(
-            f"({shelf.memories:,})  {shorten(about, MAX_PHRASE, placeholder='…')}".rstrip(), DIM, on=on
-        )
+        size = paint(f"({shelf.memories:,})  {shorten(about, MAX_PHRASE, placeholder='…')}".rstrip(), DIM)
         write(f"{'  ' * (shelf.depth - top)}{single_line(shelf.name)} {size}")

@@ -1,7 +1,7 @@
 """Command line: the table of commands, their common options, exit codes and error output.
 
-The common options may precede or follow the command's name; after it they win. A group imports the module of a command
-only when it runs, so that `scrubjay search` loads nothing else.
+The common options may precede or follow the command's name; after it they win. A command's module is imported when it
+runs.
 
 Exit codes: 0 success (also when nothing was found), 1 `doctor` found a problem, 2 usage or settings error, 3 unreadable
 source, 4 store unavailable, 5 model failure, 130 interrupted, 141 broken pipe.
@@ -46,12 +46,9 @@ class Call:
         store, user, json = (params.pop(name, None) for name in COMMON_OPTIONS)
         return Call(store or self.store, user or self.user, json or self.json)
 
-    def settings(self) -> Settings:
-        """Return the settings, with the flags on top; a command loads them once."""
-        return self._settings
-
     @cached_property
-    def _settings(self) -> Settings:
+    def settings(self) -> Settings:
+        """The settings, with the flags on top."""
         from scrubjay.cli.output import write_error
         from scrubjay.config.loader import load_settings
 
@@ -62,33 +59,33 @@ class Call:
             write_error(str(one.message))
         return found
 
+    def print_json(self, value: object) -> bool:
+        """Print a value as JSON if ``--json`` was given, and return whether it was."""
+        if self.json:
+            from scrubjay.api.serializers import to_plain
+            from scrubjay.cli.output import write_json
+
+            write_json(to_plain(value))
+        return self.json
+
     def open(self, *, cold: bool = False, new: bool = False) -> Memory:
         """Open the store.
 
         Args:
             cold: Load only the base model, for a command that answers once and ends.
-            new: Whether the command may create the store that ``--store`` names; others refuse a missing file, which
-                is most often a typing error.
-
-        Raises:
-            NotFoundError: There is no such store.
+            new: Whether the command may create the store that ``--store`` names; others refuse a missing file.
         """
         from scrubjay.cli.output import write_error
         from scrubjay.config.paths import data_folder, environment
         from scrubjay.memory import Memory
 
-        settings = self.settings()
         if not new:
             self.must_exist()
+        settings = self.settings
         log = settings.log.open(data_folder(environment()))
         return Memory.open(settings=settings, cold=cold, announce=write_error, log=log)
 
     def must_exist(self) -> None:
-        """Refuse a ``--store`` whose file does not exist.
-
-        Raises:
-            NotFoundError: There is no such store.
-        """
         from scrubjay.errors import NotFoundError
         from scrubjay.storage.urls import store_file
 
@@ -118,7 +115,6 @@ class Command(click.Command):
         self.params += _common_options()
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the command's function."""
         call = (ctx.obj or Call()).over(ctx.params)
         assert self.callback is not None
         return ctx.invoke(self.callback, call, **ctx.params)
@@ -132,6 +128,7 @@ class Group(click.Group):
         sections: Help headings to command names; one heading by default.
         aliases: Alternative names of commands.
         otherwise: Command that runs if the first word is no command; None to refuse such words.
+        default: Command that runs if none is given.
     """
 
     def __init__(
@@ -141,21 +138,22 @@ class Group(click.Group):
         sections: Mapping[str, Sequence[str]] | None = None,
         aliases: Mapping[str, str] | None = None,
         otherwise: str | None = None,
+        default: str | None = None,
         **kwargs: Any,
     ) -> None:
+        kwargs["invoke_without_command"] = default is not None
         super().__init__(*args, **kwargs)
         self.lazy = dict(lazy or {})
         self.sections = dict(sections or {})
         self.aliases = dict(aliases or {})
         self.otherwise = otherwise
+        self.default = default
         self.params += _common_options()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
         return [*self.lazy, *self.commands]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings, each with its uncut summary."""
         for heading, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(name, each.get_short_help_str(MAX_SUMMARY)) for name, each in found if each is not None]
@@ -164,7 +162,6 @@ class Group(click.Group):
                     formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, importing its module."""
         cmd_name = self.aliases.get(cmd_name, cmd_name)
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
@@ -175,7 +172,6 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of the first argument, or suggest a similar one."""
         name = args[0]
         if name in self.aliases:
             return super().resolve_command(ctx, [self.aliases[name], *args[1:]])
@@ -187,9 +183,13 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Keep the common options that precede the command's name."""
         ctx.obj = (ctx.obj or Call()).over(ctx.params)
-        return super().invoke(ctx)
+        found = super().invoke(ctx)
+        if self.default is None or ctx.invoked_subcommand is not None:
+            return found
+        command = self.commands[self.default]
+        with command.make_context(self.default, [], parent=ctx) as inner:
+            return command.invoke(inner)
 
 
 def command(name: str, **rules: Any) -> Callable[[Callable[..., Any]], click.Command]:
@@ -280,7 +280,6 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command that the process was called with, and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
         # Characters that the terminal cannot show are escaped.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
@@ -290,46 +289,40 @@ def main() -> None:
 def run(args: Sequence[str]) -> int:
     """Run a command line and return its exit code; expected errors are printed."""
     try:
-        return _invoke(args)
-    except ScrubjayError as error:
-        _print_error(error, args)
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        print(file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The rest of the buffer would fail again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-
-
-def _invoke(args: Sequence[str]) -> int:
-    try:
         code = cli.main(list(args), prog_name="scrubjay", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
-    except SystemExit as ended:  # click exits so after completion (0) and a broken pipe (1)
-        return BROKEN_PIPE if ended.code else 0
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "scrubjay"
-        raise InputError(error.format_message(), hint=f"{where} --help") from error
+        return _print_error(InputError(error.format_message(), hint=f"{where} --help"), args)
     except click.ClickException as error:
-        raise InputError(error.format_message()) from error
+        return _print_error(InputError(error.format_message()), args)
+    except ScrubjayError as error:
+        return _print_error(error, args)
+    except (KeyboardInterrupt, click.Abort):
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except SystemExit as ended:  # click exits so after completion (0) and a broken pipe (1)
+        return BROKEN_PIPE if ended.code else 0
+    except BrokenPipeError:
+        # The rest of the buffer would fail again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     return code if isinstance(code, int) else 0
 
 
-def _print_error(error: ScrubjayError, args: Sequence[str]) -> None:
+def _print_error(error: ScrubjayError, args: Sequence[str]) -> int:
     from scrubjay.api import serializers
-    from scrubjay.cli.output import RED, indent, paint, supports_colour, write_error, write_json
+    from scrubjay.cli.output import RED, indent, paint, write_error, write_json
     from scrubjay.text.display import strip_control
 
     # A command line that cannot be parsed has no options, so look at its words.
     options = args[: args.index("--")] if "--" in args else args
     if "--json" in options:
         write_json(serializers.error_fields(error))
-        return
-    on = supports_colour(sys.stderr)
-    for name, text in ((paint("error:", RED, on=on), str(error)), ("hint:", error.hint)):
+        return error.exit_code
+    for name, text in ((paint("error:", RED), str(error)), ("hint:", error.hint)):
         if text:
             write_error(f"{name} {indent(strip_control(text)).strip()}")
+    return error.exit_code

@@ -17,7 +17,6 @@ from scrubjay.cli.output import (
     format_count,
     indent,
     paint,
-    supports_colour,
     write,
     write_error,
     write_json,
@@ -72,8 +71,7 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     visibility = "public" if public else "group" if fields.get("group") else "user"
     with call.open(new=True) as memory:
         done = memory.add(content, visibility=visibility, pinned=pin, **given)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(f"{done.id} {'already exists' if done.existed else 'added'}.")
     for what, ids in (("supersedes", done.supersedes), ("contradicts", done.contradicts)):
@@ -90,12 +88,6 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
 
 
 def read_text(text: tuple[str, ...], file: Path | None) -> str:
-    """Return the text to add.
-
-    Raises:
-        InputError: There is none, or more than one.
-        SourceError: The file cannot be read as text.
-    """
     if file is not None:
         if text:
             raise InputError("Give a text or --file, not both.")
@@ -171,9 +163,6 @@ def parse_lines(text: str) -> tuple[int, int]:
 
     >>> parse_lines("3-9"), parse_lines("4")
     ((3, 9), (4, 4))
-
-    Raises:
-        InputError: The text names no lines.
     """
     first, mark, last = text.partition("-")
     if not first.isdecimal() or (mark and not last.isdecimal()):
@@ -182,8 +171,6 @@ def parse_lines(text: str) -> tuple[int, int]:
 
 
 def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ...]]) -> None:
-    """Print memories, each under its citation, date and id, and over what it is joined with."""
-    on = supports_colour(sys.stdout)
     for number, kept in enumerate(found.records):
         shaped = serializers.record_fields(kept, found.paths.get(kept.id))
         marks = [kept.tier, *([shaped["date"]] if shaped["date"] else []), *(f"#{tag}" for tag in kept.tags)]
@@ -191,9 +178,9 @@ def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ..
         marks += [kept.status] if kept.status != "active" else []
         # The id first: a title alone on its line could look like an error or a hint of ours.
         titled = f"{kept.id}  {single_line(kept.title)}".rstrip()
-        write(("\n" if number else "") + paint(titled, BOLD, on=on))
+        write(("\n" if number else "") + paint(titled, BOLD))
         write(single_line(shaped["citation"]))
-        write(paint(single_line(" · ".join(marks)), DIM, on=on))
+        write(paint(single_line(" · ".join(marks)), DIM))
         write(indent(strip_control(kept.content).strip("\n")))
         for one, rule in zip(found.evidence.get(kept.id, ()), found.rules.get(kept.id, ()), strict=True):
             by = f" ({rule})" if rule else ""
@@ -233,8 +220,7 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(f"{format_count(len(done.ids), 'memory')} forgotten.")
     if done.derived:
@@ -248,7 +234,6 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
 
 
 def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:
-    """Return the memories that the ids name, to show before asking."""
     found: list[Record] = []
     for start in range(0, len(ids), SHOWN_BEFORE_FORGET):
         found += memory.get(ids[start : start + SHOWN_BEFORE_FORGET], limit=MAX_CHARACTERS).records
@@ -256,12 +241,6 @@ def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:
 
 
 def confirm_forget(number: int) -> None:
-    """Ask, or raise.
-
-    Raises:
-        InputError: There is no terminal to ask on.
-        Abort: The answer was no.
-    """
     if not sys.stdin.isatty():
         raise InputError(
             "Confirmation needed but stdin is not a terminal. Nothing was forgotten.", hint="add --yes"
@@ -331,8 +310,7 @@ def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: s
     missing = f"Not found, not yours, or ambiguous: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids and not done.unchanged:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(f"{format_count(len(done.ids), 'memory')} {word}.")
     if done.unchanged:

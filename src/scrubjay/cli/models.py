@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from scrubjay.api import serializers
 from scrubjay.cli.main import Call, Command, Group, command
 from scrubjay.cli.output import format_count, format_duration, table, write, write_json
 from scrubjay.cli.progress import show_progress
@@ -13,21 +12,23 @@ from scrubjay.models.reports import ModelStatus
 from scrubjay.text.display import single_line
 
 
-@click.group("models", cls=Group, invoke_without_command=True)
-@click.pass_context
-def models(ctx: click.Context) -> None:
+@click.group("models", cls=Group, default="list")
+def models() -> None:
     """List, add, use or drop embedding models.
 
     Without a command it lists.
     """
-    if ctx.invoked_subcommand is None:
-        print_models(ctx.obj)
 
 
 @models.command("list", cls=Command)
 def list_models(call: Call) -> None:
     """List the models and how many memories each covers."""
-    print_models(call)
+    with call.open() as memory:
+        found = memory.models()
+    if call.print_json({"models": found}):
+        return
+    for text in model_lines(found):
+        write(text)
 
 
 @models.command("add", cls=Command)
@@ -73,26 +74,11 @@ def drop_model(call: Call, name: str) -> None:
 
 
 def print_model_change(call: Call, done: ModelStatus, text: str) -> None:
-    """Print what became of a model."""
-    if call.json:
-        write_json(serializers.to_plain(done))
-    else:
-        write(text)
-
-
-def print_models(call: Call) -> None:
-    """Print the models."""
-    with call.open() as memory:
-        found = memory.models()
-    if call.json:
-        write_json({"models": serializers.to_plain(found)})
-        return
-    for text in model_lines(found):
+    if not call.print_json(done):
         write(text)
 
 
 def model_lines(found: list[ModelStatus]) -> list[str]:
-    """Return one line a model."""
     if not found:
         return []
     return table(
@@ -122,8 +108,7 @@ def embed(call: Call, seconds: float | None) -> None:
     """
     with call.open() as memory, show_progress(quiet=call.json) as (report, pace):
         done = memory.embed(seconds=seconds, progress=report)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(
         f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, "
@@ -148,9 +133,7 @@ def rebuild(call: Call, large: bool | None) -> None:
         return
     with call.open() as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.rebuild(progress=report)
-    if call.json:
-        write_json(serializers.to_plain(done))
-    else:
+    if not call.print_json(done):
         print_summary(done)
 
 
@@ -164,8 +147,7 @@ def _change_large_index(call: Call, *, make: bool) -> None:
         return
     with call.open() as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.build_index(progress=report)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(f"word index: {format_count(done.words, 'memory')}, {format_duration(done.seconds)}")
     write(f"vector index: {', '.join(done.models)}" if done.models else f"vector index: none; {done.without}")

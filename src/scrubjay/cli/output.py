@@ -1,7 +1,6 @@
 """Terminal output: safe text, colours, tables and one-line JSON.
 
-A memory's words are data, and go through `text.display` wherever they are shown; besides, whatever is printed keeps no
-control but our own colours. A pipe gets the text that a terminal does.
+Control characters are escaped or removed, except our own colours.
 """
 
 from __future__ import annotations
@@ -24,12 +23,10 @@ _COLOUR = re.compile(r"(\x1b\[(?:0|1|2|32|33|1;33|1;31)m)")
 
 
 def write(text: str = "") -> None:
-    """Print to standard output."""
     print(_print(text, sys.stdout))
 
 
 def write_error(text: str) -> None:
-    """Print to standard error, where news that is no answer goes."""
     print(_print(text, sys.stderr), file=sys.stderr)
 
 
@@ -40,10 +37,7 @@ def _print(text: str, stream: TextIO) -> str:
 
 
 def write_json(payload: Any) -> None:
-    """Print a value as one line of JSON.
-
-    Letters of every script stay readable; whatever a terminal might obey is an escape.
-    """
+    """Print a value as one line of JSON; letters stay readable, control characters are escaped."""
     import json
 
     text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
@@ -51,18 +45,16 @@ def write_json(payload: Any) -> None:
 
 
 def supports_colour(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that may be sent colours."""
     return stream.isatty() and not plain_output()
 
 
-def paint(text: str, style: str, *, on: bool) -> str:
-    """Return a text in a style (one of the constants above), or as it is."""
-    return f"\x1b[{style}m{text}\x1b[0m" if on and text else text
+def paint(text: str, style: str) -> str:
+    """Return a text in a style (one of the constants above); `write` removes it if the stream has no colours."""
+    return f"\x1b[{style}m{text}\x1b[0m" if text and style else text
 
 
-def highlight_matches(text: str, query: str, *, on: bool) -> str:
-    """Return a cleaned text with the words that match a query in colour."""
-    if not on:
+def highlight_matches(text: str, query: str) -> str:
+    if not supports_colour(sys.stdout):
         return text
     from scrubjay.text.tokenizer import find_terms, query_groups
 
@@ -73,18 +65,17 @@ def highlight_matches(text: str, query: str, *, on: bool) -> str:
     parts, last = [], 0
     for start, end, _ in find_terms(text, wanted):
         if start >= last:
-            parts += [text[last:start], paint(text[start:end], MATCH, on=True)]
+            parts += [text[last:start], paint(text[start:end], MATCH)]
             last = end
     return "".join([*parts, text[last:]])
 
 
 def indent(text: str, by: str = "   ") -> str:
-    """Return a text with every line moved in."""
     return "\n".join(f"{by}{each}".rstrip() for each in text.split("\n"))
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines whose columns stand under one another; cells are cleaned.
+    """Return rows as lines with aligned columns; cells are cleaned.
 
     >>> table([("a", "long", "x"), ("bbb", "s", "y")])
     ['a    long  x', 'bbb  s     y']
@@ -96,7 +87,7 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return seconds in a readable unit.
 
     >>> format_duration(0.234), format_duration(42), format_duration(200), format_duration(7300)
     ('0.23 s', '42 s', '3 min', '2.0 h')
@@ -119,11 +110,11 @@ def format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}"
 
 
-def result_header(number: int, result: Result, marks: Sequence[str], *, on: bool) -> list[str]:
-    """Return the lines above a snippet: what it is called, where it stands, what is known of it; its id once."""
+def result_header(number: int, result: Result, marks: Sequence[str]) -> list[str]:
+    """Return the lines above a snippet: title, citation, marks and id."""
     titled = [result.id] if result.title else []
     return [
-        f"{number}. {paint(single_line(result.title) or result.id, BOLD, on=on)}",
+        f"{number}. {paint(single_line(result.title) or result.id, BOLD)}",
         *([indent(single_line(result.citation))] if result.citation != result.id else []),
-        indent(paint(single_line(" · ".join([*marks, *titled])), DIM, on=on)),
+        indent(paint(single_line(" · ".join([*marks, *titled])), DIM)),
     ]

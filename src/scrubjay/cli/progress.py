@@ -1,7 +1,4 @@
-"""Progress of long calls: a bar on a terminal, a few plain lines elsewhere.
-
-It also keeps the pace of embedding, from which the time still needed is told.
-"""
+"""Progress of long calls: a bar on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -40,21 +37,20 @@ STAGES = {
 
 @dataclass(slots=True)
 class EmbeddingPace:
-    """How fast passages are embedded, and how far the call is, seen from the reports."""
+    """The speed of embedding, and the last report of the call."""
 
     report: Progress | None = None
     first: tuple[float, int] | None = None
     last: tuple[float, int] = (0.0, 0)
 
     def saw(self, done: int, at: float) -> None:
-        """Note how many were done at a moment, in seconds."""
         if self.first is None:
             self.first = (at, done)
         self.last = (at, done)
 
     @property
     def rate(self) -> float:
-        """Passages a second; 0 where nothing was embedded.
+        """Passages a second; 0 if nothing was embedded.
 
         >>> pace = EmbeddingPace(); pace.saw(0, 1.0); pace.saw(30, 3.0); pace.rate
         15.0
@@ -66,7 +62,7 @@ class EmbeddingPace:
 
 @dataclass(slots=True)
 class _PlainLines:
-    """Plain lines on standard error: the end of each stage, and one now and then before it."""
+    """Plain lines on standard error: one at the end of each stage, and one now and then before it."""
 
     told: dict[str, float] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
@@ -89,11 +85,7 @@ class _PlainLines:
 
 @contextmanager
 def show_progress(*, quiet: bool = False) -> Iterator[tuple[Callable[[Progress], None], EmbeddingPace]]:
-    """Yield what a long call reports to, and the pace that it sees.
-
-    Args:
-        quiet: Show nothing; the pace is still kept.
-    """
+    """Yield the progress callback of a long call, and the pace it sees; ``quiet`` shows nothing."""
     pace = EmbeddingPace()
 
     def noting(show: Callable[[Progress], None]) -> Callable[[Progress], None]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from scrubjay.api import serializers
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import (
     DIM,
@@ -19,14 +18,13 @@ from scrubjay.cli.output import (
     indent,
     paint,
     result_header,
-    supports_colour,
     write,
     write_error,
     write_json,
 )
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import FUSIONS, RERANKER_KINDS, RecallSettings, setting_rules
-from scrubjay.daemon.client import ask_daemon, socket_path
+from scrubjay.daemon.client import socket_path
 from scrubjay.errors import InputError
 from scrubjay.models.records import STATUSES, TIERS, UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
@@ -42,11 +40,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def filter_options(usual: str) -> Callable[[F], F]:
-    """Return a decorator that gives a command the filters, in the order in which its help shows them.
-
-    Args:
-        usual: The statuses that are taken where none is named, for the help.
-    """
+    """Give a command the filters; ``usual`` are the default statuses, for the help."""
     options = (
         click.option(
             "--tier",
@@ -100,7 +94,6 @@ def filter_options(usual: str) -> Callable[[F], F]:
 
 
 def time_options(function: F) -> F:
-    """Give a command the options that say when is now, and of which time is asked."""
     for option in (
         click.option(
             "--tz", metavar="ZONE", help="Time zone of dates, such as Europe/Berlin.  [default: recall.tz]"
@@ -119,13 +112,11 @@ def time_options(function: F) -> F:
 
 
 def validity_labels(result: Result) -> list[str]:
-    """Return from when and before when a result is true, where that is known."""
     marks = [f"true from {result.valid_from[:10]}"] if result.valid_from is not None else []
     return marks + ([f"true before {result.valid_until[:10]}"] if result.valid_until is not None else [])
 
 
 def as_of_notes(moment: str | None) -> list[str]:
-    """Return what is said of an answer as of another time."""
     return [f"as of {moment}: what was true then, not what was stored then"] if moment is not None else []
 
 
@@ -134,12 +125,18 @@ DAEMON_SECONDS: Final = 5.0
 
 
 def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answer | None:
-    """Return the answer of a resident; what is relative to the current folder is made absolute first."""
+    """Return the daemon's answer, None if there is no daemon; relative paths are made absolute first."""
     around = environment(call.store, call.user)
+    folder = runtime_folder(around)
+    if not os.path.isdir(folder):
+        return None
     mark = settings_fingerprint(around)
-    path = socket_path(runtime_folder(around), mark)
+    path = socket_path(folder, mark)
     if path is None or not os.path.exists(path):
         return None
+    from scrubjay.api.serializers import parse_answer
+    from scrubjay.daemon.client import ask_daemon
+
     given = {"query": query, **options}
     for name in ("projects", "sources"):
         if name in given:
@@ -147,11 +144,10 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
     if "here" in given:
         given["here"] = _absolute_path(given["here"])
     told = ask_daemon(path, mark, "search", given, DAEMON_SECONDS)
-    return serializers.parse_answer(told) if told is not None else None
+    return parse_answer(told) if told is not None else None
 
 
 def _absolute_path(name: str) -> str:
-    """A path as it is meant here; what is no path, such as a project's name or an id, as it is."""
     written = name.startswith((".", "~")) or os.path.exists(name)
     return os.path.abspath(os.path.expanduser(name)) if written else name
 
@@ -160,7 +156,6 @@ PRESETS = ("kit", "openclaw", "router")
 """Names of `search.plan.PRESETS`, which a cold search answered by the daemon does not import."""
 WEAK_RELEVANCE = 0.1
 """Relevance below which a match is counted, not shown: at most one in ten of such answers."""
-SETTINGS_KEYS = setting_rules(RecallSettings)
 
 
 @command("search")
@@ -242,10 +237,9 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     given = {name: value for name, value in options.items() if value not in (None, (), "")}
     if "history" in given:
         given["history"] = read_history(given["history"])
-    if "weights" in given:
-        given["weights"] = parse_weights(given["weights"])
-    if "min_relevance" in given:
-        given["min_relevance"] = parse_relevance(given["min_relevance"])
+    for name in ("weights", "min_relevance"):
+        if name in given:
+            given[name] = _parse_setting(name, given[name])
     found = search_in_daemon(call, text, given)
     where = ""
     if found is None or not (found.results or found.silence):
@@ -255,25 +249,26 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
             where = memory.status().store if empty else ""
     hint = "scrubjay sync DIR" if where else ""
     if call.json:
-        payload = serializers.answer_fields(found, explain=explain)
+        from scrubjay.api.serializers import answer_fields
+
+        payload = answer_fields(found, explain=explain)
         write_json(payload | {"hint": f"{where} is empty: {hint}"} if hint else payload)
         return
     if hint:
         write(f"The store is empty: {strip_control(where)}.\nhint: {hint}")
         return
-    on = supports_colour(sys.stdout)
     whole = weak or explain or '"' in text or "min_relevance" in given
     numbered = list(enumerate(found.results, 1))
     shown = len(numbered) if whole else count_strong([one.relevance for one in found.results])
-    blocks = [format_result(number, result, text, on=on) for number, result in numbered[:shown]]
+    blocks = [format_result(number, result, text) for number, result in numbered[:shown]]
     if shown < len(numbered):
         blocks.append(weak_summary(numbered[shown:]))
     write("\n\n".join(blocks) if blocks else found.silence or f"Nothing found for: {single_line(text)}")
-    _print_footer(found, explain=explain, on=on)
+    _print_footer(found, explain=explain)
 
 
 def count_strong(relevances: Sequence[float | None]) -> int:
-    """Return how many results stand before the weak end of a list: what ranks above a likely result is shown with it.
+    """Return how many results precede the weak tail of a list; what ranks above a likely result is shown with it.
 
     >>> count_strong([0.01, 0.4, 0.05, None, 0.02, 0.0]), count_strong([0.01, 0.02])
     (4, 0)
@@ -284,31 +279,21 @@ def count_strong(relevances: Sequence[float | None]) -> int:
 
 
 def weak_summary(weak: Sequence[tuple[int, Result]]) -> str:
-    """Return the one line that stands for weak matches."""
     best = max((one for _, one in weak), key=lambda one: one.relevance or 0.0)
     where = best.id if best.path is None else f"{best.path}:{best.line_start}"
     noun = "weak match" if len(weak) == 1 else "weak matches"
     return f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {single_line(where)}; use --weak to show them"
 
 
-def parse_weights(text: str) -> dict[str, float]:
-    """Return the weights that a flag names.
-
-    Raises:
-        InputError: They cannot be read.
-    """
+def _parse_setting(name: str, text: str) -> Any:
+    """Return the value of a flag that takes what the setting of its name takes."""
     try:
-        return SETTINGS_KEYS["weights"].parse(text, Path())  # type: ignore[return-value]
+        return setting_rules(RecallSettings)[name].parse(text, Path())
     except ValueError as error:
-        raise InputError(f"--weights {text!r} is invalid; expected {error}.") from error
+        raise InputError(f"--{name.replace('_', '-')} {text!r} is invalid; expected {error}.") from error
 
 
 def read_history(name: str) -> list[str]:
-    """Return the lines of a file, or of standard input where it is called -.
-
-    Raises:
-        InputError: It cannot be read.
-    """
     if name == "-":
         return sys.stdin.read().splitlines()
     try:
@@ -317,20 +302,7 @@ def read_history(name: str) -> list[str]:
         raise InputError(f"--history {name!r} cannot be read: {error}. Nothing was searched.") from error
 
 
-def parse_relevance(text: str) -> float | str:
-    """Return the least relevance that a flag names.
-
-    Raises:
-        InputError: It is none.
-    """
-    try:
-        return SETTINGS_KEYS["min_relevance"].parse(text, Path())  # type: ignore[return-value]
-    except ValueError as error:
-        raise InputError(f"--min-relevance {text!r} is invalid; expected {error}.") from error
-
-
-def format_result(number: int, result: Result, query: str, *, on: bool) -> str:
-    """Return one result as lines of text."""
+def format_result(number: int, result: Result, query: str) -> str:
     marks = [result.tier, *([result.date] if result.date else []), f"score {result.score:.3f}"]
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
     marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
@@ -338,29 +310,28 @@ def format_result(number: int, result: Result, query: str, *, on: bool) -> str:
     marks += validity_labels(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [
-        *result_header(number, result, marks, on=on),
-        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query, on=on)),
+        *result_header(number, result, marks),
+        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query)),
     ]
     if result.evidence:
-        lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM, on=on)))
+        lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM)))
     for turn in result.turns:
         head = f"{turn.offset:+d} {turn.role or 'turn'}"
         head += f" · {turn.date}" if turn.date else ""
         head += f" · score {turn.score:.3f}" if turn.score is not None else ""
-        lines.append(indent(paint(single_line(f"{head} · {turn.id}"), DIM, on=on)))
-        lines.append(indent(indent(highlight_matches(strip_control(turn.snippet).strip("\n"), query, on=on))))
+        lines.append(indent(paint(single_line(f"{head} · {turn.id}"), DIM)))
+        lines.append(indent(indent(highlight_matches(strip_control(turn.snippet).strip("\n"), query))))
     if result.newer:
-        lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM, on=on)))
+        lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM)))
     if result.copies:
         which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
-        lines.append(indent(paint(f"{format_count(result.copies, 'duplicate')}{which}", DIM, on=on)))
+        lines.append(indent(paint(f"{format_count(result.copies, 'duplicate')}{which}", DIM)))
     if result.explanation is not None:
         lines += [indent(each) for each in format_explanation(result.explanation, result.score)]
     return "\n".join(lines)
 
 
 def format_explanation(why: Explanation, score: float) -> list[str]:
-    """Return the parts of a score, one a line: what was added, what it was multiplied by."""
     lines = []
     for part in why.contributions:
         sign = "-" if part.amount < 0 else "+"
@@ -378,13 +349,13 @@ def format_explanation(why: Explanation, score: float) -> list[str]:
     return lines
 
 
-def _print_footer(found: Answer, *, explain: bool, on: bool) -> None:
+def _print_footer(found: Answer, *, explain: bool) -> None:
     notes = [f"partial: {single_line(each)}" for each in found.partial]
     notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
     notes += as_of_notes(found.as_of)
     notes += [f"age-filtered: {found.hidden:,} (raise --limit to show them)"] if found.hidden else []
     notes.append(f"{format_count(len(found.results), 'result')} in {found.took_ms:.0f} ms")
-    write(paint("\n" + "\n".join(notes), DIM, on=on))
+    write(paint("\n" + "\n".join(notes), DIM))
 
 
 @command("thread")
@@ -423,24 +394,24 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     with call.open(cold=True) as memory:
         found = memory.thread(text, **given)
     if call.json:
-        write_json(serializers.thread_fields(found))
+        from scrubjay.api.serializers import thread_fields
+
+        write_json(thread_fields(found))
         return
-    on = supports_colour(sys.stdout)
     for number, knot in enumerate(found.knots, 1):
         if knot.gap:
-            write(paint(f"   … {single_line(knot.gap)}", DIM, on=on) + "\n")
-        write(format_entry(number, knot, text, explain=explain, on=on) + "\n")
+            write(paint(f"   … {single_line(knot.gap)}", DIM) + "\n")
+        write(format_entry(number, knot, text, explain=explain) + "\n")
     if not found.knots:
         write(f"{found.silence or f'Nothing found for: {single_line(text)}'}\n")
     notes = [f"partial: {single_line(each)}" for each in found.partial] + as_of_notes(found.as_of)
     notes.append(
         f"{format_count(len(found.knots), 'memory')}, {found.left_out:,} left out, in {found.took_ms:.0f} ms"
     )
-    write(paint("\n".join(notes), DIM, on=on))
+    write(paint("\n".join(notes), DIM))
 
 
-def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool, on: bool) -> str:
-    """Return one memory as lines of text."""
+def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool) -> str:
     result, reached = knot.result, knot.reached
     marks = [(knot.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
     marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
@@ -449,18 +420,17 @@ def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool, o
     marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []
     marks += [f"contradicts {', '.join(knot.contradicts)}"] if knot.contradicts else []
     lines = [
-        *result_header(number, result, marks, on=on),
-        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query, on=on)),
-        indent(paint(single_line(format_path(reached)), DIM, on=on)),
+        *result_header(number, result, marks),
+        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query)),
+        indent(paint(single_line(format_path(reached)), DIM)),
     ]
     if explain:
         parts = f"{reached.share:g} x propagated {reached.carried:.6f} + {reached.least:g} x own {reached.own:.6f}"
-        lines.append(indent(paint(f"score: {parts}", DIM, on=on)))
+        lines.append(indent(paint(f"score: {parts}", DIM)))
     return "\n".join(lines)
 
 
 def format_path(reached: ReachedMemory) -> str:
-    """Return how a memory was come to."""
     if not reached.path:
         return "found by the search"
     steps = " ".join([reached.seed, *(format_step(each) for each in reached.path)])
@@ -468,12 +438,6 @@ def format_path(reached: ReachedMemory) -> str:
 
 
 def format_step(taken: PathStep) -> str:
-    """Return one step.
-
-    >>> from scrubjay.models.results import PathStep
-    >>> format_step(PathStep("references", "to", "con_1", "Go")), format_step(PathStep("supersedes", "from", "obs_1"))
-    ('-references-> Go', '<-supersedes- obs_1')
-    """
     name = taken.name or taken.id
     return f"-{taken.kind}-> {name}" if taken.direction == "to" else f"<-{taken.kind}- {name}"
 
@@ -519,8 +483,7 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
     given = {name: value for name, value in options.items() if value not in (None, ())}
     with call.open(cold=True) as memory:
         found = memory.context(text, **given)
-    if call.json:
-        write_json(serializers.to_plain(found))
+    if call.print_json(found):
         return
     if found.text:
         write(strip_control(found.text))

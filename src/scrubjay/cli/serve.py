@@ -35,27 +35,24 @@ def run_http(
     settings: Settings,
     address: str,
     application: Callable[..., ASGIApp],
-    said: str,
+    ready_message: str,
     *,
     require_token: bool,
     open_: bool,
     readers: int = 0,
     root_path: str = "",
 ) -> None:
-    """Serve until interrupted; on an address of this machine alone a client may go without a token.
+    """Serve until interrupted; local clients may connect without a token.
 
     Args:
-        settings: Who owns the process, and where the store is.
+        settings: The owner of the process, and the store.
         address: ``HOST:PORT``.
-        application: Makes what answers, of a session, ``tokens`` and ``tokenless``.
-        said: What is told once it can be reached, with ``{url}`` in it.
-        require_token: Whether clients on this machine need a token, too.
-        open_: Whether they need none where they would, because of the path, the address, or tokens that exist.
-        readers: Processes that answer questions.
+        application: Makes the ASGI application from a session, ``tokens`` and ``tokenless``.
+        ready_message: Printed once it can be reached, with ``{url}`` in it.
+        require_token: Whether local clients need a token too.
+        open_: Whether local clients need none even with a root path, another address, or existing tokens.
+        readers: Reader processes.
         root_path: Path prefix under which a reverse proxy forwards requests.
-
-    Raises:
-        InputError: A token is required and is not; or as `serve`.
     """
     from functools import partial
 
@@ -86,7 +83,7 @@ def run_http(
             if open_:
                 write_error(f"warning: {OPEN_SERVER_WARNING.format(url=url, user=settings.user)}.")
                 stack.enter_context(register_open_server(data_dir(), url))
-            write_error(said.format(url=url) + "; press Ctrl-C to stop.")
+            write_error(ready_message.format(url=url) + "; press Ctrl-C to stop.")
 
         run_server(
             settings,
@@ -100,7 +97,6 @@ def run_http(
 
 
 def _why_token_needed(where: Address, tokens: TokenStore, root_path: str) -> str:
-    """Return why a client of this machine needs a token; empty where it needs none."""
     if not where.loopback:
         return f"{where.host} is not a loopback address"
     if root_path:
@@ -167,7 +163,7 @@ def serve(
             f"The address is given twice: as {address} and by --host or --port. Nothing was started.",
             hint="give HOST:PORT, or --host and --port",
         )
-    settings = call.settings()
+    settings = call.settings
     if settings.store.startswith("memory:"):  # nobody else can read it
         readers = 0
     run_http(
@@ -214,12 +210,12 @@ def mcp(call: Call, http: str | None, require_token: bool, open_: bool) -> None:
             raise InputError(f"{option} needs --http: over standard input the client is you.")
         from scrubjay.server.mcp.stdio import serve_stdio
 
-        serve_stdio(call.settings(), environment(call.store, call.user))
+        serve_stdio(call.settings, environment(call.store, call.user))
         return
     from scrubjay.server.mcp.http import MCP_PATH, create_mcp_app
 
     run_http(
-        call.settings(),
+        call.settings,
         http,
         create_mcp_app,
         f"MCP at {{url}}{MCP_PATH}",
@@ -252,7 +248,7 @@ def proxy(
     """
     from scrubjay.server.proxy.app import create_proxy_app
 
-    settings = call.settings()
+    settings = call.settings
     found = settings.proxy
     found = replace(found, openai=openai or found.openai, anthropic=anthropic or found.anthropic)
     run_http(
@@ -307,7 +303,7 @@ def create_token(
 
     It stands for --user, by default you, and only for the groups given here.
     """
-    settings = call.settings()
+    settings = call.settings
     lasts = None if expires == "never" else parse_duration(expires) // SECOND
     who = Principal(
         tenant or settings.tenant,
@@ -338,8 +334,7 @@ def create_token(
 def list_tokens(call: Call) -> None:
     """List tokens; their secrets are not stored."""
     found = TokenStore(tokens_path()).all()
-    if call.json:
-        write_json({"tokens": [_token_fields(each) for each in found]})
+    if call.print_json({"tokens": [_token_fields(each) for each in found]}):
         return
     if not found:
         write_error("There are no tokens.")
@@ -358,9 +353,7 @@ def list_tokens(call: Call) -> None:
 def revoke_token(call: Call, name: str) -> None:
     """Revoke a token at once, in running servers too."""
     gone = TokenStore(tokens_path()).revoke(name)
-    if call.json:
-        write_json(_token_fields(gone))
-    else:
+    if not call.print_json(_token_fields(gone)):
         write(f"Revoked {strip_control(gone.name)}.")
 
 

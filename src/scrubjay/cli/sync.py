@@ -21,7 +21,6 @@ from scrubjay.cli.output import (
     format_count,
     format_duration,
     paint,
-    supports_colour,
     table,
     write,
     write_error,
@@ -90,7 +89,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
     A file that cannot be read is reported and skipped. Stored passages are searchable at once; embeddings of the
     larger models follow: on a terminal for some seconds, and by `scrubjay embed`.
     """
-    settings = call.settings()
+    settings = call.settings
     on_terminal = sys.stdout.isatty() and not call.json
     seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
     with call.open(new=True) as memory, show_progress(quiet=call.json) as (report, pace):
@@ -99,8 +98,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
         except KeyboardInterrupt:
             write_error(f"\nStopped. {_interrupted_note(pace.report)}")
             raise
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     print_summary(done)
     if path is not None and not (done.passages or done.problems):
@@ -109,7 +107,6 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
 
 
 def _interrupted_note(last: Progress | None) -> str:
-    """Return what an interrupted sync leaves, and how to go on."""
     if last is not None and last.stage == "embed":
         return "All files are stored and searchable; run `scrubjay embed` to finish embedding."
     far = (
@@ -121,7 +118,6 @@ def _interrupted_note(last: Progress | None) -> str:
 
 
 def print_summary(done: SyncReport) -> None:
-    """Print what a sync did, one fact after the other, and what it could not read."""
     write(
         f"{format_count(done.files, 'file')}, {format_count(done.passages, 'passage')}: {done.added:,} added, "
         f"{done.updated:,} updated, {done.unchanged:,} unchanged, {done.removed:,} removed, "
@@ -143,7 +139,6 @@ def print_summary(done: SyncReport) -> None:
 
 
 def pending_embedding(waiting: int, rate: float) -> None:
-    """Say how many passages wait for a larger model, and for how long, as far as the pace tells."""
     if waiting:
         about = f" (about {format_duration(waiting / rate)})" if rate > 0 else ""
         write(f"{format_count(waiting, 'passage')} pending embedding; run `scrubjay embed`{about}.")
@@ -166,7 +161,7 @@ def watch(call: Call) -> None:
         stop.set()
 
     around = environment(call.store, call.user)
-    with call.open(new=True) as memory, host_daemon(call.settings(), lambda: memory, around, "watch"):
+    with call.open(new=True) as memory, host_daemon(call.settings, lambda: memory, around, "watch"):
         sources = memory.sources()
         if not sources:
             raise NotFoundError(
@@ -184,9 +179,7 @@ def watch(call: Call) -> None:
 def _print_sync(call: Call, done: SyncReport) -> None:
     if not (done.added or done.updated or done.removed or done.problems):
         return
-    if call.json:
-        write_json(serializers.to_plain(done))
-    else:
+    if not call.print_json(done):
         more = f" and {len(done.changed) - MAX_NAMED} more" if len(done.changed) > MAX_NAMED else ""
         names = ", ".join(single_line(path) for path in done.changed[:MAX_NAMED])
         write(f"{datetime.now().astimezone():%H:%M:%S}  {names}{more}")
@@ -202,21 +195,25 @@ _TRUST_LABELS: Final = {
 }
 
 
-@click.group("sources", cls=Group, invoke_without_command=True)
-@click.pass_context
-def sources(ctx: click.Context) -> None:
+@click.group("sources", cls=Group, default="list")
+def sources() -> None:
     """List sources, or remove one.
 
     Without a command it lists.
     """
-    if ctx.invoked_subcommand is None:
-        print_sources(ctx.obj)
 
 
 @sources.command("list", cls=Command)
 def list_sources(call: Call) -> None:
     """List the registered sources."""
-    print_sources(call)
+    with call.open(cold=True) as memory:
+        found = memory.sources()
+    if call.print_json({"sources": found}):
+        return
+    for text in source_lines(found):
+        write(text)
+    if not found:
+        write("No source is registered.\nhint: scrubjay sync DIR")
 
 
 @sources.command("remove", cls=Command)
@@ -228,30 +225,14 @@ def remove_source(call: Call, source: str) -> None:
     """
     with call.open(cold=True) as memory:
         gone = memory.remove_source(source)
-    if call.json:
-        write_json(serializers.to_plain(gone))
-    else:
+    if not call.print_json(gone):
         brought = format_count(gone.passages, "passage")
         if gone.derived:
             brought += f" and {format_count(gone.derived, 'memory')} derived from it alone"
         write(f"{single_line(gone.root)} removed, with {brought}. Its files were not changed.")
 
 
-def print_sources(call: Call) -> None:
-    """Print the registered sources."""
-    with call.open(cold=True) as memory:
-        found = memory.sources()
-    if call.json:
-        write_json({"sources": serializers.to_plain(found)})
-        return
-    for text in source_lines(found):
-        write(text)
-    if not found:
-        write("No source is registered.\nhint: scrubjay sync DIR")
-
-
 def source_lines(found: list[SourceStatus]) -> list[str]:
-    """Return one line a source."""
     if not found:
         return []
     return table(
@@ -299,16 +280,15 @@ def demo(call: Call) -> None:
         ]
         write_json({"summary": serializers.to_plain(done), "answers": answers})
         return
-    on = supports_colour(sys.stdout)
     write(
         f"{format_count(done.files, 'note')} of a small team: {format_count(done.passages, 'passage')} "
         f"ingested and embedded in {format_duration(done.seconds)}."
     )
     for question, answer, explain in found:
         flag = " --explain" if explain else ""
-        write(f"\n{paint(f'$ scrubjay search{flag} {question!r}', BOLD, on=on)}")
+        write(f"\n{paint(f'$ scrubjay search{flag} {question!r}', BOLD)}")
         for number, result in enumerate(answer.results, 1):
-            write(format_result(number, result, question, on=on))
+            write(format_result(number, result, question))
     write("\nNow your own notes:\n  scrubjay sync ~/notes\n  scrubjay search 'what did we decide about …'")
     if call.store:
         write(

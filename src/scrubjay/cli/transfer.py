@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scrubjay.api import serializers
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import format_count, format_duration, write, write_error, write_json
+from scrubjay.cli.output import format_count, format_duration, write, write_error
 from scrubjay.cli.progress import show_progress
 from scrubjay.text.display import single_line
 
@@ -42,8 +41,7 @@ def export(call: Call, file: str, overwrite: bool) -> None:
             return
         with show_progress(quiet=call.json) as (report, _):
             done = memory.export(file, overwrite=overwrite, progress=report)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     write(
         f"{format_count(done.counts.get('memory', 0), 'memory')}, "
@@ -78,8 +76,7 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
     """
     with call.open(cold=True, new=True) as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.import_(path, dry_run=dry_run, progress=report, **options)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     _print_imported(done)
 
@@ -124,9 +121,7 @@ def backup(call: Call, file: Path, overwrite: bool) -> None:
     """
     with call.open(cold=True) as memory:
         done = memory.backup(file, overwrite=overwrite)
-    if call.json:
-        write_json(serializers.to_plain(done))
-    else:
+    if not call.print_json(done):
         write(
             f"{single_line(done.path)} is a verified copy of the store, {done.bytes:,} bytes, "
             f"{format_duration(done.seconds)}"
@@ -151,8 +146,7 @@ def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: 
     require_store_file(source)
     with replace(call, store=source).open(cold=True) as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.copy(target, tenant=tenant, all_tenants=all_tenants, progress=report)
-    if call.json:
-        write_json(serializers.to_plain(done))
+    if call.print_json(done):
         return
     for one in done:
         held = one.counts

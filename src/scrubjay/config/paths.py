@@ -1,6 +1,6 @@
-"""What a hook reads instead of the settings: folders, off switch, budget, settings fingerprint.
+"""Folders, off switch, budget and settings fingerprint, which a hook reads instead of the settings.
 
-Hooks have a few milliseconds, so nothing that is slow to import is used here, `typing` and `dataclasses` included.
+Hooks have a few milliseconds, so nothing slow is imported here, not even `typing` and `dataclasses`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ PATH_SUFFIXES = ("_STORE", "_DIR", "_PATH", "_CONFIG")
 
 
 def environment(store: str | None = None, user: str | None = None) -> dict[str, str]:
-    """Return the process's environment with flags on top, and its paths absolute.
+    """Return the process's environment with flags applied and paths made absolute.
 
-    A process that is started with it, in whatever folder, has the same settings.
+    A process that is started with it, in any folder, has the same settings.
     """
     flags = {"SCRUBJAY_STORE": store, "SCRUBJAY_USER": user}
     found = dict(os.environ) | {name: value for name, value in flags.items() if value}
@@ -43,17 +43,14 @@ def environment(store: str | None = None, user: str | None = None) -> dict[str, 
 
 
 def hooks_disabled(environ: Mapping[str, str]) -> bool:
-    """Return whether the environment says that hooks do nothing."""
     return environ.get(OFF_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
 
 
 def home_folder(environ: Mapping[str, str]) -> str:
-    """Return the person's home folder."""
     return environ.get("HOME") or os.path.expanduser("~")
 
 
 def _user_folder(kind: str, environ: Mapping[str, str] | None) -> str:
-    """Return the folder of a kind (``data``, ``config``, ``cache``); of this process, where no environment is given."""
     environ = os.environ if environ is None else environ
     if IS_LINUX:
         variable, default = _XDG_FOLDERS[kind]
@@ -68,7 +65,7 @@ def _user_folder(kind: str, environ: Mapping[str, str] | None) -> str:
 
 
 def data_folder(environ: Mapping[str, str] | None = None) -> str:
-    """Return the folder in which scrubjay keeps what belongs to the user."""
+    """Return the folder of the user's data."""
     return _user_folder("data", environ)
 
 
@@ -86,7 +83,7 @@ def config_file(environ: Mapping[str, str] | None = None) -> str:
 
 
 def runtime_folder(environ: Mapping[str, str]) -> str:
-    """Return the folder for sockets: of this login, else one of one's own among the temporary files."""
+    """Return the folder for sockets: that of this login, else a private one among the temporary files."""
     uid = os.getuid() if sys.platform != "win32" else 0
     usual = os.path.join(os.sep, "run", "user", str(uid))
     # Agents start servers with few variables: without this one, too, it must be the same folder.
@@ -98,7 +95,7 @@ def runtime_folder(environ: Mapping[str, str]) -> str:
 
 
 def hook_budget_ms(environ: Mapping[str, str], usual: int) -> int:
-    """Return the budget of a hook as far as a glance at the settings tells; whoever reads them has the last word."""
+    """Return the budget of a hook as far as a quick look at the settings tells; the settings decide later."""
     found = environ.get("SCRUBJAY_HOOKS_BUDGET_MS", "")
     if not found:
         try:
@@ -114,9 +111,9 @@ def hook_budget_ms(environ: Mapping[str, str], usual: int) -> int:
 
 
 def settings_fingerprint(environ: Mapping[str, str]) -> str:
-    """Return a mark of everything that settings are made of: version, account, folders, variables, the file.
+    """Return a hash of everything that settings depend on: version, account, folders, variables, the file.
 
-    Two processes with one mark have the same settings, so they ask the same store as the same person.
+    Two processes with the same fingerprint have the same settings, so also the same store and user.
     """
     import hashlib
 

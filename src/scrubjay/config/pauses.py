@@ -1,7 +1,7 @@
 """Pauses: the periods and sessions in which hooks do nothing and whose turns a sync skips.
 
-What was said during a pause stands in the agent's transcript, which is read on when the pause is over: so each pause
-is remembered, and what was said in it is passed over by every sync. One line of JSON a change, only ever appended to.
+Transcripts also hold what was said during a pause, so each pause is remembered. The file is append-only, one JSON
+object a line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ALL_AGENTS = ""
 
 
 class Pauses:
-    """The pauses of one data folder, as they are when this is made.
+    """The pauses of one data folder, read when this is made; damaged lines are skipped.
 
     Attributes:
         spans: (agent or ``ALL_AGENTS``, from, until) of each pause, seconds since 1970; until may be infinite.
@@ -29,7 +29,6 @@ class Pauses:
     """
 
     def __init__(self, folder: str) -> None:
-        """Args: the data folder; a pause that was written torn by a full disk is passed over."""
         self.path = os.path.join(folder, FILE_NAME)
         self.spans: list[tuple[str, float, float]] = []
         self.sessions: set[str] = set()
@@ -60,7 +59,7 @@ class Pauses:
             self.sessions.add(str(told["session"]))
 
     def until(self, agent: str, at: float | None = None) -> float | None:
-        """Return until when an agent's hooks do nothing, infinite for no end; None where they work."""
+        """Return until when an agent's hooks do nothing, infinite for no end; None if they work."""
         at = time.time() if at is None else at
         ends = [
             until for who, start, until in self.spans if who in (ALL_AGENTS, agent) and start <= at < until
@@ -68,7 +67,7 @@ class Pauses:
         return max(ends, default=None)
 
     def running(self) -> dict[str, float]:
-        """Return who is paused now (an agent, or ``ALL_AGENTS``) and until when."""
+        """Return the agents (or ``ALL_AGENTS``) paused now, and until when."""
         at = time.time()
         found: dict[str, float] = {}
         for who, start, until in self.spans:
@@ -77,22 +76,22 @@ class Pauses:
         return found
 
     def silent(self, agent: str, session: str, at: int | None) -> bool:
-        """Return whether something was said during a pause, or in a session that was to be left alone.
+        """Return whether a turn belongs to a pause or an excluded session.
 
         Args:
-            agent: Who heard it.
-            session: In which conversation; a branch of one is named ``session~branch``.
-            at: When, microseconds since 1970; None where nobody knows, and then no pause is.
+            agent: The agent.
+            session: The conversation; a branch of one is named ``session~branch``.
+            at: Microseconds since 1970; None for unknown, which is in no pause.
         """
         if session in self.sessions or session.partition("~")[0] in self.sessions:
             return True
         return at is not None and bool(self.spans) and self.until(agent, at / 1e6) is not None
 
     def pause(self, agent: str = ALL_AGENTS, seconds: float | None = None) -> float | None:
-        """Begin a pause, and return until when.
+        """Begin a pause, and return its end.
 
         Raises:
-            OSError: It cannot be written down; then there is no pause.
+            OSError: It cannot be written; then there is no pause.
         """
         at = time.time()
         until = None if seconds is None else at + seconds
@@ -103,15 +102,15 @@ class Pauses:
         """End the pauses of an agent, or all.
 
         Raises:
-            OSError: It cannot be written down; then they go on.
+            OSError: It cannot be written; then they go on.
         """
         self._append({"at": time.time(), "do": "resume", "agent": agent})
 
     def leave(self, session: str) -> None:
-        """Remember that a session is to be left alone.
+        """Exclude a session.
 
         Raises:
-            OSError: It cannot be written down.
+            OSError: It cannot be written.
         """
         if session and session not in self.sessions:
             self._append({"at": time.time(), "do": "off", "session": session})

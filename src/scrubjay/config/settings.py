@@ -1,551 +1,488 @@
-"""Settings: one frozen dataclass per section of the settings file.
-
-The only module that reads the process environment. The setting ``limit`` of the section ``[recall]`` is
-``SCRUBJAY_RECALL_LIMIT`` in the environment; an empty variable counts as not set. A name that is no setting
-is an error wherever it stands: a mistyped setting that is silently ignored would be found last.
-"""
+"""Settings: one dataclass per section of the settings file, and the rule of each setting's value."""
 
 from __future__ import annotations
 
+import math
 import os
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from scrubjay.config.paths import HOOK_EVENTS, cache_folder, data_folder
-from scrubjay.config.schema import SettingRule, integer, number, option
 from scrubjay.errors import ConfigError
+from scrubjay.frozen import frozen
 from scrubjay.log import LEVELS, Log
 from scrubjay.models.records import TIERS
 
+KINDS: Final = {
+    "whole": "a whole number",
+    "number": "a number",
+    "text": "a word or text that is not empty",
+    "switch": "true or false",
+    "path": "a path",
+    "store": "a path or a URL",
+    "list": "a list of texts (in the environment: with commas between)",
+    "relevance": "auto, or a number from 0 to 1",
+    "weights": "weights of 0 or more a channel, such as bm25=.3,vector=.7",
+    "tier weights": "weights of 0 or more a tier, such as crystal=2,facet=0",
+}
+"""Every kind of value, in words."""
+
+
+class SettingRule(NamedTuple):
+    """What a setting takes.
+
+    Attributes:
+        doc: One sentence for the reference.
+        kind: One of `KINDS`.
+        low: Smallest number allowed, or None.
+        high: Largest number allowed, or None.
+        choices: The only words allowed, or empty for any.
+        default: How the reference writes a default that depends on the machine; else empty.
+    """
+
+    doc: str
+    kind: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    default: str = ""
+
+    @property
+    def takes(self) -> str:
+        """What a value must be, in words.
+
+        >>> SettingRule("", "whole", low=1, high=1000).takes
+        'a whole number from 1 to 1,000'
+        """
+        if self.choices:
+            any_of = "any of" if self.kind == "list" else "one of"
+            return f"{any_of} {', '.join(self.choices)}"
+        if self.low is None or self.high is None:
+            return KINDS[self.kind]
+        return f"{KINDS[self.kind]} from {self.low:,g} to {self.high:,g}"
+
+    def read(self, value: object, base: Path) -> object:
+        """Return the setting's value.
+
+        Args:
+            value: What TOML or a caller gave.
+            base: Folder that a relative path is relative to.
+
+        Raises:
+            ValueError: It cannot be a value of this setting; the message is `takes`.
+        """
+        found = self._converted(value, base)
+        words = found if isinstance(found, tuple) else (found,)
+        if found is None or (self.choices and not set(words) <= set(self.choices)):
+            raise ValueError(self.takes)
+        return found
+
+    def parse(self, text: str, base: Path) -> object:
+        """Return the value of a setting written as text, as in the environment.
+
+        >>> SettingRule("", "list").parse("*.md, *.txt", Path())
+        ('*.md', '*.txt')
+        >>> SettingRule("", "weights").parse("bm25=.3,vector=.7", Path())
+        {'bm25': 0.3, 'vector': 0.7}
+
+        Raises:
+            ValueError: As `read`.
+        """
+        value: object = text
+        if self.kind in ("whole", "number", "relevance"):
+            value = _parse_number(text)
+        elif self.kind == "switch":
+            value = {"true": True, "false": False}.get(text.strip().lower())
+        elif self.kind == "list":
+            value = [item.strip() for item in text.split(",") if item.strip()]
+        elif self.kind in ("weights", "tier weights"):
+            pairs = (item.partition("=") for item in text.split(",") if item.strip())
+            value = {name.strip(): _parse_number(weight.strip()) for name, _, weight in pairs}
+        return self.read(value, base)
+
+    def _converted(self, value: object, base: Path) -> object:
+        """Return a value of this rule's kind, None if it is none."""
+        if self.kind == "switch":
+            return value if isinstance(value, bool) else None
+        if self.kind in ("text", "path", "store"):
+            if not isinstance(value, str) or not value.strip() or "\0" in value:
+                return None
+            text = value.strip()
+            if self.kind == "text" or (self.kind == "store" and "://" in text):
+                return text
+            path = base / Path(text).expanduser()
+            return path if self.kind == "path" else str(path)
+        if self.kind == "list":
+            texts = isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
+            return tuple(value) if texts else None  # type: ignore[arg-type]
+        if self.kind in ("weights", "tier weights"):
+            if not isinstance(value, Mapping) or not all(_in_range(one, 0, None) for one in value.values()):
+                return None
+            return {str(name): float(weight) for name, weight in value.items()}
+        if self.kind == "relevance":
+            return value if value == "auto" else float(value) if _in_range(value, 0, 1) else None  # type: ignore[arg-type]
+        if not _in_range(value, self.low, self.high):
+            return None
+        if self.kind == "number":
+            return float(value)  # type: ignore[arg-type]
+        return value if isinstance(value, int) else None
+
+
+def _in_range(value: object, low: float | None, high: float | None) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return False
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _parse_number(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def integer(default: int, doc: str, low: int, high: int, *, shown: str = "") -> Any:
+    """Declare a whole number."""
+    return field(default=default, metadata={"rule": SettingRule(doc, "whole", low, high, default=shown)})
+
+
+def number(default: float | None, doc: str, low: float, high: float, *, shown: str = "") -> Any:
+    """Declare a number."""
+    return field(default=default, metadata={"rule": SettingRule(doc, "number", low, high, default=shown)})
+
+
+def switch(default: bool, doc: str) -> Any:
+    """Declare a setting that is on or off."""
+    return field(default=default, metadata={"rule": SettingRule(doc, "switch")})
+
+
+def option(
+    default: object, doc: str, *, kind: str = "text", choices: tuple[str, ...] = (), shown: str = ""
+) -> Any:
+    """Declare a setting of any other kind; a default that is a function is called for each `Settings`."""
+    metadata = {"rule": SettingRule(doc, kind, choices=choices, default=shown)}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
 FUSIONS = ("auto", "rrf", "weighted", "raw")
+RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
+LLM_STAGES = ("facts", "digests")
+PROXY_MODES: Final = ("on", "read", "write", "off")
+"""Inject memories and remember; only inject; only remember; neither."""
+PROXY_ROLES: Final = ("auto", "system", "developer", "user")
+PROXY_PARTS: Final = ("pinned", "profile", "recent", "relevant")
+FACT_STAGES = ("statements", "changes")
+RETENTION_ACTIONS = ("archive", "forget")
+RUNTIMES = ("auto", "onnxruntime", "openvino")
+LINKING_STAGES = ("concepts", "links", "similar", "categories")
+EMBEDDING_PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
+PRELOADED_FILES: Final = (
+    "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "MEMORY.md",
+)  # fmt: skip
+"""Files that coding agents read by themselves when a session begins."""
+MAX_QUOTA = 1_000_000_000
+MAX_DAYS: Final = 36_500
+"""A hundred years."""
+_KEY_DOC = "Environment variable that holds the key; read only when named."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecallSettings:
     """[recall]: how a search is answered."""
 
-    limit: int = field(default=6, metadata=integer("Results of a search.", 1, 1_000))
-    candidates: int = field(
-        default=4, metadata=integer("Candidates that a channel gives for each result.", 1, 100)
+    limit: int = integer(6, "Results of a search.", 1, 1_000)
+    candidates: int = integer(4, "Candidates that each channel returns for each result.", 1, 100)
+    fusion: str = option("auto", "How the channels' scores are fused.", choices=FUSIONS)
+    weights: Mapping[str, float] | None = option(
+        None, "Weight of each channel in the fusion.", kind="weights", shown="by the query"
     )
-    fusion: str = field(
-        default="auto", metadata=option("How the channels' scores are joined.", choices=FUSIONS)
+    tiers: str = option(
+        "all",
+        "Tiers searched unless a search names some: all, or only observations.",
+        choices=("all", "observations"),
     )
-    weights: Mapping[str, float] | None = field(
-        default=None,
-        metadata=option("What each channel weighs in the fusion.", kind="weights", default="by the query"),
+    tier_weights: Mapping[str, float] | None = option(
+        None, "Weight of each tier; one not named weighs 1, and 0 leaves it out.", kind="tier weights",
+        shown="1 each",
+    )  # fmt: skip
+    confidence_floor: float = number(0.3, "Confidence below which a memory is no result.", 0, 1)
+    links: int = integer(0, "Hops over links that a search follows from its results.", 0, 5)
+    hierarchy: bool = switch(False, "Whether a search descends into matching categories.")
+    snippet: int = integer(700, "Maximum characters of a result's snippet.", 40, 20_000)
+    tz: str | None = option(
+        None, 'Time zone of dates and of "yesterday" in a question, such as Europe/Berlin.',
+        shown="this machine's",
+    )  # fmt: skip
+    min_relevance: float | str = option(
+        "auto",
+        "Minimum relevance of a result; auto: an empty answer if no result is likely to answer.",
+        kind="relevance",
     )
-    tiers: str = field(
-        default="all",
-        metadata=option(
-            "Tiers that answer where none is asked for: all, or observations alone as they were said.",
-            choices=("all", "observations"),
-        ),
+    variety: bool = switch(True, "Whether near-duplicates rank below nearly equal results that differ.")
+    session_cap: int = integer(
+        0, "Results of one conversation before those of others; 0 for no limit.", 0, 1_000
     )
-    tier_weights: Mapping[str, float] | None = field(
-        default=None,
-        metadata=option(
-            "What tiers weigh; one that is not named weighs 1, and 0 leaves it out.",
-            kind="tier weights",
-            default="1 each",
-        ),
+    document_cap: int = integer(
+        0, "Results of one document before those of others; 0 for no limit.", 0, 1_000
     )
-    confidence_floor: float = field(
-        default=0.3, metadata=number("Confidence below which a memory is no result.", 0, 1)
-    )
-    links: int = field(
-        default=0, metadata=integer("Hops over links that a search follows from what it found.", 0, 5)
-    )
-    hierarchy: bool = field(
-        default=False, metadata=option("Whether a search descends the categories that fit.", kind="switch")
-    )
-    snippet: int = field(default=700, metadata=integer("Most characters of a result's snippet.", 40, 20_000))
-    tz: str | None = field(
-        default=None,
-        metadata=option(
-            'Zone of dates and of "yesterday" in a question, such as Europe/Berlin.', default="this machine's"
-        ),
-    )
-    min_relevance: float | str = field(
-        default="auto",
-        metadata=option(
-            "Relevance that each result must have; auto: an empty answer where nothing is likely to answer.",
-            kind="relevance",
-        ),
-    )
-    variety: bool = field(
-        default=True,
-        metadata=option("Whether what is alike gives way to near equals that are different.", kind="switch"),
-    )
-    session_cap: int = field(
-        default=0,
-        metadata=integer("Results of one conversation before those of others; 0 for any.", 0, 1_000),
-    )
-    document_cap: int = field(
-        default=0, metadata=integer("Results of one document before those of others; 0 for any.", 0, 1_000)
-    )
-    touch: bool = field(
-        default=True,
-        metadata=option(
-            "Whether reading one of your own memories by its id counts as using it.", kind="switch"
-        ),
-    )
+    touch: bool = switch(True, "Whether reading one of your own memories by its id counts as using it.")
 
 
-PRELOADED_FILES: Final = (
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "GEMINI.md",
-    "MEMORY.md",
-)
-"""Files that coding agents read by themselves when a session begins."""
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSettings:
-    """[context]: what is put into a conversation."""
+    """[context]: what is injected into a conversation."""
 
-    budget: int = field(default=2_000, metadata=integer("Most tokens of it.", 50, 100_000))
-    sessions: int = field(default=3, metadata=integer("Most of the last sessions that it tells of.", 0, 20))
-    loaded: tuple[str, ...] = field(
-        default=PRELOADED_FILES,
-        metadata=option(
-            "Files that the agent reads itself and that are not put in again: names, or patterns of paths.",
-            kind="list",
-        ),
+    budget: int = integer(2_000, "Maximum tokens.", 50, 100_000)
+    sessions: int = integer(3, "Maximum number of recent sessions.", 0, 20)
+    loaded: tuple[str, ...] = option(
+        PRELOADED_FILES,
+        "Files that the agent reads itself and that are not injected again: names, or patterns of paths.",
+        kind="list",
     )
 
 
-RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class RerankSettings:
-    """[rerank]: who looks again at the best of what a search found; nothing leaves this machine unless told here."""
+    """[rerank]: what reranks the best results; nothing leaves this machine unless configured here."""
 
-    kind: str = field(
-        default="off",
-        metadata=option(
-            "`features` reads words and their places; `cross-encoder` is a model in a file; `http` a service with "
-            "`/rerank`; `chat` a language model.",
-            choices=RERANKER_KINDS,
-        ),
+    kind: str = option(
+        "off",
+        "`features` reads words and their positions; `cross-encoder` is a model in a file; `http` a service with "
+        "`/rerank`; `chat` a language model.",
+        choices=RERANKER_KINDS,
     )
-    depth: int = field(default=50, metadata=integer("How many it looks at, from the best.", 2, 200))
-    deadline: float = field(
-        default=1.0, metadata=number("Seconds after which the answer goes without it.", 0.01, 600)
+    depth: int = integer(50, "How many of the best results are reranked.", 2, 200)
+    deadline: float = number(1.0, "Seconds after which the answer is returned without it.", 0.01, 600)
+    weight: float | None = number(
+        None, "Weight of one standard deviation of its scores.", 0, 100, shown="by the kind"
     )
-    weight: float | None = field(
-        default=None,
-        metadata={
-            "key": SettingRule(
-                "What a deviation of its scores weighs.", "number", 0.0, 100.0, default="by the kind"
-            )
-        },
+    model_path: Path | None = option(None, "ONNX file of a cross-encoder.", kind="path", shown="none")
+    tokenizer_path: Path | None = option(
+        None, "Its `tokenizer.json`.", kind="path", shown="the one beside the model, or in the folder above"
     )
-    model_path: Path | None = field(
-        default=None, metadata=option("ONNX file of a cross-encoder.", kind="path", default="none")
+    sha256: str = option("", "Expected SHA-256 of the ONNX file, in hex.", shown="not checked")
+    base_url: str = option(
+        "",
+        "Base URL of the service, without `/rerank` or `/chat/completions`.",
+        shown="none; for `chat` that of `[llm]`",
     )
-    tokenizer_path: Path | None = field(
-        default=None,
-        metadata=option(
-            "Its `tokenizer.json`.", kind="path", default="the one beside the model, or in the folder above"
-        ),
-    )
-    sha256: str = field(
-        default="",
-        metadata=option("What the ONNX file's checksum must be, in hex.", default="not looked at"),
-    )
-    base_url: str = field(
-        default="",
-        metadata=option(
-            "Address of a service, up to what comes before `/rerank` or `/chat/completions`.",
-            default="none; for `chat` that of `[llm]`",
-        ),
-    )
-    model: str = field(
-        default="",
-        metadata=option("The service's name of the model.", default="none; for `chat` that of `[llm]`"),
-    )
-    api_key_env: str = field(
-        default="",
-        metadata=option("Environment variable that holds the key; read only when named.", default="none"),
-    )
+    model: str = option("", "The service's name of the model.", shown="none; for `chat` that of `[llm]`")
+    api_key_env: str = option("", _KEY_DOC, shown="none")
 
 
-LLM_STAGES = ("facts", "digests")
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class LlmSettings:
-    """[llm]: a language model that refines what was found without one; none is asked unless one is named."""
+    """[llm]: an optional language model that refines facts and digests; none is used unless configured."""
 
-    base_url: str = field(
-        default="",
-        metadata=option("Address of a service with OpenAI's `/chat/completions`.", default="none"),
+    base_url: str = option("", "Base URL of a service with OpenAI's `/chat/completions`.", shown="none")
+    model: str = option("", "The service's name of the model.", shown="none")
+    api_key_env: str = option("", _KEY_DOC, shown="none")
+    refine: tuple[str, ...] = option(
+        LLM_STAGES,
+        "What `scrubjay consolidate` uses it for: finding facts that the rules missed, rewording digests.",
+        kind="list",
+        choices=LLM_STAGES,
     )
-    model: str = field(default="", metadata=option("The service's name of the model.", default="none"))
-    api_key_env: str = field(
-        default="",
-        metadata=option("Environment variable that holds the key; read only when named.", default="none"),
+    deadline: float = number(60.0, "Seconds for one request, retries included.", 0.05, 3_600)
+    rewrite: bool = switch(
+        False, "Whether it completes a question from the conversation before it, if a search is given one."
     )
-    refine: tuple[str, ...] = field(
-        default=LLM_STAGES,
-        metadata=option(
-            "What `scrubjay consolidate` asks it: to find facts that the rules missed; to reword digests.",
-            kind="list",
-            choices=LLM_STAGES,
-        ),
+    rewrite_deadline: float = number(
+        2.0, "Seconds that a search waits for that; then the question is used as it is.", 0.05, 60
     )
-    deadline: float = field(
-        default=60.0, metadata=number("Seconds for one request, tries included.", 0.05, 3_600)
-    )
-    rewrite: bool = field(
-        default=False,
-        metadata=option(
-            "Whether it makes a question whole by what was said before it, where a search is given that.",
-            kind="switch",
-        ),
-    )
-    rewrite_deadline: float = field(
-        default=2.0,
-        metadata=number("Seconds that a search waits for that; then the question stands as it is.", 0.05, 60),
-    )
-    requests: int = field(default=100, metadata=integer("Most requests of one run.", 1, 1_000_000))
+    requests: int = integer(100, "Maximum requests of one run.", 1, 1_000_000)
 
 
-MAX_QUOTA = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuotaSettings:
-    """[quota]: how much may be stored; 0 sets no bound."""
+    """[quota]: how much may be stored; 0 sets no limit."""
 
-    memories_per_tenant: int = field(
-        default=0,
-        metadata=integer(
-            "Most memories of one tenant, of all its users and of every status; 0 for any number.",
-            0,
-            MAX_QUOTA,
-        ),
+    memories_per_tenant: int = integer(
+        0,
+        "Maximum memories of one tenant, of all its users and of every status; 0 for no limit.",
+        0,
+        MAX_QUOTA,
     )
-    memories_per_user: int = field(
-        default=0,
-        metadata=integer(
-            "Most memories that one user keeps private, of every status; 0 for any number. What is shared with a "
-            "group or all counts for the tenant alone.",
-            0,
-            MAX_QUOTA,
-        ),
+    memories_per_user: int = integer(
+        0,
+        "Maximum private memories of one user, of every status; 0 for no limit. What is shared with a group or all "
+        "counts for the tenant alone.",
+        0,
+        MAX_QUOTA,
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookSettings:
     """[hooks]: what happens while an agent works."""
 
-    events: tuple[str, ...] = field(
-        default=HOOK_EVENTS,
-        metadata=option("At which events something is done.", kind="list", choices=HOOK_EVENTS),
+    events: tuple[str, ...] = option(
+        HOOK_EVENTS, "Events that are handled.", kind="list", choices=HOOK_EVENTS
     )
-    budget_ms: int = field(
-        default=300,
-        metadata=integer("Milliseconds after which an agent goes on without an answer.", 20, 60_000),
-    )
-    start_tokens: int = field(
-        default=1_500, metadata=integer("Most tokens put into a session that begins.", 50, 100_000)
-    )
-    prompt_tokens: int = field(default=600, metadata=integer("Most tokens put before a prompt.", 50, 100_000))
-    own_project: bool = field(
-        default=True,
-        metadata=option(
-            "Whether only memories of the project that the agent works in, and of none, are put in.",
-            kind="switch",
-        ),
+    budget_ms: int = integer(300, "Milliseconds after which an agent goes on without an answer.", 20, 60_000)
+    start_tokens: int = integer(1_500, "Maximum tokens injected when a session begins.", 50, 100_000)
+    prompt_tokens: int = integer(600, "Maximum tokens injected before a prompt.", 50, 100_000)
+    own_project: bool = switch(
+        True, "Whether only memories of the agent's current project, or of no project, are injected."
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DaemonSettings:
-    """[resident]: the process that stays, with its models loaded, and answers fast."""
+    """[resident]: the daemon, which keeps its models loaded and answers fast."""
 
-    auto: bool = field(
-        default=True, metadata=option("Whether a session that begins starts one.", kind="switch")
-    )
-    idle_minutes: float = field(
-        default=30.0, metadata=number("Minutes without a question after which it ends.", 0.01, 10_000)
-    )
+    auto: bool = switch(True, "Whether a session that begins starts one.")
+    idle_minutes: float = number(30.0, "Minutes without a request after which it ends.", 0.01, 10_000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogSettings:
-    """[log]: the log of what happens behind an agent's back."""
+    """[log]: the log of what happens in the background."""
 
-    level: str = field(default="info", metadata=option("The least that is written.", choices=LEVELS))
-    most_kb: int = field(
-        default=1_000, metadata=integer("Size at which it is put aside as `log.1`, in kB.", 1, 1_000_000)
+    level: str = option("info", "Minimum level that is logged.", choices=LEVELS)
+    most_kb: int = integer(1_000, "Size at which the file is rotated to `log.1`, in kB.", 1, 1_000_000)
+    slow_ms: int = integer(
+        1_000, "Milliseconds from which a query is logged with its timings; 0 logs every one.", 0, 3_600_000
     )
-    slow_ms: int = field(
-        default=1_000,
-        metadata=integer(
-            "Milliseconds from which a question is told of, with where they went; 0: every one.", 0, 3_600_000
-        ),
-    )
-    queries: bool = field(
-        default=False, metadata=option("Whether such a question's words are written too.", kind="switch")
-    )
+    queries: bool = switch(False, "Whether the words of such a query are logged too.")
 
     def open(self, folder: str) -> Log:
         """Return the log of a data folder."""
         return Log(folder, self.level, self.most_kb * 1000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerSettings:
-    """[server]: what the server over HTTP takes on."""
+    """[server]: limits of the HTTP server."""
 
-    most_waiting: int = field(
-        default=64,
-        metadata=integer(
-            "Requests that may wait for their turn at the store; beyond that, who has most waiting is told to "
-            "come again (503).",
-            0,
-            100_000,
-        ),
+    most_waiting: int = integer(
+        64,
+        "Requests that may wait for the store; beyond that, the client with the most waiting requests gets 503.",
+        0,
+        100_000,
     )
-    patience_seconds: float = field(
-        default=30.0,
-        metadata=number(
-            "Seconds in which a request's head, and then its body, must have come; a large body has a second more for "
-            "each 128 KiB.",
-            0.1,
-            3_600,
-        ),
+    patience_seconds: float = number(
+        30.0,
+        "Seconds in which a request's head, and then its body, must arrive; a large body gets a second more for "
+        "each 128 KiB.",
+        0.1,
+        3_600,
     )
-    import_mb: int = field(
-        default=1_000, metadata=integer("Largest file that can be imported, in MB.", 1, 1_000_000)
-    )
-    roots: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "Folders of the server that sync and backup over HTTP may name, with all that lies in them.",
-            kind="list",
-            default="the home folder of its account, and the data folder",
-        ),
+    import_mb: int = integer(1_000, "Largest file that can be imported, in MB.", 1, 1_000_000)
+    roots: tuple[str, ...] = option(
+        (),
+        "Folders of the server that sync and backup over HTTP may name, with everything below them.",
+        kind="list",
+        shown="the home folder of its account, and the data folder",
     )
 
-    def __post_init__(self) -> None:
-        for root in self.roots:
-            if not os.path.isabs(os.path.expanduser(root)):
-                raise ConfigError(
-                    f"[server] roots has {root!r}, which is not the whole path of a folder. Nothing was done.",
-                    hint='roots = ["/srv/notes", "~/notes"]',
-                )
 
-
-PROXY_MODES: Final = ("on", "read", "write", "off")
-"""Both; only put memories in; only remember what passes; neither."""
-PROXY_ROLES: Final = ("auto", "system", "developer", "user")
-PROXY_PARTS: Final = ("pinned", "profile", "recent", "relevant")
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProxySettings:
-    """[proxy]: what stands in front of a model and remembers what passes."""
+    """[proxy]: the proxy that adds memories to model requests and remembers conversations."""
 
-    openai: str = field(
-        default="https://api.openai.com/v1",
-        metadata=option("Where /openai/v1 leads: a service with OpenAI's interface."),
+    openai: str = option(
+        "https://api.openai.com/v1", "Upstream of /openai/v1: a service with OpenAI's interface."
     )
-    anthropic: str = field(
-        default="https://api.anthropic.com",
-        metadata=option("Where /anthropic leads: a service with Anthropic's interface."),
+    anthropic: str = option(
+        "https://api.anthropic.com", "Upstream of /anthropic: a service with Anthropic's interface."
     )
-    openai_key_env: str = field(
-        default="",
-        metadata=option(
-            "Environment variable with the key for requests that show a token of scrubjay or no key; read only "
-            "when named.",
-            default="none",
-        ),
+    openai_key_env: str = option(
+        "",
+        "Environment variable with the key for requests with a scrubjay token or no key; read only when named.",
+        shown="none",
     )
-    anthropic_key_env: str = field(default="", metadata=option("The same for /anthropic.", default="none"))
-    memory: str = field(
-        default="on",
-        metadata=option(
-            "What is done where a request does not say: put memories in and remember (on), one of both, or neither.",
-            choices=PROXY_MODES,
-        ),
+    anthropic_key_env: str = option("", "The same for /anthropic.", shown="none")
+    memory: str = option(
+        "on",
+        "Default for requests that do not say: inject memories and remember (on), only one of both, or neither.",
+        choices=PROXY_MODES,
     )
-    tokens: int = field(default=800, metadata=integer("Most tokens put into a request.", 50, 100_000))
-    parts: tuple[str, ...] = field(
-        default=("pinned", "profile", "relevant"),
-        metadata=option(
-            "What is put in where something stored has to do with the question; of a profile only where somebody asks "
-            "about themselves.",
-            kind="list",
-            choices=PROXY_PARTS,
-        ),
+    tokens: int = integer(800, "Maximum tokens injected into a request.", 50, 100_000)
+    parts: tuple[str, ...] = option(
+        ("pinned", "profile", "relevant"),
+        "What is injected if something stored is relevant to the question; of a profile only if people ask about "
+        "themselves.",
+        kind="list",
+        choices=PROXY_PARTS,
     )
-    role: str = field(
-        default="auto",
-        metadata=option(
-            "Role of the message that is put into a chat completion; auto is developer where the conversation has "
-            "such a message, else system.",
-            choices=PROXY_ROLES,
-        ),
+    role: str = option(
+        "auto",
+        "Role of the message that is added to a chat completion; auto is developer if the conversation has such a "
+        "message, else system.",
+        choices=PROXY_ROLES,
     )
-    budget_ms: int = field(
-        default=250,
-        metadata=integer("Milliseconds after which a request goes on without memories.", 1, 60_000),
+    budget_ms: int = integer(250, "Milliseconds after which a request goes on without memories.", 1, 60_000)
+    connect_seconds: float = number(10.0, "Seconds to reach the upstream.", 0.05, 3_600)
+    first_byte_seconds: float = number(
+        600.0, "Seconds from there to the first byte of its answer.", 0.05, 86_400
     )
-    connect_seconds: float = field(
-        default=10.0, metadata=number("Seconds to reach the upstream.", 0.05, 3_600)
-    )
-    first_byte_seconds: float = field(
-        default=600.0, metadata=number("Seconds from there to the first byte of its answer.", 0.05, 86_400)
-    )
-    idle_seconds: float = field(
-        default=600.0, metadata=number("Seconds between two pieces of its answer.", 0.05, 86_400)
-    )
-    queue_mb: int = field(
-        default=64,
-        metadata=integer(
-            "What may wait of one user to be remembered, in MB; what comes when it is full is dropped.",
-            1,
-            100_000,
-        ),
+    idle_seconds: float = number(600.0, "Seconds between two chunks of its answer.", 0.05, 86_400)
+    queue_mb: int = integer(
+        64, "Turns of one user that may wait to be stored, in MB; further ones are dropped.", 1, 100_000
     )
 
 
-MAX_DAYS: Final = 36_500
-"""Days of a hundred years."""
-
-FACT_STAGES = ("statements", "changes")
-RETENTION_ACTIONS = ("archive", "forget")
-RUNTIMES = ("auto", "onnxruntime", "openvino")
-LINKING_STAGES = ("concepts", "links", "similar", "categories")
-EMBEDDING_PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
-
-
-def data_dir() -> Path:
-    """Return the folder in which scrubjay keeps what belongs to the user."""
-    return Path(data_folder())
-
-
-def _default_store() -> str:
-    return str(data_dir() / "memory.db")
-
-
-def _default_cache_dir() -> Path:
-    return Path(cache_folder())
-
-
-def _login_name() -> str:
-    """The account's name, not what ``USER`` says: under cron or sudo one must not become somebody else."""
-    try:
-        import pwd
-
-        return pwd.getpwuid(os.getuid()).pw_name
-    except (ImportError, KeyError):
-        return "me"
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunkingSettings:
-    """[chunk]: how documents are cut into passages."""
+    """[chunk]: how documents are split into passages."""
 
-    target: int = field(
-        default=400, metadata=integer("Tokens to aim at when a section must be cut.", 20, 4_000)
-    )
-    overlap: int = field(
-        default=80, metadata=integer("Tokens of the piece before that are embedded with a piece.", 0, 1_000)
-    )
-    most: int = field(default=512, metadata=integer("No passage is longer, in tokens.", 40, 8_000))
+    target: int = integer(400, "Target size in tokens when a section must be split.", 20, 4_000)
+    overlap: int = integer(80, "Tokens of the previous piece that are embedded with a piece.", 0, 1_000)
+    most: int = integer(512, "Maximum tokens of a passage.", 40, 8_000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncSettings:
-    """[sync]: how files are taken in."""
+    """[sync]: how files are ingested."""
 
-    embed_seconds: float = field(
-        default=10.0,
-        metadata=number("Seconds that `scrubjay sync` on a terminal gives to backfilled models.", 0, 86_400),
+    embed_seconds: float = number(
+        10.0, "Seconds that `scrubjay sync` on a terminal spends on backfilled models.", 0, 86_400
     )
-    look_seconds: float = field(
-        default=0.02,
-        metadata=number("Seconds that an answer may wait for a look at the files.", 0, 60),
+    look_seconds: float = number(
+        0.02, "Seconds that an answer may wait for the check for changed files.", 0, 60
     )
-    debounce: float = field(
-        default=1.5,
-        metadata=number("Seconds of quiet before `scrubjay watch` takes a change in.", 0.05, 600),
+    debounce: float = number(1.5, "Seconds without a change after which `scrubjay watch` syncs.", 0.05, 600)
+    include: tuple[str, ...] = option(
+        (), "Patterns of files to ingest.", kind="list", shown="`*.md, *.markdown, *.mdx, *.txt`"
     )
-    include: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "Patterns of files to take.", kind="list", default="`*.md, *.markdown, *.mdx, *.txt`"
-        ),
-    )
-    exclude: tuple[str, ...] = field(
-        default=(), metadata=option("Patterns of files to leave out.", kind="list", default="none")
-    )
+    exclude: tuple[str, ...] = option((), "Patterns of files to skip.", kind="list", shown="none")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RedactionSettings:
     """[redaction]: what is replaced before it is stored."""
 
-    allow: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "Words, and patterns as `/…/`, that are never replaced as secrets, wherever they come from.",
-            kind="list",
-            default="none",
-        ),
+    allow: tuple[str, ...] = option(
+        (),
+        "Words, and patterns as `/…/`, that are never replaced as secrets, wherever they come from.",
+        kind="list",
+        shown="none",
     )
 
-    def __post_init__(self) -> None:
-        for one in self.allow:
-            if not (len(one) > 2 and one[0] == one[-1] == "/"):  # a word
-                continue
-            try:
-                re.compile(one[1:-1])
-            except re.error as error:
-                raise ConfigError(
-                    f"[redaction] allow has {one!r}, which is no pattern: {error}. Nothing was done.",
-                    hint="write a regular expression between slashes, or a plain word without them",
-                ) from error
 
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExtraModelSettings:
     """[models.NAME]: one more embedding model, computed by a service or by a local library."""
 
-    provider: str = field(
-        default="",
-        metadata=option("Who computes its vectors; required.", choices=EMBEDDING_PROVIDERS, default="none"),
+    provider: str = option(
+        "", "What computes its vectors; required.", choices=EMBEDDING_PROVIDERS, shown="none"
     )
-    model: str = field(default="", metadata=option("The provider's name of the model.", default="NAME"))
-    base_url: str = field(
-        default="", metadata=option("Address of the service.", default="the provider's own")
-    )
-    api_key_env: str = field(
-        default="",
-        metadata=option("Environment variable that holds the key; read only when named.", default="none"),
-    )
-    dimensions: int = field(
-        default=0, metadata=integer("Length of its vectors.", 1, 16_384, default="the model's own")
-    )
-    batch: int = field(default=8, metadata=integer("Texts in one request.", 1, 2_048))
-    concurrency: int = field(default=4, metadata=integer("Requests at the same time.", 1, 64))
+    model: str = option("", "The provider's name of the model.", shown="NAME")
+    base_url: str = option("", "Base URL of the service.", shown="the provider's own")
+    api_key_env: str = option("", _KEY_DOC, shown="none")
+    dimensions: int = integer(0, "Length of its vectors.", 1, 16_384, shown="the model's own")
+    batch: int = integer(8, "Texts in one request.", 1, 2_048)
+    concurrency: int = integer(4, "Requests at the same time.", 1, 64)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddingSettings:
     """[models]: the embedding models.
 
@@ -553,54 +490,39 @@ class EmbeddingSettings:
         extra: The ``[models.NAME]`` tables, by name.
     """
 
-    static_path: Path | None = field(
-        default=None,
-        metadata=option("Folder of a static model to use instead.", kind="path", default="the bundled one"),
+    static_path: Path | None = option(
+        None, "Folder of a static model to use instead.", kind="path", shown="the bundled one"
     )
-    minilm_path: Path | None = field(
-        default=None,
-        metadata=option("ONNX file to use instead of MiniLM.", kind="path", default="the bundled one"),
+    minilm_path: Path | None = option(
+        None, "ONNX file to use instead of MiniLM.", kind="path", shown="the bundled one"
     )
-    runtime: str = field(default="auto", metadata=option("What runs MiniLM.", choices=RUNTIMES))
+    runtime: str = option("auto", "What runs MiniLM.", choices=RUNTIMES)
     extra: Mapping[str, ExtraModelSettings] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotesSettings:
     """[notes]: notes that scrubjay writes."""
 
-    dir: Path | None = field(
-        default=None,
-        metadata=option("Folder of day notes that additions are appended to.", kind="path", default="none"),
+    dir: Path | None = option(
+        None, "Folder of day notes that additions are appended to.", kind="path", shown="none"
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetentionSettings:
     """[retention]: how long and how much is kept."""
 
-    days: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "Days that memories of a tier are kept, such as `observation=365`.",
-            kind="list",
-            default="for ever",
-        ),
+    days: tuple[str, ...] = option(
+        (), "Days that memories of a tier are kept, such as `observation=365`.", kind="list", shown="for ever"
     )
-    most: int = field(
-        default=0,
-        metadata=integer(
-            "Most active memories of one's own, without passages of files; 0 for any number.",
-            0,
-            1_000_000_000,
-        ),
+    most: int = integer(
+        0, "Maximum active memories of your own, without passages of files; 0 for no limit.", 0, 1_000_000_000
     )
-    action: str = field(
-        default="archive", metadata=option("What becomes of the others.", choices=RETENTION_ACTIONS)
-    )
+    action: str = option("archive", "What happens to the others.", choices=RETENTION_ACTIONS)
 
-    def lives(self) -> dict[str, int]:
-        """Return tier to days.
+    def days_by_tier(self) -> dict[str, int]:
+        """Return the days that memories of each tier are kept.
 
         Raises:
             ConfigError: An item is no tier with a number of days.
@@ -618,54 +540,60 @@ class RetentionSettings:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkingSettings:
     """[linking]: how memories are linked as they are written."""
 
-    stages: tuple[str, ...] = field(
-        default=LINKING_STAGES,
-        metadata=option(
-            "What is done: concepts found and linked, links by name, automatic links, categories.",
-            kind="list",
-            choices=LINKING_STAGES,
-        ),
+    stages: tuple[str, ...] = option(
+        LINKING_STAGES,
+        "What is done: find and link concepts, links by name, automatic links, categories.",
+        kind="list",
+        choices=LINKING_STAGES,
     )
-    similarity: float = field(default=0.8, metadata=number("Least cosine of an automatic link.", 0.0, 1.0))
-    links: int = field(default=10, metadata=integer("Most automatic links that a memory makes.", 1, 100))
+    similarity: float = number(0.8, "Minimum cosine of an automatic link.", 0.0, 1.0)
+    links: int = integer(10, "Maximum automatic links of a memory.", 1, 100)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactSettings:
     """[facts]: which facts are extracted from what is written."""
 
-    stages: tuple[str, ...] = field(
-        default=FACT_STAGES,
-        metadata=option(
-            "What is done: a person's turns read for statements; statements compared with known ones.",
-            kind="list",
-            choices=FACT_STAGES,
-        ),
+    stages: tuple[str, ...] = option(
+        FACT_STAGES,
+        "What is done: read a person's turns for statements; compare statements with known ones.",
+        kind="list",
+        choices=FACT_STAGES,
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsolidationSettings:
     """[consolidation]: what is made of old conversations, and whether they are archived."""
 
-    archive: str = field(
-        default="never",
-        metadata=option(
-            "Whether transcripts (turns and tool results) are archived once a digest tells of them. Notes never are.",
-            choices=("never", "transcripts"),
-        ),
+    archive: str = option(
+        "never",
+        "Whether transcripts (turns and tool results) are archived once they have a digest. Notes never are.",
+        choices=("never", "transcripts"),
     )
-    after_days: int = field(
-        default=14,
-        metadata=integer("Days after its last turn that a conversation gets a digest.", 0, 36_500),
-    )
+    after_days: int = integer(14, "Days after its last turn that a conversation gets a digest.", 0, 36_500)
 
 
-@dataclass(frozen=True, slots=True)
+def data_dir() -> Path:
+    """Return the folder in which scrubjay keeps what belongs to the user."""
+    return Path(data_folder())
+
+
+def _login_name() -> str:
+    # Not what ``USER`` says: under cron or sudo one must not become somebody else.
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return "me"
+
+
+@frozen
 class Settings:
     """Every setting, checked.
 
@@ -673,27 +601,19 @@ class Settings:
         origins: Dotted name of each setting to where its value came from.
     """
 
-    store: str = field(
-        default_factory=_default_store,
-        metadata=option(
-            "Where memories are kept.", kind="store", default="`memory.db` in the user's data folder"
-        ),
+    store: str = option(
+        lambda: str(data_dir() / "memory.db"), "Where memories are stored.", kind="store",
+        shown="`memory.db` in the user's data folder",
+    )  # fmt: skip
+    cache_dir: Path = option(
+        lambda: Path(cache_folder()), "Folder of files that can be made again.", kind="path",
+        shown="the cache folder",
+    )  # fmt: skip
+    user: str = option(_login_name, "Who asks, and who owns what is written.", shown="the login name")
+    groups: tuple[str, ...] = option(
+        (), "Groups that the user belongs to, whose memories they see.", kind="list", shown="none"
     )
-    cache_dir: Path = field(
-        default_factory=_default_cache_dir,
-        metadata=option("Folder of files that can be made again.", kind="path", default="the cache folder"),
-    )
-    user: str = field(
-        default_factory=_login_name,
-        metadata=option("Who asks, and who owns what is written.", default="the login name"),
-    )
-    groups: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "Groups that the user belongs to, whose memories they see.", kind="list", default="none"
-        ),
-    )
-    tenant: str = field(default="default", metadata=option("The walled garden that all of it lies in."))
+    tenant: str = option("default", "The tenant; tenants share nothing.")
     chunk: ChunkingSettings = field(default_factory=ChunkingSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
@@ -716,28 +636,12 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
-SECTIONS: Final[Mapping[str, type[Any]]] = {
-    "chunk": ChunkingSettings,
-    "recall": RecallSettings,
-    "rerank": RerankSettings,
-    "context": ContextSettings,
-    "sync": SyncSettings,
-    "redaction": RedactionSettings,
-    "models": EmbeddingSettings,
-    "notes": NotesSettings,
-    "retention": RetentionSettings,
-    "quota": QuotaSettings,
-    "linking": LinkingSettings,
-    "facts": FactSettings,
-    "llm": LlmSettings,
-    "consolidation": ConsolidationSettings,
-    "hooks": HookSettings,
-    "resident": DaemonSettings,
-    "log": LogSettings,
-    "server": ServerSettings,
-    "proxy": ProxySettings,
+SECTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    item.name: item.default_factory  # type: ignore[misc]
+    for item in fields(Settings)
+    if "rule" not in item.metadata and item.name != "origins"
 }
-
+"""Name of each section to its class."""
 
 RENAMED_SECTIONS: Final[Mapping[str, str]] = {
     "connect": "linking",
@@ -747,6 +651,6 @@ RENAMED_SECTIONS: Final[Mapping[str, str]] = {
 """Former name of a section, read for this release with a warning, to its name."""
 
 
-def setting_rules(section: type[Any]) -> dict[str, SettingRule]:
-    """Return the settings that a section (or ``Settings``, for those in none) declares, by name."""
-    return {item.name: item.metadata["key"] for item in fields(section) if "key" in item.metadata}
+def setting_rules(section: Any) -> dict[str, SettingRule]:
+    """Return the rules of a section's settings (or of those of `Settings` in no section), by name."""
+    return {item.name: item.metadata["rule"] for item in fields(section) if "rule" in item.metadata}

@@ -1,19 +1,14 @@
-"""Audit: find memories that are junk, duplicates, stale or orphaned, without a model, and propose a fix for each.
+"""Audit: find memories that are junk, duplicates, stale or orphaned, and propose a fix for each.
 
-Duplicates are equal words in the same order, whatever their case, punctuation and markup. Only texts that are equal
-as written (whitespace and Unicode form aside) are archived: "C" and "C++" have the same words. Memories that are
-merely alike are left alone ("30 seconds", "90 seconds"), and so are turns of conversations, since people repeat
-themselves. Equal passages of two files are listed and left alone.
-
-Memories are read a page at a time and their texts are not kept. Edges to deleted memories need no fix: every store
-drops them with the memory.
+Duplicates have equal words in the same order. Only texts that are equal as written are archived, since "C" and "C++"
+have the same words; turns of conversations and passages of files are left alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from sys import intern
@@ -31,6 +26,26 @@ from scrubjay.text.normalize import has_unspaced, normalize_content, split_scrip
 
 FAULT_KINDS: Final = ("junk", "near-duplicate", "stale", "orphaned")
 """Kinds of fault, in the order in which they are reported and fixed."""
+FEW_WORDS: Final = 2
+"""Words of a text that says nothing, unless it names something: "yes", "thank you"."""
+CHARACTERS_PER_WORD: Final = 2
+"""Characters of a word in a script without spaces, on average."""
+BOILERPLATE_COPIES: Final = 20
+"""Memories with one text from which on it is a form, a signature or a licence."""
+STALE_HALF_LIVES: Final = 4
+"""Half-lives after which the age penalty has reached fifteen sixteenths of its maximum."""
+AUDIT_PAGE: Final = 1_000
+"""Memories read together, and fixed in one transaction."""
+EDGE_PAGE: Final = 500
+"""Memories whose edges or events are read together."""
+MAX_PAGE_EVENTS: Final = 100_000
+"""Events of one page: 200 a memory."""
+AUDIT_RULE: Final = "audit"
+"""Rule of the edges that an audit writes."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_NAMES: Final = re.compile(r"\d|[^\W_]_[^\W_]|[a-z][A-Z]|[A-Z]{2}|\w[./:@\\-]\w")
+"""An identifier, path, address, number or acronym."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +55,9 @@ class AuditFault:
     Attributes:
         memory: Its id.
         why: The reason, as the end of a sentence: "says nothing".
-        reason: The same without figures, by which faults are counted.
-        weight: How bad; the examples are those that weigh most.
-        mend: Status that the fix sets: ``archived``, ``superseded``, or empty where only a person can decide.
+        reason: The same without figures; faults are counted by it.
+        weight: Severity; the worst are shown as examples.
+        mend: Status that the fix sets: ``archived``, ``superseded``, or empty if only a person can decide.
         other: The memory that stays instead of it, or None.
     """
 
@@ -54,57 +69,33 @@ class AuditFault:
     other: str | None = None
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """Faults of all active memories that a reader sees.
 
-
-def level_words(text: str) -> list[str]:
-    """Return a text's words without case, punctuation and markup; a character of an unspaced script is a word.
-
-    >>> level_words("The **mast** is 12 m."), level_words("好的 OK")
-    (['the', 'mast', 'is', '12', 'm'], ['好', '的', 'ok'])
+    Attributes:
+        memories: Number of active memories.
+        tiers: Number of them by tier.
+        faults: Faults by kind, the worst first.
+        tiers_of: Tier of every memory with a fault, by id.
     """
-    if text.isascii() or not has_unspaced(text):
-        return _WORD.findall(text.casefold())
-    found: list[str] = []
-    for run, start, end in split_scripts(text):
-        part = text[start:end]
-        found += part if run else _WORD.findall(part.casefold())
-    return found
 
-
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
-
-
-FEW_WORDS: Final = 2
-"""Words up to which a text says nothing, unless one of them names something: "yes", "thank you"."""
-CHARACTERS_PER_WORD: Final = 2
-"""Characters that are about a word in a script without spaces."""
-_NAMES: Final = re.compile(r"\d|[^\W_]_[^\W_]|[a-z][A-Z]|[A-Z]{2}|\w[./:@\\-]\w")
-"""What is in identifiers, paths, addresses, numbers and acronyms: "ECONNRESET" and "port 8080" say a lot."""
+    memories: int
+    tiers: Mapping[str, int]
+    faults: Mapping[str, Sequence[AuditFault]]
+    tiers_of: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryTraits:
+class _Traits:
     """What an audit keeps of one active memory.
 
     Attributes:
-        id: Its id.
-        key: Its visibility key.
-        tier: Its tier.
-        derived: Whether it was made from others.
         kind: ``addition``, ``passage`` of a file, or ``turn`` of a conversation.
-        document: Hash of its document's path; of its id, if it has none.
-        subject: Hash of key, tier, project and date, which two duplicates share.
+        document: Hash of its document's path, else of its id.
+        subject: Hash of key, tier, project and date, which duplicates share.
         text: Hash of its words in order.
-        words: How many words it has.
-        empty: Whether it says nothing.
-        dated: Whether it has an event of its own.
-        recorded: UTC microseconds when it was first written.
-        active_at: UTC microseconds when it was last written, used, or happened.
-        ends: UTC microseconds from which it is no longer true, or None.
-        used: Whether it was ever used.
-        pinned: Whether only its owner may archive it.
+        ends: When it stops being true, UTC microseconds, or None.
     """
 
     id: str
@@ -125,11 +116,41 @@ class MemoryTraits:
     pinned: bool
 
 
-def memory_traits(record: Record) -> MemoryTraits:
-    """Return what is compared of a memory."""
+def run_audit(reader: Reader, now: int) -> AuditResult:
+    """Check every active memory that a reader sees.
+
+    Args:
+        reader: What the caller sees.
+        now: UTC microseconds.
+    """
+    traits: dict[str, _Traits] = {}
+    after = ""
+    while page := reader.page(after, AUDIT_PAGE, NO_FILTER):
+        traits |= {record.id: _traits(record) for record in page}
+        after = page[-1].id
+    every = tuple(traits.values())
+    junk = _junk(every)
+    junk_ids = {fault.memory for fault in junk}
+    found: dict[str, Iterable[AuditFault]] = {
+        "junk": junk,
+        "near-duplicate": _duplicates(reader, (one for one in every if one.id not in junk_ids)),
+        "stale": _stale(every, _superseded(reader, traits), now),
+        "orphaned": _orphaned(reader, every),
+    }
+    faults: dict[str, list[AuditFault]] = {}
+    for kind in FAULT_KINDS:
+        ranked = sorted(found[kind], key=lambda fault: (-fault.weight, fault.other or "", fault.memory))
+        restored = _restored_by_hand(reader, [fault.memory for fault in ranked])
+        faults[kind] = [fault for fault in ranked if fault.memory not in restored]
+    tiers = Counter(one.tier for one in every)
+    tiers_of = {fault.memory: traits[fault.memory].tier for own in faults.values() for fault in own}
+    return AuditResult(len(traits), dict(sorted(tiers.items())), faults, tiers_of)
+
+
+def _traits(record: Record) -> _Traits:
     place, event, words = record.place, record.event, level_words(record.content)
     subject = (record.key, record.tier, record.project, event.start if event is not None else None)
-    return MemoryTraits(
+    return _Traits(
         id=record.id,
         key=intern(record.key),
         tier=intern(record.tier),
@@ -149,17 +170,32 @@ def memory_traits(record: Record) -> MemoryTraits:
     )
 
 
-def last_activity(record: Record) -> int:
-    """Return when a memory was last written, used, or happened, in UTC microseconds.
+def level_words(text: str) -> list[str]:
+    """Return a text's words, casefolded, without punctuation; a character of an unspaced script is a word.
 
-    A memory written today about the year 1815 counts from today.
+    >>> level_words("The **mast** is 12 m."), level_words("好的 OK")
+    (['the', 'mast', 'is', '12', 'm'], ['好', '的', 'ok'])
     """
+    if text.isascii() or not has_unspaced(text):
+        return _WORD.findall(text.casefold())
+    found: list[str] = []
+    for unspaced, start, end in split_scripts(text):
+        part = text[start:end]
+        found += part if unspaced else _WORD.findall(part.casefold())
+    return found
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+def last_activity(record: Record) -> int:
+    """Return when a memory was last written, used, or happened, in UTC microseconds."""
     happened = record.event.start if record.event is not None else 0
     return max(record.recorded_at, happened, record.last_used or 0)
 
 
 def _says_nothing(record: Record, words: Sequence[str]) -> bool:
-    """Tell whether a memory has no letter at all, or one or two words that name nothing."""
     text = record.content
     if not words:
         return not any(char.isalnum() for char in text)
@@ -172,103 +208,60 @@ def _says_nothing(record: Record, words: Sequence[str]) -> bool:
     return record.tier == "observation" and set(level_words(record.title)) <= set(words)
 
 
-AUDIT_PAGE: Final = 1_000
-"""Memories in hand at once."""
+def _best_first(traits: Iterable[_Traits]) -> list[_Traits]:
+    return sorted(traits, key=lambda one: (not one.pinned, not one.used, one.recorded, one.id))
 
 
-def active_memories(reader: Reader) -> Iterator[Record]:
-    """Yield every visible active memory, in the order of the ids' digits."""
-    after = ""
-    while page := reader.page(after, AUDIT_PAGE, NO_FILTER):
-        yield from page
-        after = page[-1].id
-
-
-BOILERPLATE_COPIES: Final = 20
-"""Memories with one text from which on it is boilerplate: a form, a signature, a licence."""
-
-
-def find_junk(traits: Sequence[MemoryTraits]) -> list[AuditFault]:
-    """Return the memories that say nothing, and all but the best of those with a boilerplate text.
-
-    An event of a day of its own ("ran 5 km", thirty times) is no boilerplate.
-    """
+def _junk(traits: Sequence[_Traits]) -> list[AuditFault]:
+    """Return the memories that say nothing, and boilerplate; dated additions ("ran 5 km") are none."""
     faults = [
         AuditFault(one.id, "says nothing", "says nothing", 1.0 / (1 + one.words), "archived")
         for one in traits
         if one.empty and not one.pinned
     ]
     empty = {fault.memory for fault in faults}
-    texts: defaultdict[tuple[str, int], list[MemoryTraits]] = defaultdict(list)
+    texts: defaultdict[tuple[str, int], list[_Traits]] = defaultdict(list)
     for one in traits:
         if one.id not in empty and not (one.dated and one.kind == "addition"):
             texts[one.key, one.text].append(one)
     for same in texts.values():
         if len(same) >= BOILERPLATE_COPIES:
-            first, *others = best_first(same)
+            best, *others = _best_first(same)
             why = f"one text in {len(same):,} memories"
             faults += [
-                AuditFault(one.id, why, "boilerplate", len(same), "archived", first.id)
+                AuditFault(one.id, why, "boilerplate", len(same), "archived", best.id)
                 for one in others
                 if not one.pinned
             ]
     return faults
 
 
-def best_first(traits: Iterable[MemoryTraits]) -> list[MemoryTraits]:
-    """Return memories with the same words in the order in which one would keep them: pinned, used, oldest."""
-    return sorted(traits, key=lambda one: (not one.pinned, not one.used, one.recorded, one.id))
-
-
-def find_duplicates(reader: Reader, traits: Iterable[MemoryTraits]) -> Iterator[AuditFault]:
-    """Yield all but the best of the memories with the same words.
-
-    Args:
-        reader: What the caller sees.
-        traits: The active memories that say something.
-    """
-    same: defaultdict[tuple[int, int], list[MemoryTraits]] = defaultdict(list)
+def _duplicates(reader: Reader, traits: Iterable[_Traits]) -> Iterator[AuditFault]:
+    """Yield all but the best of the memories with the same words, one a document."""
+    same: defaultdict[tuple[int, int], list[_Traits]] = defaultdict(list)
     for one in traits:
         if one.kind != "turn" and one.words:
             same[one.subject, one.text].append(one)
     for group in same.values():
-        if len(group) > 1:
-            yield from _duplicates(reader, best_first(group))
+        if len(group) == 1:
+            continue
+        by_document: dict[int, _Traits] = {}
+        for one in _best_first(group):
+            by_document.setdefault(one.document, one)
+        best, *others = by_document.values()
+        records = reader.get([one.id for one in by_document.values()])
+        for one in others:
+            text = records[one.id].content
+            equal = normalize_content(text) == normalize_content(records[best.id].content) and not any(
+                mark in text for mark in REDACTION_MARKS
+            )
+            why = "the same text" if equal else "the same words"
+            mend = "archived" if equal and one.kind == "addition" and not one.pinned else ""
+            yield AuditFault(one.id, why, why, len(others), mend, best.id)
 
 
-def _duplicates(reader: Reader, group: Sequence[MemoryTraits]) -> Iterator[AuditFault]:
-    """Yield the faults of memories with the same words, one a document, the best first."""
-    best, documents = group[0], {group[0].document}
-    others: list[MemoryTraits] = []
-    for one in group[1:]:
-        if one.document not in documents:
-            documents.add(one.document)
-            others.append(one)
-    records = reader.get([one.id for one in (best, *others)])
-    for one in others:
-        text = records[one.id].content
-        equal = normalize_content(text) == normalize_content(records[best.id].content) and not any(
-            mark in text for mark in REDACTION_MARKS
-        )
-        why = "the same text" if equal else "the same words"
-        mend = "archived" if equal and one.kind == "addition" and not one.pinned else ""
-        yield AuditFault(one.id, why, why, len(others), mend, best.id)
-
-
-STALE_HALF_LIVES: Final = 4
-"""Half-lives after which the age penalty has reached fifteen sixteenths of its maximum."""
-
-
-def find_stale(
-    traits: Sequence[MemoryTraits], superseded: Mapping[str, str], now: int
-) -> Iterator[AuditFault]:
-    """Yield memories that are superseded, no longer true, or old and never used.
-
-    Args:
-        traits: The active memories.
-        superseded: Id of a memory to the active one that superseded it.
-        now: UTC microseconds.
-    """
+def _stale(traits: Sequence[_Traits], superseded: Mapping[str, str], now: int) -> Iterator[AuditFault]:
+    """Yield memories that are superseded, no longer true, or old and never used."""
     for one in traits:
         if one.pinned:
             continue
@@ -288,67 +281,8 @@ def find_stale(
             )
 
 
-def find_orphaned(traits: Sequence[MemoryTraits], grounded: Collection[str]) -> Iterator[AuditFault]:
-    """Yield derived memories without evidence.
-
-    Args:
-        traits: The active memories.
-        grounded: Ids of those that have evidence, of whatever status.
-    """
-    for one in traits:
-        if one.derived and not one.pinned and one.id not in grounded:
-            why = "nothing it was made from is left"
-            yield AuditFault(one.id, why, "no evidence left", float(-one.recorded), "archived")
-
-
-EDGE_PAGE: Final = 500
-"""Memories whose edges or events are read at once."""
-MAX_PAGE_EVENTS: Final = 100_000
-"""Events of one page: 200 a memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditResult:
-    """Faults of all active memories that a reader sees.
-
-    Attributes:
-        memories: How many memories are active.
-        tiers: How many of them are of each tier.
-        faults: Kind to faults, the worst first.
-        tiers_of: Id to tier of every memory with a fault.
-    """
-
-    memories: int
-    tiers: Mapping[str, int]
-    faults: Mapping[str, Sequence[AuditFault]]
-    tiers_of: Mapping[str, str]
-
-
-def run_audit(reader: Reader, now: int) -> AuditResult:
-    """Check every active memory that a reader sees.
-
-    Args:
-        reader: What the caller sees.
-        now: UTC microseconds.
-    """
-    traits = {record.id: memory_traits(record) for record in active_memories(reader)}
-    every = tuple(traits.values())
-    junk = find_junk(every)
-    junk_ids = {fault.memory for fault in junk}
-    found: dict[str, Iterable[AuditFault]] = {
-        "junk": junk,
-        "near-duplicate": find_duplicates(reader, (one for one in every if one.id not in junk_ids)),
-        "stale": find_stale(every, _superseded(reader, traits), now),
-        "orphaned": find_orphaned(every, _grounded(reader, every)),
-    }
-    faults = {kind: _ranked(reader, found[kind]) for kind in FAULT_KINDS}
-    tiers = Counter(one.tier for one in every)
-    tiers_of = {fault.memory: traits[fault.memory].tier for some in faults.values() for fault in some}
-    return AuditResult(len(traits), dict(sorted(tiers.items())), faults, tiers_of)
-
-
-def _superseded(reader: Reader, traits: Mapping[str, MemoryTraits]) -> dict[str, str]:
-    """Return which active memory superseded an active one; private memories never supersede shared ones."""
+def _superseded(reader: Reader, traits: Mapping[str, _Traits]) -> dict[str, str]:
+    """Map superseded active memories to the active one that supersedes them under the same key."""
     ids = list(traits)
     return {
         edge.dst: edge.src
@@ -358,22 +292,18 @@ def _superseded(reader: Reader, traits: Mapping[str, MemoryTraits]) -> dict[str,
     }
 
 
-def _grounded(reader: Reader, traits: Sequence[MemoryTraits]) -> set[str]:
-    derived = [one.id for one in traits if one.derived]
-    found: set[str] = set()
+def _orphaned(reader: Reader, traits: Sequence[_Traits]) -> Iterator[AuditFault]:
+    derived = [one for one in traits if one.derived]
     for first in range(0, len(derived), EDGE_PAGE):
-        found.update(edge.src for edge in reader.edges(derived[first : first + EDGE_PAGE], ["derived_from"]))
-    return found
+        page = derived[first : first + EDGE_PAGE]
+        grounded = {edge.src for edge in reader.edges([one.id for one in page], ["derived_from"])}
+        for one in page:
+            if not one.pinned and one.id not in grounded:
+                why = "nothing it was made from is left"
+                yield AuditFault(one.id, why, "no evidence left", float(-one.recorded), "archived")
 
 
-def _ranked(reader: Reader, faults: Iterable[AuditFault]) -> list[AuditFault]:
-    """Return faults, the worst first, without the memories that somebody restored."""
-    ranked = sorted(faults, key=lambda fault: (-fault.weight, fault.other or "", fault.memory))
-    restored = restored_by_hand(reader, [fault.memory for fault in ranked])
-    return [fault for fault in ranked if fault.memory not in restored]
-
-
-def restored_by_hand(reader: Reader, ids: Sequence[str]) -> Collection[str]:
+def _restored_by_hand(reader: Reader, ids: Sequence[str]) -> set[str]:
     """Return the memories that a person restored, as opposed to an undone run."""
     restored: set[str] = set()
     for first in range(0, len(ids), EDGE_PAGE):
@@ -382,16 +312,10 @@ def restored_by_hand(reader: Reader, ids: Sequence[str]) -> Collection[str]:
     return restored
 
 
-MEND_BATCH: Final = 1_000
-"""Memories of one transaction."""
-AUDIT_RULE: Final = "audit"
-"""Rule of the edges that an audit writes."""
-
-
 def select_faults(
     faults: Mapping[str, Sequence[AuditFault]], kinds: Sequence[str]
 ) -> dict[str, list[AuditFault]]:
-    """Return which faults a run fixes, by kind: no memory twice, and none that stays instead of another."""
+    """Return the faults that a run fixes, by kind: no memory twice, and none that stays instead of another."""
     done: set[str] = set()
     stays: set[str] = set()
     found: dict[str, list[AuditFault]] = {}
@@ -410,19 +334,19 @@ def select_faults(
 def mend_changes(
     reader: Reader, faults: Sequence[AuditFault], run: str, at: int, actor: str = ""
 ) -> Iterator[tuple[list[str], list[Change]]]:
-    """Yield the changes of each transaction with the ids of the memories that they archive or supersede.
+    """Yield the changes of each transaction, with the ids of the memories that they archive or supersede.
 
     Args:
         reader: What the caller sees now; memories archived, pinned or restored meanwhile are skipped.
         faults: Each memory once.
         run: Id of the run, for the events.
         at: UTC microseconds.
-        actor: User who fixes them.
+        actor: User who runs the audit.
     """
-    for first in range(0, len(faults), MEND_BATCH):
-        some = faults[first : first + MEND_BATCH]
+    for first in range(0, len(faults), AUDIT_PAGE):
+        some = faults[first : first + AUDIT_PAGE]
         records = reader.get([memory for fault in some for memory in (fault.memory, fault.other) if memory])
-        restored = restored_by_hand(reader, [fault.memory for fault in some])
+        restored = _restored_by_hand(reader, [fault.memory for fault in some])
         statuses: dict[str, LifecycleChange] = {}
         events: list[Event] = []
         edges: list[Edge] = []
@@ -432,16 +356,13 @@ def mend_changes(
                 continue
             if fault.other is not None and (new is None or new.status != "active"):
                 continue
-            statuses[old.id] = _lifecycle(fault, old, new)
-            other = fault.other if fault.mend == "superseded" else None
-            events.append(Event(old.id, fault.mend, at, old.key, run, other, before=old.status, actor=actor))
+            statuses[old.id] = LifecycleChange(status="archived")
+            other = None
             if fault.mend == "superseded" and new is not None:
+                ended = max(said_at(new), old.valid_from or 0)
+                statuses[old.id] = LifecycleChange(status="superseded", valid_until=ended)
+                other = new.id
                 edges.append(Edge(new.id, "supersedes", old.id, old.key, 1.0, at, rule=AUDIT_RULE, run=run))
+            events.append(Event(old.id, fault.mend, at, old.key, run, other, before=old.status, actor=actor))
         if statuses:
             yield list(statuses), [PutLifecycle(statuses), PutEdges(tuple(edges)), PutEvents(tuple(events))]
-
-
-def _lifecycle(fault: AuditFault, old: Record, new: Record | None) -> LifecycleChange:
-    if fault.mend == "archived" or new is None:
-        return LifecycleChange(status="archived")
-    return LifecycleChange(status="superseded", valid_until=max(said_at(new), old.valid_from or 0))

@@ -1,172 +1,405 @@
-"""Corroborated facts and facets: what several sources state about one thing.
+"""Fact promotion: sentences that two sources state word for word and that nothing later changes.
 
-Only gists are compared, not texts: pairs of rare words, 24 bytes each, with their sources. Records that share a pair
-with another source are read. Two sentences are one fact only if they have the same words in the same order, and only
-if no later sentence may have changed it (`facts.conflicts`); in doubt it counts as changed and is not promoted.
-
-A facet is an attribute in one plain clause: "my X is Y", "our X's Y is Z", where people live or are from. Clauses that
-are negated, hypothetical, past or momentary give none. The newest of several values counts. Facets of two projects are
-kept apart unless speakers talk about themselves; memories that several people share give no facet of "I".
+Texts are read once and reduced to a gist, which is stored with the memory: a hash for each pair of a sentence's rare
+words, and the names of the commands. Only records that share a hash with another source are read again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from array import array
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import Final, NamedTuple
 
-from scrubjay.consolidation.candidates import (
-    ATTRIBUTES,
-    KIN,
-    NOBODY,
-    RANKS,
-    Gist,
-    PromotedMemory,
-    fact_sentences,
-    is_usable,
-    lookup_numbers,
-    plain_words,
-    project_of,
-    promoted_memory,
-    sentence_gist,
-    source_confidence,
-    source_key,
-    stable_number,
-    topic_stems,
+from scrubjay.consolidation.commands import extract_steps
+from scrubjay.consolidation.context import (
+    PRECISIONS,
+    chronological_key,
+    common_value,
+    ended_at,
+    occurred_at,
 )
-from scrubjay.consolidation.context import chronological_key
 from scrubjay.consolidation.summary import verbatim_sentences
 from scrubjay.facts.conflicts import classify_change
-from scrubjay.models.records import Record
-from scrubjay.text.normalize import normalize_typography
+from scrubjay.facts.extractor import extract_facts
+from scrubjay.models.dates import to_datetime
+from scrubjay.models.records import PERSON_ROLES, EventTime, Record
+from scrubjay.text.language import function_words
+from scrubjay.text.normalize import fold, normalize_typography
+from scrubjay.text.tokenizer import stem_word
 from scrubjay.text.word_frequency import word_rank
 
+SINGLE_SOURCE_CONFIDENCE: Final = 0.7
+MAX_EVIDENCE: Final = 100
+"""Sources that are listed as evidence."""
+FACT_KINDS: Final = ("decision", "fact")
+"""Kinds of extracted statements that are facts; the others are lessons and procedures."""
+MAX_FACT_TEXT: Final = 50_000
+MIN_FACT_WORDS: Final = 4
+MAX_FACT_WORDS: Final = 40
+RARE_RANK: Final = 4_000
+"""Rank of a word that names what a sentence is about, if it holds no name."""
+LOOKUP_WORDS: Final = 3
+"""Rarest words of a sentence, which is looked up by each pair of them."""
 MAX_PAIR_USES: Final = 200
-"""Times that two rare words may stand together: what is said more often is a form that is filled in, and no fact."""
+"""Uses of a pair of words from which on the sentence is a form that is filled in, and no fact."""
+MIN_SIMILARITY: Final = 0.6
+"""Jaccard similarity of the stems of two sentences from which they are compared."""
+MAX_COMPARED: Final = 50_000
+"""Pairs that are compared, the most similar first: 10 s of processor time at most."""
+GIST_RULES: Final = "4"
+"""Raise it when `fact_sentences`, `extract_facts` or `extract_steps` find something else, so that texts are read
+again."""
+
+_WORD = re.compile(r"\w+(?:[.'/:_-]\w+)*")
+_PREDICATE = re.compile(
+    r"\b(?:is|are|was|were|has|have|must|cannot|can't|can|needs|requires|costs|takes|supports|stores|listens|expires|runs|"
+    r"uses|use|lives|works|owns|contains|holds|serves|deploys|run|live|need|require|moved|chose|decided|switched|agreed|replaced|returns|means|"
+    r"doesn't|does not|don't|do not|allows|accepts|belongs|depends|starts|ends|opens|closes|reports|handles|keeps)\b",
+    re.IGNORECASE,
+)
+_DEPENDENT = re.compile(
+    r"\s*[\"'(*_]*(?:it|its|it's|this|that|that's|these|those|they|he|she|his|her|their|there|here|you|your|which|who|"
+    r"what|why|how|when|where|if|let|let's|please|maybe|perhaps|and|but|so|or|then|because|also|however|todo|fix|check|"
+    r"ask|call|remember)\b",
+    re.IGNORECASE,
+)
+"""Beginning of a sentence that does not stand alone, or is a task."""
+_TEMPORARY = re.compile(
+    r"\b(?:today|tonight|yesterday|tomorrow|now|currently|recently|lately|initially|soon|so far|just|still|again|"
+    r"actually|(?:this|last|next) (?:week|weekend|month|morning|night|afternoon|evening|[a-z]{3,6}day)|"
+    r"(?:week|month|day|year)s? ago|for (?:a while|weeks|months)|ended up|planning|getting|craving|experiencing|feel|"
+    r"feeling|maybe|probably|perhaps|might|seems?|tired|busy)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=.)[\s\"'(](?:[A-HJ-Z]|[^\s\d\"'(]*+\d|`)|\w[/._:]\w", re.DOTALL)
+_CONJUNCTION = re.compile(r"(?:and|but|so|or|because|then)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\s*(?:i|i'm|i've|we|we're|we've|my|our|me)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class SharedNumbers:
-    """What is worth reading again.
+class PromotedMemory:
+    """A derived memory before it is written; its origin is ``derived``.
 
     Attributes:
-        pairs: Numbers that several sources share.
-        records: Ids of the records that hold one of them.
+        tier: ``crystal``, ``facet``, ``insight``, ``procedural`` or ``semantic``.
+        text: All that is indexed of it.
+        title: Its title; empty for a ``semantic`` one.
+        tags: Those that at least half of its sources have, sorted.
+        evidence: Ids of its sources, sorted, each with its share, 0..1; the shares add up to 1.
+        confidence: 0..1, from the number of independent sources.
+        key: Visibility key of its sources.
+        project: Project of all sources, else None.
+        agent: Agent of all sources, else None.
+        session: Conversation of all sources, else None.
+        event: When it happened, or None.
     """
 
-    pairs: frozenset[int]
-    records: frozenset[str]
+    tier: str
+    text: str
+    title: str
+    tags: tuple[str, ...]
+    evidence: tuple[tuple[str, float], ...]
+    confidence: float
+    key: str
+    project: str | None
+    agent: str | None
+    session: str | None
+    event: EventTime | None
 
 
-class NumberCollector:
-    """Collects numbers with the record and the source that each was found in."""
+def promoted_memory(
+    tier: str,
+    text: str,
+    title: str,
+    records: Sequence[Record],
+    event: EventTime | None,
+    shares: Sequence[float] = (),
+) -> PromotedMemory:
+    """Return a memory derived from records of one visibility key.
+
+    Args:
+        tier: Its tier.
+        text: Its text.
+        title: Its title.
+        records: Its sources, at least one, in any order. Of more than ``MAX_EVIDENCE`` only those of the greatest
+            share, else the latest, are listed.
+        event: When it happened.
+        shares: How much each source contributed, above zero; empty if all contributed the same.
+    """
+    weights = dict(zip((record.id for record in records), shares or [1.0] * len(records), strict=True))
+    listed = sorted(records, key=chronological_key, reverse=True)
+    listed = sorted(listed, key=lambda record: -weights[record.id])[:MAX_EVIDENCE]
+    total = sum(sorted(weights[record.id] for record in listed))
+    tags = Counter(tag for record in records for tag in set(record.tags))
+    return PromotedMemory(
+        tier,
+        text,
+        title,
+        tuple(sorted(tag for tag, count in tags.items() if 2 * count >= len(records))),
+        tuple(sorted((record.id, weights[record.id] / total) for record in listed)),
+        source_confidence(len(set(map(source_key, records)))),
+        records[0].key,
+        common_value(record.project for record in records),
+        common_value(record.agent for record in records),
+        common_value(record.session for record in records),
+        event,
+    )
+
+
+def source_confidence(sources: int) -> float:
+    """Return the confidence in what a number of independent sources say: each halves the doubt that is left.
+
+    >>> [round(source_confidence(sources), 4) for sources in (1, 2, 3)]
+    [0.7, 0.85, 0.925]
+    """
+    return 1 - (1 - SINGLE_SOURCE_CONFIDENCE) * 0.5 ** (sources - 1)
+
+
+def source_key(record: Record) -> str:
+    """Name the independent source of a record: its conversation, else its document on its day, else its day."""
+    if record.session is not None:
+        return f"session {record.session}"
+    dated = record.event is not None or record.place is None
+    day = to_datetime(occurred_at(record)).date().isoformat() if dated else ""
+    if record.place is not None:
+        return f"document {record.place.source} {record.place.path} {day}"
+    return f"day {day}"
+
+
+def time_span(records: Sequence[Record]) -> EventTime | None:
+    """Return the time from the first record to the last, as precise as the least precise; None if one has none."""
+    events = [record.event for record in records if record.event is not None]
+    if len(events) < len(records):
+        return None
+    coarsest = max((event.precision for event in events), key=PRECISIONS.index)
+    return EventTime(min(map(occurred_at, records)), max(map(ended_at, records)), coarsest)
+
+
+def is_spoken(record: Record) -> bool:
+    """Tell whether a record is a turn of the person whose memory this is."""
+    return record.session is not None and record.role in PERSON_ROLES and record.origin == "owner"
+
+
+def is_usable(record: Record) -> bool:
+    """Tell whether a record may be evidence: not if it is untrusted or superseded."""
+    return record.origin != "untrusted" and record.status != "superseded"
+
+
+def _is_dated_note(record: Record) -> bool:
+    return record.session is None and record.event is not None and record.origin in ("owner", "agent")
+
+
+def fact_sentences(record: Record) -> Iterator[str]:
+    """Yield the sentences of an observation that could be facts, with white space collapsed."""
+    if record.tier != "observation" or not is_usable(record):
+        return
+    if is_spoken(record):
+        for statement in extract_facts(record.content):
+            text = statement.text
+            if statement.kind not in FACT_KINDS or _TEMPORARY.search(text) or _CONJUNCTION.match(text):
+                continue
+            if _is_specific(text):
+                yield text
+    elif _is_dated_note(record):
+        yield from filter(_is_standalone_fact, verbatim_sentences(record.content[:MAX_FACT_TEXT]))
+
+
+def _is_standalone_fact(text: str) -> bool:
+    if not MIN_FACT_WORDS <= len(text.split()) <= MAX_FACT_WORDS:
+        return False
+    if "?" in text or _DEPENDENT.match(text) or _TEMPORARY.search(text):
+        return False
+    if _FIRST_PERSON.match(text):
+        return any(statement.kind in FACT_KINDS for statement in extract_facts(text))
+    return _PREDICATE.search(text) is not None and _is_specific(text)
+
+
+def _is_specific(text: str) -> bool:
+    return _NAME.search(text) is not None or max(map(word_rank, content_words(text)), default=0) >= RARE_RANK
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of a text in order, folded, without function words."""
+    words = ((word, word.partition("'")[0]) for word in _WORD.findall(fold(normalize_typography(text))))
+    return [
+        word for word, bare in words if bare not in function_words("en") and (len(bare) > 1 or bare.isdigit())
+    ]
+
+
+def plain_words(text: str) -> str:
+    """Return a sentence without case, punctuation and markup; equal ones state the same fact."""
+    return " ".join(_WORD.findall(fold(normalize_typography(text))))
+
+
+@lru_cache(65_536)
+def _stem(word: str) -> str:
+    return stem_word(word, "en")
+
+
+class SentenceGist(NamedTuple):
+    """What a sentence is looked up by.
+
+    Attributes:
+        personal: Whether the speaker talks about themselves.
+        pairs: Hashes of the pairs of its rarest words.
+    """
+
+    personal: bool
+    pairs: tuple[int, ...]
+
+
+def sentence_gist(text: str) -> SentenceGist:
+    """Return the gist of a sentence; numbers are left out if there are words, so that other values are found too."""
+    rarest = sorted(
+        set(content_words(text)), key=lambda word: (any(map(str.isdigit, word)), -word_rank(word), word)
+    )
+    stems = [*dict.fromkeys(map(_stem, rarest))][:LOOKUP_WORDS]
+    pairs = combinations(stems * 2 if len(stems) == 1 else stems, 2)
+    return SentenceGist(
+        text[:2].lower() in ("i ", "i'", "my"), tuple(_hash("\x1f".join(sorted(pair))) for pair in pairs)
+    )
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )
+
+
+def _project(record: Record, gist: SentenceGist) -> str:
+    """Return the project a sentence is about: "the server" differs by project, the speaker does not."""
+    return "" if gist.personal else record.project or ""
+
+
+def _lookup_hashes(record: Record, gist: SentenceGist) -> list[int]:
+    scope = _hash(f"{record.key}\x1f{_project(record, gist)}")
+    return [pair ^ scope for pair in gist.pairs]
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """What promotion needs of one text: the gists of its possible facts, and the names of its commands in order."""
+
+    sentences: tuple[SentenceGist, ...] = ()
+    steps: tuple[str, ...] = ()
+
+
+EMPTY_GIST: Final = Gist()
+
+
+def compute_gist(record: Record) -> Gist:
+    """Return the gist of a record, whatever its status.
+
+    >>> compute_gist(Record("obs_0", "observation", "Run `git push origin`.", "", "", "", "", 0, 0, session="s")).steps
+    ('git push',)
+    """
+    match _reading(record):
+        case "":
+            return EMPTY_GIST
+        case "shown":
+            return Gist(steps=tuple(step.name for step in extract_steps(record.content)))
+    return Gist(tuple(map(sentence_gist, fact_sentences(replace(record, status="active")))))
+
+
+def gist_fingerprint(record: Record) -> str:
+    """Return the version of a record's gist, or an empty string if its text is not read."""
+    reading = _reading(record)
+    return f"{_hash(f'{GIST_RULES} {reading} {record.content_hash}'):016x}" if reading else ""
+
+
+def _reading(record: Record) -> str:
+    """Return how a text is read: ``said`` or ``noted`` for facts, ``shown`` for commands, or not at all."""
+    if record.tier != "observation":
+        return ""
+    if is_spoken(record):
+        return "said"
+    if record.session is not None:
+        return "shown" if record.origin != "derived" else ""
+    return "noted" if _is_dated_note(record) else ""
+
+
+def serialize_gist(gist: Gist) -> bytes:
+    """Serialize a gist for the store.
+
+    >>> gist = Gist((SentenceGist(True, (1, 2)), SentenceGist(False, ())), ("git push",))
+    >>> parse_gist(serialize_gist(gist)) == gist, parse_gist(serialize_gist(EMPTY_GIST)) == EMPTY_GIST
+    (True, True)
+    """
+    return json.dumps([gist.sentences, gist.steps]).encode() if gist != EMPTY_GIST else b""
+
+
+def parse_gist(data: bytes) -> Gist:
+    """Parse a serialized gist."""
+    if not data:
+        return EMPTY_GIST
+    sentences, steps = json.loads(data)
+    return Gist(tuple(SentenceGist(personal, tuple(pairs)) for personal, pairs in sentences), tuple(steps))
+
+
+class _HashIndex:
+    """Lookup hashes with their record and source, 24 bytes each."""
 
     def __init__(self) -> None:
-        """Begin with none."""
-        self._marks, self._sources, self._records = array("Q"), array("Q"), array("Q")
+        self._hashes, self._sources, self._records = array("Q"), array("Q"), array("Q")
         self._ids: list[str] = []
 
-    def note(self, record: Record, marks: Iterable[int]) -> None:
-        """Remember what a record holds."""
-        of, place = stable_number(source_key(record)), len(self._ids)
+    def add(self, record: Record, hashes: Iterable[int]) -> None:
+        source, index = _hash(source_key(record)), len(self._ids)
         self._ids.append(record.id)
-        for mark in marks:
-            self._marks.append(mark)
-            self._sources.append(of)
-            self._records.append(place)
+        for one in hashes:
+            self._hashes.append(one)
+            self._sources.append(source)
+            self._records.append(index)
 
-    def wanted(self) -> SharedNumbers:
-        """Return what at least two sources hold, at most ``MAX_PAIR_USES`` times in all."""
+    def shared(self) -> tuple[frozenset[int], frozenset[str]]:
+        """Return the hashes of at least two sources, used at most ``MAX_PAIR_USES`` times, and their records' ids."""
         import numpy as np
 
-        if not self._marks:
-            return SharedNumbers(frozenset(), frozenset())
-        marks, of, whose = (
-            np.frombuffer(one, np.uint64) for one in (self._marks, self._sources, self._records)
+        if not self._hashes:
+            return frozenset(), frozenset()
+        hashes, sources, records = (
+            np.frombuffer(one, np.uint64) for one in (self._hashes, self._sources, self._records)
         )
-        order = np.argsort(marks, kind="stable")
-        marks, of, whose = marks[order], of[order], whose[order]
-        starts = np.flatnonzero(np.concatenate(([True], marks[1:] != marks[:-1])))
-        sizes = np.diff(np.append(starts, len(marks)))
-        differ = np.maximum.reduceat(of, starts) != np.minimum.reduceat(of, starts)
-        chosen = differ & (sizes <= MAX_PAIR_USES)
-        held = np.repeat(chosen, sizes)
-        records = frozenset(self._ids[place] for place in set(whose[held].tolist()))
-        return SharedNumbers(frozenset(marks[starts[chosen]].tolist()), records)
+        order = np.argsort(hashes, kind="stable")
+        hashes, sources, records = hashes[order], sources[order], records[order]
+        starts = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
+        sizes = np.diff(np.append(starts, len(hashes)))
+        several = np.maximum.reduceat(sources, starts) != np.minimum.reduceat(sources, starts)
+        chosen = several & (sizes <= MAX_PAIR_USES)
+        found = set(records[np.repeat(chosen, sizes)].tolist())
+        return frozenset(hashes[starts[chosen]].tolist()), frozenset(self._ids[index] for index in found)
 
 
-LIKE: Final = 0.6
-"""Share of their words that two sentences have in common before they are compared."""
-MOST_COMPARED: Final = 50_000
-"""Pairs that are compared, the likest first: 10 s of processor time at most."""
-
-Place = tuple[str, str, str]
-"""Visibility key, project (of what is not said of oneself) and words of a sentence."""
+_SentenceKey = tuple[str, str, str]
+"""Visibility key, project and plain words."""
 
 
 @dataclass(slots=True)
-class SentenceForm:
-    """One sentence, by its words, and everything that says it.
-
-    Attributes:
-        text: Its best wording.
-        said: Observations that say it.
-        known: Memories that are it.
-    """
-
+class _Sentence:
     text: str
-    said: list[Record]
-    known: list[Record]
+    sources: list[Record] = field(default_factory=list)
+    known: list[Record] = field(default_factory=list)
 
-    @property
-    def last(self) -> tuple[int, int, int, str]:
-        """When it was said last."""
-        return max(chronological_key(record) for record in (*self.said, *self.known))
-
-
-def wording_order(text: str) -> tuple[bool, bool, float, str]:
-    """Return what sorts sentences by their wording: whole ones first, then those that tell most a word."""
-    told = [word_rank(word) for word in plain_words(text).split()]
-    return (not text[:1].isupper(), text[-1:] not in ".!", -sum(told) / max(1, len(told)), text)
-
-
-def overtaken_sentences(forms: Mapping[Place, SentenceForm], blocks: Mapping[int, set[Place]]) -> set[Place]:
-    """Return the sentences that one said later changes or contradicts, as far as can be told."""
-    told = {place: topic_stems(form.text) for place, form in forms.items()}
-    likest: dict[tuple[Place, Place], float] = {}
-    for block in blocks.values():
-        members = sorted(block)
-        for n, one in enumerate(members):
-            for other in members[n + 1 :]:
-                both = len(told[one] & told[other]) / max(1, len(told[one] | told[other]))
-                if both >= LIKE:
-                    likest[one, other] = both
-    found: set[Place] = set()
-    for pair in sorted(likest, key=lambda pair: (-likest[pair], pair))[:MOST_COMPARED]:
-        old, new = sorted(pair, key=lambda place: forms[place].last)
-        if classify_change(forms[old].text, forms[new].text).verdict in ("supersedes", "contradicts"):
-            found.add(old)
-    return found
-
-
-Told = Iterable[tuple[Record, Gist]]
-"""Records, each with its gist."""
-Get = Callable[[Collection[str]], Iterable[Record]]
-"""Gives the records of some ids, whole."""
+    def last_said(self) -> tuple[int, int, int, str]:
+        return max(map(chronological_key, (*self.sources, *self.known)))
 
 
 @dataclass(frozen=True, slots=True)
 class FactSupport:
-    """What bears out a fact that is known already.
+    """Further evidence of a known fact.
 
     Attributes:
-        memory: Id of the known memory.
-        confidence: How sure it is by all that says it; never less than it was.
-        before: How sure it was.
-        evidence: Ids of what says it and is not yet among its evidence, sorted, each with its share.
+        memory: Id of the fact.
+        confidence: Its confidence with all evidence; never less than before.
+        evidence: Ids of the further sources, sorted, each with its share.
+        before: Its confidence before.
     """
 
     memory: str
@@ -177,11 +410,11 @@ class FactSupport:
 
 @dataclass(frozen=True, slots=True)
 class CorroboratedFacts:
-    """What is borne out.
+    """Facts of several sources.
 
     Attributes:
         facts: New facts, sorted by key, project and text.
-        supports: What is known and borne out by more than it knew of, sorted by id.
+        supports: Known facts with further evidence, sorted by id.
     """
 
     facts: tuple[PromotedMemory, ...]
@@ -189,288 +422,89 @@ class CorroboratedFacts:
 
 
 def corroborate_facts(
-    told: Told, get: Get, known: Iterable[Record], evidence: Mapping[str, Collection[str]]
+    observations: Iterable[tuple[Record, Gist]],
+    read: Callable[[Collection[str]], Iterable[Record]],
+    known: Iterable[Record],
+    evidence: Mapping[str, Collection[str]],
 ) -> CorroboratedFacts:
-    """Return the facts that observations bear out.
+    """Return the facts that several sources state.
 
     Args:
-        told: All records in any order; observations are looked at, archived ones too.
-        get: Where the texts are.
-        known: Memories of tiers semantic and lesson, of every status: what was superseded or archived is not
-            drawn again.
-        evidence: Ids that each known memory already rests on.
+        observations: All of them, archived ones too, each with its gist, in any order.
+        read: Returns the records of some ids with their texts.
+        known: Facts and lessons of every status: a superseded or archived one is not promoted again.
+        evidence: Ids of the evidence of each known one.
     """
-    shared = NumberCollector()
-    for record, gist in told:
-        if gist.said and is_usable(record):
-            shared.note(record, (place for said in gist.said for place in lookup_numbers(record, said)))
-    wanted = shared.wanted()
-    forms: dict[Place, SentenceForm] = {}
-    blocks: defaultdict[int, set[Place]] = defaultdict(set)
-    for record in get(wanted.records) if wanted.records else ():
+    index = _HashIndex()
+    for record, gist in observations:
+        if gist.sentences and is_usable(record):
+            index.add(
+                record, (one for sentence in gist.sentences for one in _lookup_hashes(record, sentence))
+            )
+    shared, records = index.shared()
+    sentences: dict[_SentenceKey, _Sentence] = {}
+    blocks: defaultdict[int, set[_SentenceKey]] = defaultdict(set)
+
+    def add(record: Record, text: str) -> None:
+        gist = sentence_gist(text)
+        hashes = [one for one in _lookup_hashes(record, gist) if one in shared]
+        if hashes:
+            key = (record.key, _project(record, gist), plain_words(text))
+            sentence = sentences.setdefault(key, _Sentence(text))
+            sentence.text = min(sentence.text, text, key=_wording_rank)
+            (sentence.sources if record.tier == "observation" else sentence.known).append(record)
+            for one in hashes:
+                blocks[one].add(key)
+
+    for record in read(records) if records else ():
         for text in fact_sentences(record):
-            _put(record, text, wanted.pairs, forms, blocks)
+            add(record, text)
     for record in known:
         if record.origin != "untrusted":
-            _put(record, " ".join(record.content.split()), wanted.pairs, forms, blocks)
-    changed = overtaken_sentences(forms, blocks)
-    found: list[PromotedMemory] = []
+            add(record, " ".join(record.content.split()))
+    facts: list[PromotedMemory] = []
     supports: list[FactSupport] = []
-    for place in sorted(forms.keys() - changed):
-        _settle(forms[place], evidence, (found, supports))
-    found.sort(key=lambda one: (one.key, one.project or "", one.text))
-    return CorroboratedFacts(tuple(found), tuple(sorted(supports, key=lambda one: one.memory)))
+    for key in sorted(sentences.keys() - _changed_later(sentences, blocks.values())):
+        sentence = sentences[key]
+        sources = sorted({one.id: one for one in sentence.sources}.values(), key=chronological_key)
+        count = len(set(map(source_key, sources)))
+        active = [one for one in sentence.known if one.status == "active"]
+        if count < 2:
+            continue
+        if not sentence.known:
+            facts.append(promoted_memory("semantic", sentence.text, "", sources, sources[0].event))
+        elif active:
+            fact = min(active, key=lambda one: (one.recorded_at, one.id))
+            missing = sorted({one.id for one in sources} - set(evidence.get(fact.id, ())))
+            confidence = max(fact.confidence, source_confidence(count))
+            if missing or confidence > fact.confidence:
+                shares = tuple((memory, 1 / len(sources)) for memory in missing)
+                supports.append(FactSupport(fact.id, confidence, shares, fact.confidence))
+    facts.sort(key=lambda one: (one.key, one.project or "", one.text))
+    return CorroboratedFacts(tuple(facts), tuple(sorted(supports, key=lambda one: one.memory)))
 
 
-def _put(
-    record: Record,
-    text: str,
-    pairs: Collection[int],
-    forms: dict[Place, SentenceForm],
-    blocks: Mapping[int, set[Place]],
-) -> None:
-    said = sentence_gist(text)
-    held = [mark for mark in lookup_numbers(record, said) if mark in pairs]
-    if not held:
-        return
-    place = (record.key, project_of(record, said), plain_words(text))
-    form = forms.setdefault(place, SentenceForm(text, [], []))
-    form.text = min(form.text, text, key=wording_order)
-    (form.said if record.tier == "observation" else form.known).append(record)
-    for mark in held:
-        blocks[mark].add(place)
+def _wording_rank(text: str) -> tuple[bool, bool, float, str]:
+    """Prefer whole sentences, then those with the rarest words."""
+    ranks = [word_rank(word) for word in plain_words(text).split()]
+    return (not text[:1].isupper(), text[-1:] not in ".!", -sum(ranks) / max(1, len(ranks)), text)
 
 
-def _settle(
-    form: SentenceForm,
-    evidence: Mapping[str, Collection[str]],
-    out: tuple[list[PromotedMemory], list[FactSupport]],
-) -> None:
-    said = sorted({record.id: record for record in form.said}.values(), key=chronological_key)
-    known = form.known
-    count = len({source_key(record) for record in said})
-    if count < 2:
-        return
-    if not known:
-        out[0].append(promoted_memory("semantic", form.text, "", said, said[0].event))
-        return
-    active = [record for record in known if record.status == "active"]
-    if not active:
-        return
-    one = min(active, key=lambda record: (record.recorded_at, record.id))
-    missing = sorted({record.id for record in said} - set(evidence.get(one.id, ())))
-    sure = max(one.confidence, source_confidence(count))
-    if missing or sure > one.confidence:
-        shares = tuple((memory, 1 / len(said)) for memory in missing)
-        out[1].append(FactSupport(one.id, sure, shares, one.confidence))
-
-
-LEAD: Final = re.compile(
-    r"(?:(?:and|but|so|also|btw|by the way|fyi|note that|remember that|remember|please note that|just so you know|"
-    r"for context|for reference|well|ok|okay|actually|correction)[,:]? )+",
-    re.IGNORECASE,
-)
-CLAUSE: Final = re.compile(
-    r"; |, (?=(?:and|but|so) (?:I|we|my|our|the|[A-Z]))| (?:and|but) (?=(?:my|our|the) )"
-)
-DOUBT: Final = re.compile(
-    r"\?|\b(?:if|unless|suppose|imagine|maybe|perhaps|probably|might|may be|would|could|should|will|won't|wont|"
-    r"used to|no longer|not|never|cannot|\w+n't|think|guess|hope|wish|want|wants|going to|gonna|said|says|was|were|"
-    r"had|been|today|tonight|yesterday|tomorrow|right now|at the moment|temporarily|for now|once|whether|either|"
-    r"this (?:week|month|morning|afternoon|evening))\b",
-    re.IGNORECASE,
-)
-"""What makes a clause say what is denied, supposed, told by others, over, or so for a day."""
-END: Final = re.compile(
-    r"[,;]? (?:because|but|so|since|which|who|when|while|as|until|although|though|where|after|before|instead|rather|"
-    r"now|currently|too|as well|by the way|btw|"
-    r"and (?:I|we|it|he|she|they|my|our|the|that|has|is|loves|likes|was|does))\b.*|"
-    r",(?! [A-Z][a-z]+(?: [A-Z][a-z]+)?(?:\Z| for | with | and )) .*|[;:] .*| [-–—(].*"
-)
-"""Where a value ends; a comma does not end "Denver, Colorado"."""
-ASIDE: Final = re.compile(
-    r" (?:for (?:work|school|college|now|good|\d)|with|near|next to|together|alone|most|every now|and)\b.*"
-)
-EMPTY: Final = re.compile(
-    r"(?:no|none|nothing|a lot|lots|the same|same|it|its|this|that|these|those|to|being|very|so|too|really|pretty|"
-    r"quite|like|about|actually|how|what|why|who|where|when|one "
-    r"of|some|more|most|less|here|there|such|just|all|also|always|"
-    r"still|as|before|after|until|fine|good|great|bad|better|best|ok|okay|broken|down|up|slow|fast|ready|done|gone|"
-    r"in|on|at|by|for|from|of|under|over|behind|due|back|off|out|available|important|different|similar|full|empty|"
-    r"clear|sure|able|unable|my|your|his|her|their|[a-z]+ing|[a-z]+ed (?:with|by|to|for|in|on|at))\b",
-    re.IGNORECASE,
-)
-"""What a value does not begin with: what points elsewhere, appraises, or is what somebody does."""
-TELLING: Final = re.compile(r"[A-HJ-Z0-9`\"#@]|\w[/._:-]\w")
-"""A name, a number or code stands in it."""
-FAVOURITE: Final = re.compile(r"(?:favou?rite|preferred|default|go-to|native|maiden|middle) ", re.IGNORECASE)
-
-_WORD: Final = r"[\w./-]{1,60}"
-_WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
-ORIGIN: Final = re.compile(
-    r"(?P<who>[Ii]|[Ww]e|[Mm]y (?:[\w.'/-]{1,60} ){0,3}?[\w./-]{1,60}) ?(?:now |currently |always |still )*"
-    r"(?:(?P<home>lives? in|(?:have |has )?moved to|(?:am|is|are|'m|'re) based "
-    r"in)|(?P<origin>(?:am|is|are|'m|'re) from))"
-    r" (?P<value>.+)"
-)
-"""Where the speaker, or somebody of theirs, lives or comes from."""
-ATTRIBUTE: Final = re.compile(
-    r"(?P<who>[Mm]y|[Oo]ur|(?:[Mm]y |[Oo]ur |[Tt]he )?(?:[\w.-]{1,60} ){0,2}?[\w.-]{1,60}'s|[Tt]he) "
-    rf"(?P<attribute>{_WORDS})(?: (?:of|for) (?:the |our |my )?(?P<of>(?:{_WORD} ){{0,2}}?{_WORD}))? "
-    r"(?:is|are)(?: now| currently| still| always)? (?P<value>.+)"
-)
-"""My X is Y, our X's Y is Z, the Y of X is Z."""
-
-
-MAX_CLAUSE_WORDS: Final = 30
-"""Words of a clause that says one thing of one thing."""
-MAX_VALUE_WORDS: Final = 8
-MAX_NAME_WORDS: Final = 4
-PERSONAL: Final = frozenset(("i", "me", "my", "mine"))
-
-_ARTICLE = re.compile(r"(?:the|our|this|all) (?=\w)", re.IGNORECASE)
-_OF_NOW = re.compile(r"(?:current|new|actual|present) (?=\w)")
-_AM_PATTERN = re.compile(r"(?:am|'m|'re) ")
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeClaim:
-    """An attribute of one thing.
-
-    Attributes:
-        entity: What it is said of, in the clause's words.
-        attribute: What is said of it.
-        value: What that is.
-        slot: Names entity and attribute however they are worded; of two claims of one slot one is true at a time.
-        personal: Whether it is said of the speaker or of somebody or something that is theirs.
-    """
-
-    entity: str
-    attribute: str
-    value: str
-    slot: tuple[str, str]
-    personal: bool
-
-
-def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
-    """Return the claims of one sentence, in order.
-
-    >>> claims = attribute_claims("Our staging server's port is 8443.")
-    >>> [(claim.entity, claim.attribute, claim.value) for claim in claims]
-    [('staging server', 'port', '8443')]
-    """
-    plain = normalize_typography(" ".join(sentence.replace("**", "").split()))
-    found = []
-    for clause in CLAUSE.split(plain):
-        lead = LEAD.match(clause)
-        said = clause[lead.end() :] if lead else clause
-        if said and len(said.split()) <= MAX_CLAUSE_WORDS and not DOUBT.search(said):
-            claim = _read(said)
-            found += [claim] if claim is not None else []
-    return tuple(found)
-
-
-def _read(said: str) -> AttributeClaim | None:
-    origin, attribute = ORIGIN.match(said), ATTRIBUTE.match(said)
-    return _origin_claim(origin) if origin else _attribute_claim(attribute) if attribute else None
-
-
-def _origin_claim(match: re.Match[str]) -> AttributeClaim | None:
-    value = ASIDE.sub("", _value(match["value"]))
-    if not TELLING.search(value):
-        return None
-    attribute = _AM_PATTERN.sub("", match["home"] or match["origin"], count=1)
-    return _claim(match["who"], attribute, value, "lives in" if match["home"] else "is from")
-
-
-def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
-    who, attribute, value = match["who"], match["attribute"], _value(match["value"])
-    if match["of"]:
-        who = match["of"]
-    elif who.lower() in ("the", "our"):  # "the grant deadline" is the deadline of the grant
-        who, _, attribute = attribute.rpartition(" ")
-        if not who:
-            return None
-    words = attribute.lower().split()
-    if words[-1] not in ATTRIBUTES and not FAVOURITE.match(attribute) and not TELLING.search(value):
-        return None
-    if words[0] in RANKS or (words == ["budget"] and not match["of"]):
-        return None
-    if words[-1] in KIN and not value[:1].isupper():
-        return None
-    return _claim(who.removesuffix("'s"), attribute, value, attribute.lower())
-
-
-def _value(text: str) -> str:
-    return END.sub("", text.rstrip(" .!,;")).strip(" .!,;")
-
-
-def _claim(who: str, attribute: str, value: str, slot: str) -> AttributeClaim | None:
-    entity, value = _ARTICLE.sub("", who, count=1), _value(value)
-    if entity[:2] == "My" and entity[2:3] in ("", " "):
-        entity = f"my{entity[2:]}"
-    named = f"{entity} {attribute}".lower().split()
-    if not entity or not value or EMPTY.match(value) or not NOBODY.isdisjoint(named):
-        return None
-    if (
-        len(entity.split()) > MAX_NAME_WORDS
-        or len(attribute.split()) > MAX_NAME_WORDS
-        or len(value.split()) > MAX_VALUE_WORDS
-    ):
-        return None
-    if not {"is", "are"}.isdisjoint(named[:-2]):  # a clause within it: not read rightly
-        return None
-    return AttributeClaim(
-        entity, attribute, value, (entity.lower(), _OF_NOW.sub("", slot)), named[0] in PERSONAL
-    )
-
-
-FACET_TIERS: Final = ("lesson", "semantic")
-MAX_FACET_TEXT: Final = 2_000
-"""Characters of a memory that are read: a fact or a lesson is a sentence or a few."""
-
-_Slot = tuple[str, str, str, str]
-
-
-def promote_facets(records: Iterable[Record]) -> tuple[PromotedMemory, ...]:
-    """Return the attributes that active memories tell, sorted by key, project and title.
-
-    Args:
-        records: Memories of any tier in any order; those of ``FACET_TIERS`` are read.
-    """
-    told: defaultdict[_Slot, list[tuple[Record, AttributeClaim]]] = defaultdict(list)
-    for record in records:
-        if record.tier in FACET_TIERS and record.status == "active" and is_usable(record):
-            for claim in _claims(record):
-                project = "" if claim.personal else record.project or ""
-                told[record.key, project, *claim.slot].append((record, claim))
-    found = [_drawn(said) for said in told.values()]
-    return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
-
-
-def _claims(record: Record) -> list[AttributeClaim]:
-    own = record.key.startswith("user:")
-    seen = (
-        claim
-        for text in verbatim_sentences(record.content[:MAX_FACET_TEXT])
-        for claim in attribute_claims(text)
-    )
-    by_slot = {claim.slot: claim for claim in seen if own or claim.entity.lower() not in ("i", "my", "we")}
-    return list(by_slot.values())
-
-
-def _drawn(said: list[tuple[Record, AttributeClaim]]) -> PromotedMemory:
-    said = sorted(said, key=lambda one: chronological_key(one[0]))
-    newest = _level(said[-1][1].value)
-    same = [(record, claim) for record, claim in said if _level(claim.value) == newest]
-    first, last = same[0][0], same[-1][1]  # the first, so that saying it again makes no other memory
-    title = f"{last.entity} · {last.attribute}"
-    one = promoted_memory(
-        "facet", f"{title}: {last.value}", title, [record for record, _ in same], first.event
-    )
-    sure = max((record.confidence for record, _ in same if record.origin == "derived"), default=0.0)
-    return replace(one, confidence=max(one.confidence, sure))  # as sure as the fact that it is taken from
-
-
-def _level(value: str) -> str:
-    return "".join(filter(str.isalnum, value.casefold().removeprefix("the ").removeprefix("a ")))
+def _changed_later(
+    sentences: Mapping[_SentenceKey, _Sentence], blocks: Iterable[set[_SentenceKey]]
+) -> set[_SentenceKey]:
+    """Return the sentences that a later one changes or contradicts, in doubt too."""
+    stems = {key: frozenset(map(_stem, content_words(one.text))) for key, one in sentences.items()}
+    similarity: dict[tuple[_SentenceKey, _SentenceKey], float] = {}
+    for block in blocks:
+        for one, other in combinations(sorted(block), 2):
+            jaccard = len(stems[one] & stems[other]) / max(1, len(stems[one] | stems[other]))
+            if jaccard >= MIN_SIMILARITY:
+                similarity[one, other] = jaccard
+    changed: set[_SentenceKey] = set()
+    for pair in sorted(similarity, key=lambda pair: (-similarity[pair], pair))[:MAX_COMPARED]:
+        old, new = sorted(pair, key=lambda key: sentences[key].last_said())
+        verdict = classify_change(sentences[old].text, sentences[new].text).verdict
+        if verdict in ("supersedes", "contradicts"):
+            changed.add(old)
+    return changed

@@ -1,16 +1,6 @@
-"""Patterns over sessions: procedures, crystals and insights.
+"""Pattern promotion: procedures, crystals and insights of several sessions.
 
-A procedure is a sequence of steps, grown from pairs that several sessions share, with at most ``MAX_GAP`` other steps
-in between, as long as half of the sessions continue alike (a greedy form of PrefixSpan with gaps, Pei et al., 2001). A
-step occurs once in a sequence: editing and testing until it works is no procedure. Its trigger is the words that the
-requests before it share; without one there is no procedure. Steps are quoted from the newest session.
-
-A crystal summarises one concept: its digests refer to the concept and are nearer to each other's centroid than to that
-of all other digests. `summary` chooses its sentences, each verbatim.
-
-An insight is a concept that recurs, with the concepts beside it and the first and last date. All numbers are counted.
-
-Only names that occur in the records themselves are used, since a viewer of a concept may not see every record.
+Entities are named only by names that occur in the records, since not every viewer of an entity sees all of them.
 """
 
 from __future__ import annotations
@@ -19,23 +9,22 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.consolidation.candidates import (
-    ASKING,
+from scrubjay.consolidation.commands import extract_steps
+from scrubjay.consolidation.context import chronological_key, occurred_at
+from scrubjay.consolidation.facts import (
     Gist,
     PromotedMemory,
     content_words,
-    extract_steps,
     is_spoken,
     is_usable,
     promoted_memory,
     source_key,
     time_span,
 )
-from scrubjay.consolidation.context import chronological_key, occurred_at
 from scrubjay.consolidation.summary import CoverageUnit, cover_sentences, verbatim_sentences
 from scrubjay.entities.normalization import search_pattern, spread_text
 from scrubjay.models.dates import DAY, to_datetime
@@ -50,18 +39,56 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 MAX_GAP: Final = 2
+"""Other commands between two steps of a procedure."""
 MIN_STEPS: Final = 3
-"""Two commands after one another are no procedure."""
 MAX_STEPS: Final = 15
 MAX_SEEDS: Final = 2_000
-"""Pairs that are grown, those of most sessions first."""
+"""Pairs of commands that are extended, those of most sessions first."""
 MAX_SESSIONS: Final = 200
-"""Sessions in which a pair is grown: the last ones."""
+"""Sessions in which a pair is extended, the latest ones."""
+MAX_REQUEST_TEXT: Final = 2_000
+REQUEST_RANK: Final = 300
+"""Rank from which a word can say what is asked for."""
+MAX_TRIGGER_WORDS: Final = 6
+_REQUEST_FILLER: Final = _set(
+    """please could would can let's lets want need needs help run use using try again go ahead get make
+    thing things stuff trying thinking looking going wondering thanks thank ok okay hey hi now next also
+    just sure yes no"""
+)
 
-Rank = tuple[int, int, int, str]
-_Places = dict[str, list[tuple[int, ...]]]
-"""Session to the ways in which it took the steps, each as their places."""
+MIN_CRYSTAL_DIGESTS: Final = 3
+MIN_CRYSTAL_SOURCES: Final = 2
+"""Sources in which a person, or a note, speaks of it."""
+MAX_CRYSTAL_DIGESTS: Final = 24
+MIN_INFORMATION: Final = 0.35
+"""Information of an entity in at most two thirds of the digests."""
+MAX_CRYSTAL_TOKENS: Final = 512
+CRYSTAL_SHARE: Final = 0.3
+"""Most tokens of a crystal for each token of its digests."""
+MIN_CRYSTAL_ROOM: Final = 128
+"""Tokens that any crystal may have."""
+CRYSTAL_PERSON_WEIGHT: Final = 8.0
+"""Weight of a person's or a note's sentence, anyone else's 1."""
+_LABEL = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?= |: ) ?)?(?:([\w.-]{1,20}))?: (?=\S)")
+
+MIN_INSIGHT_SOURCES: Final = 4
+MIN_INSIGHT_SPAN: Final = 14 * DAY
+MAX_INSIGHTS: Final = 20
+MAX_SOURCE_SHARE: Final = 0.75
+"""Share of all sources from which on an entity is too common to be a pattern."""
+TOGETHER_SHARE: Final = 0.5
+"""Share of an entity's sources in which another occurs, to be named with it."""
+
+_Order = tuple[int, int, int, str]
+_Step = tuple[str, _Order, int]
+"""Name of a command, its record and its index in the record."""
+_Occurrences = dict[str, list[tuple[int, ...]]]
+"""Session to the occurrences of a sequence in it, each as indexes of the session's steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +97,7 @@ class RepeatedSteps:
 
     Attributes:
         names: The steps, each once.
-        places: Session to the place of each step in it; where a session did it several times, the first time.
+        places: Session to the indexes of the steps in its first occurrence.
     """
 
     names: tuple[str, ...]
@@ -78,507 +105,406 @@ class RepeatedSteps:
 
 
 def repeated_sequences(
-    done: Mapping[str, Sequence[str]], ranks: Mapping[str, Rank]
+    steps: Mapping[str, Sequence[str]], order: Mapping[str, _Order]
 ) -> tuple[RepeatedSteps, ...]:
-    """Return what at least two sessions did in the same order, the longest first; none holds half of another.
+    """Return the sequences of at least two sessions, the longest first; none shares half of another.
+
+    Sequences grow from pairs of steps as long as half of the sessions continue alike: a greedy form of PrefixSpan with
+    gaps (Pei et al., 2001).
 
     Args:
-        done: Session to the names of its steps, in order.
-        ranks: Session to what sorts it by time.
+        steps: Session to the names of its steps, in order.
+        order: Session to its sort key in time.
     """
-    pairs: defaultdict[tuple[str, str], _Places] = defaultdict(dict)
-    for session in sorted(done):
-        names = done[session]
-        for at, first in enumerate(names):
-            for then in range(at + 1, min(at + MAX_GAP + 2, len(names))):
-                if names[then] != first:
-                    pairs[first, names[then]].setdefault(session, []).append((at, then))
+    pairs: defaultdict[tuple[str, str], _Occurrences] = defaultdict(dict)
+    for session in sorted(steps):
+        names = steps[session]
+        for start, first in enumerate(names):
+            for end in range(start + 1, min(start + MAX_GAP + 2, len(names))):
+                if names[end] != first:
+                    pairs[first, names[end]].setdefault(session, []).append((start, end))
     seeds = [pair for pair, found in pairs.items() if len(found) > 1]
     seeds.sort(key=lambda pair: (-len(pairs[pair]), pair))
-    grown = {}
+    sequences = {}
     for pair in seeds[:MAX_SEEDS]:
-        last = sorted(pairs[pair], key=lambda session: (ranks[session], session))[-MAX_SESSIONS:]
-        one = _grown(pair, {session: pairs[pair][session] for session in last}, done)
-        if len(one.names) >= MIN_STEPS:
-            grown[one.names] = one
-    return _apart(sorted(grown.values(), key=lambda one: (-len(one.names), -len(one.places), one.names)))
-
-
-def _grown(names: tuple[str, ...], found: _Places, done: Mapping[str, Sequence[str]]) -> RepeatedSteps:
-    while len(names) < MAX_STEPS:
-        ways: defaultdict[str, _Places] = defaultdict(dict)
-        for session, places in found.items():
-            steps = done[session]
-            for place in places:
-                for then in range(place[-1] + 1, min(place[-1] + MAX_GAP + 2, len(steps))):
-                    if steps[then] not in names:
-                        ways[steps[then]].setdefault(session, []).append((*place, then))
-        best = min(ways, key=lambda name: (-len(ways[name]), name), default=None)
-        if best is None or len(ways[best]) < max(2, math.ceil(len(found) / 2)):
-            break
-        names, found = (*names, best), {session: _each_once(places) for session, places in ways[best].items()}
-    return RepeatedSteps(names, {session: min(places) for session, places in found.items()})
-
-
-def _each_once(places: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return, of the ways that end in one place, the tightest."""
-    tightest: dict[int, tuple[int, ...]] = {}
-    for place in sorted(places, reverse=True):  # the latest start first
-        tightest.setdefault(place[-1], place)
-    return sorted(tightest.values())
-
-
-def _apart(found: Sequence[RepeatedSteps]) -> tuple[RepeatedSteps, ...]:
+        latest = sorted(pairs[pair], key=lambda session: (order[session], session))[-MAX_SESSIONS:]
+        sequence = _extended(pair, {session: pairs[pair][session] for session in latest}, steps)
+        if len(sequence.names) >= MIN_STEPS:
+            sequences[sequence.names] = sequence
     kept: list[RepeatedSteps] = []
-    for one in found:
+    for one in sorted(sequences.values(), key=lambda one: (-len(one.names), -len(one.places), one.names)):
         if all(2 * len(set(one.names) & set(other.names)) < len(one.names) for other in kept):
             kept.append(one)
     return tuple(kept)
 
 
-MAX_REQUEST_TEXT: Final = 2_000
-"""Characters of a request that are read."""
-REQUEST_RANK: Final = 300
-"""Rank from which a word can say what is asked for: "please" and "make" are asked for anything."""
-MAX_TRIGGER_WORDS: Final = 6
-"""Words of a trigger."""
+def _extended(
+    names: tuple[str, ...], found: _Occurrences, steps: Mapping[str, Sequence[str]]
+) -> RepeatedSteps:
+    while len(names) < MAX_STEPS:
+        longer: defaultdict[str, _Occurrences] = defaultdict(dict)
+        for session, occurrences in found.items():
+            own = steps[session]
+            for occurrence in occurrences:
+                last = occurrence[-1]
+                for index in range(last + 1, min(last + MAX_GAP + 2, len(own))):
+                    if own[index] not in names:
+                        longer[own[index]].setdefault(session, []).append((*occurrence, index))
+        best = min(longer, key=lambda name: (-len(longer[name]), name), default=None)
+        if best is None or len(longer[best]) < max(2, math.ceil(len(found) / 2)):
+            break
+        names, found = (*names, best), {session: _tightest(own) for session, own in longer[best].items()}
+    return RepeatedSteps(names, {session: min(occurrences) for session, occurrences in found.items()})
 
-_Order = tuple[int, int, int, str]
 
-
-@dataclass(slots=True)
-class _SessionSteps:
-    """What one session did."""
-
-    turns: list[tuple[_Order, tuple[str, ...]]] = field(default_factory=list)
-
-    def steps(self) -> list[tuple[str, _Order, int]]:
-        """Return name, record and place within the record of each step, in order."""
-        return [(name, at, place) for at, names in sorted(self.turns) for place, name in enumerate(names)]
+def _tightest(occurrences: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return the occurrence with the latest start for each end."""
+    by_end: dict[int, tuple[int, ...]] = {}
+    for occurrence in sorted(occurrences, reverse=True):
+        by_end.setdefault(occurrence[-1], occurrence)
+    return sorted(by_end.values())
 
 
 def promote_procedures(
-    told: Iterable[tuple[Record, Gist]], read: Callable[[Collection[str]], Iterable[Record]]
+    observations: Iterable[tuple[Record, Gist]], read: Callable[[Collection[str]], Iterable[Record]]
 ) -> tuple[PromotedMemory, ...]:
-    """Return the procedures that sessions share, sorted by key, project and title.
+    """Return the commands that sessions run in the same order after similar requests, sorted by key, project, title.
 
     Args:
-        told: All records, each with its gist, in any order; observations are looked at.
-        read: Gives the records of some sessions, whole, in any order.
+        observations: All of them, each with its gist, in any order.
+        read: Returns the records of some sessions with their texts.
     """
-    talks: defaultdict[str, defaultdict[str, _SessionSteps]] = defaultdict(lambda: defaultdict(_SessionSteps))
-    for record, gist in told:
+    turns: defaultdict[str, defaultdict[str, list[tuple[_Order, tuple[str, ...]]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for record, gist in observations:
         if gist.steps and record.session is not None and is_usable(record):
-            names = tuple(map(intern, gist.steps))
-            talks[record.key][record.session].turns.append((chronological_key(record), names))
-    found: list[tuple[str, _FoundProcedure]] = []
-    for key in sorted(talks):
-        steps = {session: talk.steps() for session, talk in talks[key].items()}
-        done = {session: [name for name, _, _ in own] for session, own in steps.items()}
-        for one in repeated_sequences(done, {session: own[0][1] for session, own in steps.items()}):
-            taken = {
-                session: [steps[session][place] for place in one.places[session]] for session in one.places
-            }
-            found.append((key, _FoundProcedure(one, taken)))
-    del talks
-    _fill(read, found)
-    made = [drawn_one for _, one in found if (drawn_one := one.drawn()) is not None]
-    made.sort(key=lambda one: (len(one.evidence), one.text))
-    by_title = {
-        (one.key, one.project or "", one.title): one for one in made
-    }  # of one title the best borne out
+            turns[record.key][record.session].append(
+                (chronological_key(record), tuple(map(intern, gist.steps)))
+            )
+    found: list[tuple[str, RepeatedSteps, dict[str, list[_Step]]]] = []
+    for key in sorted(turns):
+        steps: dict[str, list[_Step]] = {
+            session: [
+                (name, order, index) for order, names in sorted(own) for index, name in enumerate(names)
+            ]
+            for session, own in turns[key].items()
+        }
+        names = {session: [name for name, _, _ in own] for session, own in steps.items()}
+        for one in repeated_sequences(names, {session: own[0][1] for session, own in steps.items()}):
+            taken = {session: [steps[session][index] for index in own] for session, own in one.places.items()}
+            found.append((key, one, taken))
+    del turns
+    ids = {order[-1] for _, _, taken in found for own in taken.values() for _, order, _ in own}
+    shown: dict[str, Record] = {}
+    requests: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in read({session for _, _, taken in found for session in taken}) if found else ():
+        if record.id in ids:
+            shown[record.id] = record
+        if record.session is not None and is_spoken(record) and is_usable(record):
+            requests[record.key, record.session].append(record)
+    drawn = [_procedure(key, one, taken, shown, requests) for key, one, taken in found]
+    promoted = [one for one in drawn if one is not None]
+    promoted.sort(key=lambda one: (len(one.evidence), one.text))
+    by_title = {(one.key, one.project or "", one.title): one for one in promoted}  # that of most evidence
     return tuple(by_title[title] for title in sorted(by_title))
 
 
-@dataclass(slots=True)
-class _FoundProcedure:
-    """One repeated sequence, with what each session said of it."""
-
-    sequence: RepeatedSteps
-    steps: Mapping[str, list[tuple[str, _Order, int]]]
-    asked: dict[str, tuple[_Order, Record]] = field(default_factory=dict)
-    shown: dict[str, Record] = field(default_factory=dict)
-
-    def drawn(self) -> PromotedMemory | None:
-        """Return the procedure, or None where the requests share no words."""
-        newest = max(self.asked, key=lambda session: (self.steps[session][0][1], session), default=None)
-        if newest is None:
-            return None
-        trigger = _shared(
-            [record.content for _, record in self.asked.values()], self.asked[newest][1].content
-        )
-        programs = dict.fromkeys(name.split()[0] for name in self.sequence.names)
-        if not trigger:
-            return None
-        texts = [self._text(at, place) for _, at, place in self.steps[newest]]
-        title = f"{trigger}: {', '.join(programs)}"
-        lines = [title, f"When: {trigger}", *(f"{number}. {text}" for number, text in enumerate(texts, 1))]
-        records = {record.id: record for record in self.shown.values()}
-        records |= {record.id: record for _, record in self.asked.values()}
-        kept = [record for record in records.values() if record.session in self.asked]
-        return promoted_memory("procedural", "\n".join(lines), title, kept, self.asked[newest][1].event)
-
-    def _text(self, at: _Order, place: int) -> str:
-        return " ".join(extract_steps(self.shown[at[-1]].content)[place].text.split())
-
-
-def _fill(
-    read: Callable[[Collection[str]], Iterable[Record]], found: Iterable[tuple[str, _FoundProcedure]]
-) -> None:
-    """Read again what the sequences were taken from, and the request before each."""
-    wanted: defaultdict[str, list[_FoundProcedure]] = defaultdict(list)
-    asked: defaultdict[tuple[str, str], list[tuple[_Order, _FoundProcedure]]] = defaultdict(list)
-    for key, one in found:
-        for session, steps in one.steps.items():
-            asked[key, session].append((steps[0][1], one))
-            for memory in {at[-1] for _, at, _ in steps}:
-                wanted[memory].append(one)
-    for record in read({session for _, session in asked}) if wanted else ():
-        for one in wanted.get(record.id, ()):
-            one.shown[record.id] = record
-        if record.session is not None and is_spoken(record) and is_usable(record):
-            at = chronological_key(record)
-            for start, one in asked.get((record.key, record.session), ()):
-                if at < start and (record.session not in one.asked or one.asked[record.session][0] < at):
-                    one.asked[record.session] = (at, record)
+def _procedure(
+    key: str,
+    sequence: RepeatedSteps,
+    steps: Mapping[str, list[_Step]],
+    shown: Mapping[str, Record],
+    requests: Mapping[tuple[str, str], list[Record]],
+) -> PromotedMemory | None:
+    """Quote the steps of the newest session; None unless the requests share words."""
+    request: dict[str, Record] = {}
+    for session, own in steps.items():
+        earlier = [one for one in requests.get((key, session), ()) if chronological_key(one) < own[0][1]]
+        if earlier:
+            request[session] = max(earlier, key=chronological_key)
+    ids = {order[-1] for session in request for _, order, _ in steps[session]}
+    if len(request) < 2 or not ids <= shown.keys():  # deleted meanwhile
+        return None
+    newest = max(request, key=lambda session: (steps[session][0][1], session))
+    trigger = _shared_words([one.content for one in request.values()], request[newest].content)
+    if not trigger:
+        return None
+    programs = dict.fromkeys(name.split()[0] for name in sequence.names)
+    title = f"{trigger}: {', '.join(programs)}"
+    lines = [title, f"When: {trigger}"]
+    for number, (_, order, index) in enumerate(steps[newest], 1):
+        lines.append(f"{number}. {' '.join(extract_steps(shown[order[-1]].content)[index].text.split())}")
+    evidence = {one: shown[one] for one in ids} | {one.id: one for one in request.values()}
+    return promoted_memory(
+        "procedural", "\n".join(lines), title, list(evidence.values()), request[newest].event
+    )
 
 
-def _shared(requests: list[str], newest: str) -> str:
-    """Return the words that most requests share, as the newest says them; "" where fewer than two were made."""
-    if len(requests) < 2:
-        return ""
-    bags = [
-        {stem_word(word, "en") for word in content_words(text[:MAX_REQUEST_TEXT]) if _tells(word)}
-        for text in requests
-    ]
+def _shared_words(requests: list[str], newest: str) -> str:
+    """Return the rarest words that most requests share, in the order of the newest."""
+    bags = [{stem_word(word, "en") for word in _request_words(text)} for text in requests]
     counts = Counter(word for bag in bags for word in bag)
     shared = {word for word, count in counts.items() if count >= 2 and 3 * count >= 2 * len(requests)}
-    said = dict.fromkeys(
+    words = dict.fromkeys(word for word in _request_words(newest) if stem_word(word, "en") in shared)
+    rarest = sorted(words, key=lambda word: (-word_rank(word), word))[:MAX_TRIGGER_WORDS]
+    return " ".join(word for word in words if word in rarest)
+
+
+def _request_words(text: str) -> list[str]:
+    return [
         word
-        for word in content_words(newest[:MAX_REQUEST_TEXT])
-        if _tells(word) and stem_word(word, "en") in shared
-    )
-    best = sorted(said, key=lambda word: (-word_rank(word), word))[:MAX_TRIGGER_WORDS]
-    return " ".join(word for word in said if word in best)
-
-
-def _tells(word: str) -> bool:
-    return word not in ASKING and word_rank(word) >= REQUEST_RANK and not word.isdigit() and len(word) > 2
+        for word in content_words(text[:MAX_REQUEST_TEXT])
+        if word not in _REQUEST_FILLER
+        and word_rank(word) >= REQUEST_RANK
+        and not word.isdigit()
+        and len(word) > 2
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A concept, as some records speak of it.
+    """An entity, as some records mention it.
 
     Attributes:
-        concept: Its id.
-        name: The first of its names that stands in most of them.
-        names: All of them.
-        records: Places of the records that refer to it, ascending.
-        tells: How much it tells of a record, above zero: ln((records + 1) / records that refer to it).
+        entity: Its id.
+        name: The name that occurs in most of them.
+        names: All of its names.
+        records: Indexes of the records that reference it, ascending.
+        information: ln((records + 1) / records that reference it).
     """
 
-    concept: str
+    entity: str
     name: str
     names: tuple[str, ...]
     records: tuple[int, ...]
-    tells: float
+    information: float
 
 
 def find_themes(
     records: Sequence[Record],
     references: Mapping[str, Iterable[str]],
-    concepts: Mapping[str, Entity],
-    least: int,
-) -> tuple[Theme, ...]:
-    """Return the themes of records, by concept id.
+    entities: Mapping[str, Entity],
+    min_records: int,
+) -> list[Theme]:
+    """Return the entities that enough records reference, and that most of those name, by id.
 
     Args:
-        records: Of one visibility key.
-        references: Id of a record to ids of the concepts that it refers to.
-        concepts: By id, as those know them who see the key.
-        least: Records that refer to a theme.
+        records: Records of one visibility key.
+        references: Record id to ids of the entities that it references.
+        entities: By id, as viewers of the key see them.
+        min_records: Records that must reference an entity.
     """
-    held: defaultdict[str, list[int]] = defaultdict(list)
-    for place, record in enumerate(records):
-        for concept in set(references.get(record.id, ())) & concepts.keys():
-            held[concept].append(place)
+    members: defaultdict[str, list[int]] = defaultdict(list)
+    for index, record in enumerate(records):
+        for entity in set(references.get(record.id, ())) & entities.keys():
+            members[entity].append(index)
     texts = [spread_text("\n".join((record.title, *record.tags, record.content)))[0] for record in records]
     found = []
-    for concept in sorted(concept for concept, places in held.items() if len(places) >= least):
-        places = held[concept]
-        name = _name(concepts[concept], [texts[place] for place in places])
-        if name:
-            tells = math.log((len(records) + 1) / len(places))
-            found.append(
-                Theme(
-                    concept, name, (concepts[concept].name, *concepts[concept].aliases), tuple(places), tells
-                )
-            )
-    return tuple(found)
+    for entity, own in sorted(members.items()):
+        if len(own) < min_records:
+            continue
+        names = (entities[entity].name, *entities[entity].aliases)
+        counts = {}
+        for name in names:
+            pattern = search_pattern(name)
+            counts[name] = sum(pattern in texts[index] for index in own) if pattern else 0
+        name = max(names, key=lambda name: counts[name])  # the first of equals
+        if name and 2 * counts[name] >= len(own):
+            information = math.log((len(records) + 1) / len(own))
+            found.append(Theme(entity, name, names, tuple(own), information))
+    return found
 
 
-def _name(concept: Entity, texts: Sequence[str]) -> str:
-    """Return the name that stands in most texts, the concept's own of equals; "" where none stands in half."""
-    names = (concept.name, *concept.aliases)
-    marks = {name: search_pattern(name) for name in names}
-    counts = {name: sum(mark in text for text in texts) if (mark := marks[name]) else 0 for name in names}
-    best = max(names, key=lambda name: counts[name])  # the first of equals
-    return best if 2 * counts[best] >= len(texts) else ""
-
-
-MIN_CRYSTAL_DIGESTS: Final = 3
-"""Digests of a crystal."""
-MIN_CRYSTAL_SOURCES: Final = 2
-"""Sessions, documents or days in which a person speaks of it, or a note: what only a model brings up is its own."""
-MAX_CRYSTAL_DIGESTS: Final = 24
-"""Digests of one crystal: of more, a passage's length says too little of each."""
-MIN_INFORMATION: Final = 0.35
-"""What a concept must tell: it stands in at most two thirds of the digests."""
-MAX_CRYSTAL_TOKENS: Final = 512
-"""Tokens of a crystal: what a passage may have at most."""
-CRYSTAL_SHARE: Final = 0.3
-"""Most tokens of a crystal for each token of its digests."""
-MIN_CRYSTAL_ROOM: Final = 128
-"""Tokens that any crystal may have: what a few short digests say of one thing is short already."""
-CRYSTAL_PERSON_WEIGHT: Final = 8.0
-"""What a term is worth in a person's own words or a note's, in anyone else's 1; the same as in a digest."""
-
-_LABEL = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?= |: ) ?)?(?:([\w.-]{1,20}))?: (?=\S)")
+def _usable_by_key(records: Iterable[Record]) -> list[list[Record]]:
+    """Return the usable records of each key in order of time."""
+    by_key: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in sorted(records, key=chronological_key):
+        if is_usable(record):
+            by_key[record.key].append(record)
+    return list(by_key.values())
 
 
 def promote_crystals(
     records: Iterable[Record],
     vectors: Mapping[str, NDArray[np.float32]],
     references: Mapping[str, Iterable[str]],
-    concepts: Mapping[str, Entity],
+    entities: Mapping[str, Entity],
 ) -> tuple[PromotedMemory, ...]:
-    """Return the crystals of digests, sorted by key, project and title; a digest is in one at most.
+    """Return summaries of what several digests say of one entity, sorted by key, project and title.
 
     Args:
-        records: Digests or episodes, of any keys, in any order.
-        vectors: Id to its unit row in one model; a record without one is in no crystal.
-        references: Id to ids of the concepts that it refers to.
-        concepts: By id, as those know them who see the records' key.
+        records: Digests in any order; each is in one crystal at most.
+        vectors: Record id to its unit vector; a record without one is in no crystal.
+        references: Record id to ids of the entities that it references.
+        entities: By id, as viewers of the records' key see them.
     """
-    by_key: defaultdict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        if is_usable(record) and record.id in vectors:
-            by_key[record.key].append(record)
-    found: list[PromotedMemory] = []
-    for key in sorted(by_key):
-        own = sorted(by_key[key], key=chronological_key)
-        known = find_themes(own, references, concepts, MIN_CRYSTAL_DIGESTS)
-        titles: set[str] = set()
-        for theme, members in _clusters(own, vectors, known):
-            one = _drawn(theme, [own[place] for place in members])
-            if one is not None and theme.name not in titles:
-                titles.add(theme.name)
-                found.append(one)
-    return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
+    found: dict[tuple[str, str], PromotedMemory] = {}
+    for own in _usable_by_key(record for record in records if record.id in vectors):
+        themes = find_themes(own, references, entities, MIN_CRYSTAL_DIGESTS)
+        for theme, members in _clusters(own, vectors, themes):
+            crystal = _crystal(theme, [own[index] for index in members])
+            if crystal is not None:
+                found.setdefault((crystal.key, theme.name), crystal)
+    return tuple(sorted(found.values(), key=lambda one: (one.key, one.project or "", one.title)))
 
 
 def _clusters(
-    records: Sequence[Record], vectors: Mapping[str, NDArray[np.float32]], known: Sequence[Theme]
-) -> Iterator[tuple[Theme, tuple[int, ...]]]:
-    """Yield theme and members of each cluster, the one that tells most first; no record twice."""
+    records: Sequence[Record], vectors: Mapping[str, NDArray[np.float32]], themes: Sequence[Theme]
+) -> Iterator[tuple[Theme, list[int]]]:
+    """Yield themes with the indexes of their records, the most informative first; no record twice."""
     import numpy as np
 
     rows = np.array([vectors[record.id] for record in records], dtype=np.float64)
     total = rows.sum(axis=0)
-    told = [
-        theme
-        for theme in known
-        if len(theme.records) <= MAX_CRYSTAL_DIGESTS
-        and (theme.tells >= MIN_INFORMATION or len(theme.records) == len(records))
-    ]
-    told.sort(key=lambda theme: (-len(theme.records) * theme.tells, theme.concept))
     free = np.ones(len(records), dtype=bool)
-    for theme in told:
-        places = [place for place in theme.records if free[place]]
-        members = _near(rows, total, places) if len(places) >= MIN_CRYSTAL_DIGESTS else []
-        of = {source_key(records[place]) for place in members}
-        if len(members) >= MIN_CRYSTAL_DIGESTS and len(of) >= MIN_CRYSTAL_SOURCES:
+    for theme in sorted(themes, key=lambda theme: (-len(theme.records) * theme.information, theme.entity)):
+        everywhere = len(theme.records) == len(records)
+        if len(theme.records) > MAX_CRYSTAL_DIGESTS or (
+            theme.information < MIN_INFORMATION and not everywhere
+        ):
+            continue
+        indexes = [index for index in theme.records if free[index]]
+        members = _coherent(rows, total, indexes) if len(indexes) >= MIN_CRYSTAL_DIGESTS else []
+        sources = {source_key(records[index]) for index in members}
+        if len(members) >= MIN_CRYSTAL_DIGESTS and len(sources) >= MIN_CRYSTAL_SOURCES:
             free[members] = False
-            yield theme, tuple(members)
+            yield theme, members
 
 
-def _near(rows: NDArray[np.float64], total: NDArray[np.float64], places: Sequence[int]) -> list[int]:
-    """Return those of some rows that are nearer to the others' middle than to the middle of all the rest, if most are.
+def _coherent(rows: NDArray[np.float64], total: NDArray[np.float64], indexes: list[int]) -> list[int]:
+    """Return the rows that are nearer to the others' centroid than to that of all the rest, if they are on average.
 
     Args:
-        rows: Of all records, (n, d).
+        rows: All records, (n, d).
         total: Their sum, (d,).
-        places: Of those.
+        indexes: The candidates.
     """
     import numpy as np
 
-    inside = rows[list(places)]
+    if len(indexes) == len(rows):
+        return indexes
+    inside = rows[indexes]
     sums = inside.sum(axis=0)
     rest = total - sums
-    if len(places) == len(rows):
-        return list(places)
     outside = rest / max(float(np.linalg.norm(rest)), 1e-9)
-    nearer = []
+    margins = []
     for row in inside:
         others = sums - row
         within = float(row @ others) / max(float(np.linalg.norm(others)), 1e-9)
-        nearer.append(round(within - float(row @ outside), 6))
-    if math.fsum(nearer) <= 0:  # a word that many things share: "Dr", "America"
+        margins.append(round(within - float(row @ outside), 6))
+    if math.fsum(margins) <= 0:  # a word that many things share: "Dr", "America"
         return []
-    return [place for place, more in zip(places, nearer, strict=True) if more > 0]
+    return [index for index, margin in zip(indexes, margins, strict=True) if margin > 0]
 
 
-def _drawn(theme: Theme, members: Sequence[Record]) -> PromotedMemory | None:
-    units, labels, of = _units(theme, members)
-    told = [members[place] for place in sorted(set(of))]
-    own = {source_key(members[of[unit.record]]) for unit in units if unit.voice == CRYSTAL_PERSON_WEIGHT}
-    if len(told) < MIN_CRYSTAL_DIGESTS or len(own) < MIN_CRYSTAL_SOURCES:
-        return None
-    room = min(
-        MAX_CRYSTAL_TOKENS,
-        max(MIN_CRYSTAL_ROOM, int(CRYSTAL_SHARE * sum(estimate_tokens(record.content) for record in told))),
-    )
-    chosen = cover_sentences(units, [quarter_tokens(label) for label in labels], 4 * room)
-    lines: dict[int, list[str]] = {}
-    brought = dict.fromkeys(
-        sorted(set(of)), 1.0
-    )  # one whose sentences others said as well still bears it out
-    for unit in chosen:
-        lines.setdefault(unit.record, []).append(unit.text)
-        brought[of[unit.record]] += unit.size
-    text = "\n".join(labels[line] + " ".join(own) for line, own in sorted(lines.items()))
-    if len({source_key(members[of[line]]) for line in lines}) < MIN_CRYSTAL_SOURCES:
-        return None
-    return promoted_memory("crystal", text, theme.name, told, time_span(told), list(brought.values()))
-
-
-def _units(theme: Theme, members: Sequence[Record]) -> tuple[list[CoverageUnit], list[str], list[int]]:
-    """Return the sentences about a theme, each once; what stands before each line; and whose line it is."""
+def _crystal(theme: Theme, members: Sequence[Record]) -> PromotedMemory | None:
     units: list[CoverageUnit] = []
     labels: list[str] = []
-    of: list[int] = []
-    seen: set[str] = set()
-    for place, record in enumerate(members):
+    line_records: list[Record] = []
+    texts: set[str] = set()
+    for record in members:
         day = to_datetime(occurred_at(record)).date().isoformat()
         for line in record.content.split("\n"):
-            label = _LABEL.match(line)
-            about = _about(theme, line[label.end() :] if label else line)
-            if not about:
+            match = _LABEL.match(line)
+            sentences = _sentences_about(theme, line[match.end() :] if match else line)
+            if not sentences:
                 continue
-            speaker = (label[2] or "") if label else ""
-            before = f"{(label[1] if label else '') or day} {speaker}".rstrip() + ": "
-            if not of or labels[-1] != before or of[-1] != place:
-                labels.append(before)
-                of.append(place)
-            voice = CRYSTAL_PERSON_WEIGHT if not speaker or speaker in PERSON_ROLES else 1.0
-            for text in about:
-                if text not in seen:
-                    seen.add(text)
-                    units.append(
-                        CoverageUnit(
-                            len(of) - 1,
-                            text,
-                            frozenset(index_terms(text, "").counts),
-                            quarter_tokens(text),
-                            voice,
-                        )
-                    )
-    return units, labels, of
+            speaker = (match[2] or "") if match else ""
+            label = f"{(match[1] if match else '') or day} {speaker}".rstrip() + ": "
+            if not labels or labels[-1] != label or line_records[-1] is not record:
+                labels.append(label)
+                line_records.append(record)
+            weight = CRYSTAL_PERSON_WEIGHT if not speaker or speaker in PERSON_ROLES else 1.0
+            for text in sentences:
+                if text not in texts:
+                    texts.add(text)
+                    terms = frozenset(index_terms(text, "").counts)
+                    units.append(CoverageUnit(len(labels) - 1, text, terms, quarter_tokens(text), weight))
+    records = list({record.id: record for record in line_records}.values())
+    own = {source_key(line_records[unit.record]) for unit in units if unit.weight == CRYSTAL_PERSON_WEIGHT}
+    if len(records) < MIN_CRYSTAL_DIGESTS or len(own) < MIN_CRYSTAL_SOURCES:
+        return None
+    tokens = sum(estimate_tokens(record.content) for record in records)
+    room = min(MAX_CRYSTAL_TOKENS, max(MIN_CRYSTAL_ROOM, int(CRYSTAL_SHARE * tokens)))
+    lines: dict[int, list[str]] = {}
+    contributed = dict.fromkeys((record.id for record in records), 1.0)  # a repeated sentence is evidence too
+    for unit in cover_sentences(units, [quarter_tokens(label) for label in labels], 4 * room):
+        lines.setdefault(unit.record, []).append(unit.text)
+        contributed[line_records[unit.record].id] += unit.size
+    if len({source_key(line_records[index]) for index in lines}) < MIN_CRYSTAL_SOURCES:
+        return None
+    text = "\n".join(labels[index] + " ".join(own) for index, own in sorted(lines.items()))
+    return promoted_memory(
+        "crystal", text, theme.name, records, time_span(records), list(contributed.values())
+    )
 
 
-def _about(theme: Theme, line: str) -> list[str]:
-    """Return the sentences of a line that name a theme."""
-    marks = [mark for mark in map(search_pattern, theme.names) if mark]
-    return [text for text in verbatim_sentences(line) if any(mark in spread_text(text)[0] for mark in marks)]
-
-
-MIN_INSIGHT_SOURCES: Final = 4
-"""Sessions, documents or days in which something must have come up."""
-MIN_INSIGHT_SPAN: Final = 14 * DAY
-"""Between the first and the last."""
-MAX_INSIGHTS: Final = 20
-"""Insights of one kind and key: a list of everything is none."""
-MAX_SOURCE_SHARE: Final = 0.75
-"""Share of all sources in which a thing may come up: what is everywhere is no pattern."""
-TOGETHER_SHARE: Final = 0.5
-"""Share of a thing's sources in which another comes up too, to be named with it."""
+def _sentences_about(theme: Theme, line: str) -> list[str]:
+    patterns = [pattern for pattern in map(search_pattern, theme.names) if pattern]
+    return [
+        text
+        for text in verbatim_sentences(line)
+        if any(pattern in spread_text(text)[0] for pattern in patterns)
+    ]
 
 
 def promote_insights(
     records: Iterable[Record],
     references: Mapping[str, Iterable[str]],
-    concepts: Mapping[str, Entity],
+    entities: Mapping[str, Entity],
 ) -> tuple[PromotedMemory, ...]:
-    """Return what several sources came up with again and again, sorted by key, project and title.
+    """Return the entities that recur over time with those beside them, sorted by key, project and title.
 
     Args:
-        records: Digests, episodes and notes, of any keys, in any order; not the crystals made from them, which
-            would be counted twice.
-        references: Id of a record to ids of the concepts that it refers to.
-        concepts: By id, as those know them who see the records' key.
+        records: Digests in any order.
+        references: Record id to ids of the entities that it references.
+        entities: By id, as viewers of the records' key see them.
     """
-    by_key: defaultdict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        if is_usable(record):
-            by_key[record.key].append(record)
     found = []
-    for key in sorted(by_key):
-        found += _recurring(sorted(by_key[key], key=chronological_key), references, concepts)
+    for own in _usable_by_key(records):
+        themes = find_themes(own, references, entities, 2)
+        sources = {theme.entity: {source_key(own[index]) for index in theme.records} for theme in themes}
+        most = MAX_SOURCE_SHARE * len(set(map(source_key, own)))
+        recurring: dict[str, Theme] = {}
+        for theme in sorted(
+            themes, key=lambda one: (-len(sources[one.entity]) * one.information, one.entity)
+        ):
+            first, last = own[theme.records[0]], own[theme.records[-1]]
+            span = occurred_at(last) - occurred_at(first)
+            if MIN_INSIGHT_SOURCES <= len(sources[theme.entity]) <= most and span >= MIN_INSIGHT_SPAN:
+                recurring.setdefault(theme.name.casefold(), theme)
+        found += [_insight(theme, themes, sources, own) for theme in [*recurring.values()][:MAX_INSIGHTS]]
     return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
 
 
-def _recurring(
-    records: Sequence[Record], references: Mapping[str, Iterable[str]], concepts: Mapping[str, Entity]
-) -> list[PromotedMemory]:
-    everywhere = len({source_key(record) for record in records})
-    known = find_themes(records, references, concepts, 2)
-    of = {theme.concept: {source_key(records[place]) for place in theme.records} for theme in known}
-    strong = []
-    for theme in known:
-        first, last = records[theme.records[0]], records[theme.records[-1]]
-        often = len(of[theme.concept])
-        enough = often >= MIN_INSIGHT_SOURCES and occurred_at(last) - occurred_at(first) >= MIN_INSIGHT_SPAN
-        if enough and often <= MAX_SOURCE_SHARE * everywhere:
-            strong.append(theme)
-    strong.sort(key=lambda theme: (-len(of[theme.concept]) * theme.tells, theme.concept))
-    return [_recurs(theme, known, of, records) for theme in _each_name_once(strong)[:MAX_INSIGHTS]]
-
-
-def _recurs(
-    theme: Theme, known: Sequence[Theme], of: Mapping[str, set[str]], records: Sequence[Record]
+def _insight(
+    theme: Theme, themes: Sequence[Theme], sources: Mapping[str, set[str]], records: Sequence[Record]
 ) -> PromotedMemory:
-    own = [records[place] for place in theme.records]
-    where = of[theme.concept]
-    beside = [(len(where & of[other.concept]), other) for other in known if other.name != theme.name]
-    near = [(both, other) for both, other in beside if both >= max(2, TOGETHER_SHARE * len(where))]
-    near.sort(key=lambda one: (-one[0], -one[1].tells, one[1].concept))
-    beside_it = _listed([f"{other.name} ({both})" for both, other in near[:2]])
+    own = [records[index] for index in theme.records]
+    where = sources[theme.entity]
+    beside = []
+    for other in themes:
+        common = len(where & sources[other.entity])
+        if other.name != theme.name and common >= max(2, TOGETHER_SHARE * len(where)):
+            beside.append((-common, -other.information, other.entity, other.name))
+    named = _listed([f"{name} ({-common})" for common, _, _, name in sorted(beside)[:2]])
     text = (
-        f"{theme.name} came up in {_counted(where)} from {_day(occurred_at(own[0]))} to "
-        f"{_day(max(map(occurred_at, own)))}"
-        f"{f', most often with {beside_it}' if beside_it else ''}."
+        f"{theme.name} came up in {_count_sources(where)} from {_day(occurred_at(own[0]))} to "
+        f"{_day(max(map(occurred_at, own)))}{f', most often with {named}' if named else ''}."
     )
     return promoted_memory("insight", text, f"{theme.name} over time", own, time_span(own))
 
 
-def _each_name_once(found: Sequence[Theme]) -> list[Theme]:
-    names: dict[str, Theme] = {}
-    for theme in found:
-        names.setdefault(theme.name.casefold(), theme)
-    return list(names.values())
+def _count_sources(sources: Iterable[str]) -> str:
+    """Count the sessions, documents and days.
 
-
-def _counted(where: Iterable[str]) -> str:
-    """Return how many sessions, documents and days there are.
-
-    >>> _counted({"session a", "session b", "day 2026-01-04"})
+    >>> _count_sources({"session a", "session b", "day 2026-01-04"})
     '2 sessions and 1 day'
     """
-    kinds = Counter(one.partition(" ")[0] for one in where)
+    kinds = Counter(one.partition(" ")[0] for one in sources)
     named = [(kinds[kind], kind) for kind in ("session", "document", "day") if kinds[kind]]
-    told = [f"{count} {kind}{'s' if count > 1 else ''}" for count, kind in named]
-    return _listed(told)
+    return _listed([f"{count} {kind}{'s' if count > 1 else ''}" for count, kind in named])
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -1,17 +1,15 @@
-"""Daemon client: find the daemon's socket, send a request, start and stop it; standard library only.
+"""Daemon client: find the daemon's socket, send a request, start and stop it.
 
-A folder of mode 0700 that belongs to the user, a socket of mode 0600 in it, named by the mark; beside it a lock that
-its owner holds for life, so that a socket whose owner died is known for what it is. Windows has no such sockets in
-Python: there is no place there, and everybody works without a resident.
+The socket has mode 0600, in the user's folder of mode 0700, and is named by the settings' fingerprint; its owner holds
+a lock beside it, so that a dead owner's socket is recognised. Windows has no such sockets in Python, and no daemon.
 
-Standard library alone, and little of it: this is what a warm hook consists of.
+Little of the standard library alone is imported: a warm hook consists of this module.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import socket
 import stat
 import sys
 import time
@@ -30,7 +28,7 @@ FINGERPRINT_DIGITS = 24
 
 
 def socket_path(folder: str, fingerprint: str) -> str | None:
-    """Return the path of the socket, or None where there can be none."""
+    """Return the path of the socket, or None if there can be none."""
     if sys.platform == "win32":
         return None
     path = os.path.join(folder, f"{fingerprint[:FINGERPRINT_DIGITS]}.sock")
@@ -38,7 +36,7 @@ def socket_path(folder: str, fingerprint: str) -> str | None:
 
 
 def is_private_folder(path: str) -> bool:
-    """Return whether the folder of a socket is the user's alone: nobody else can have put a socket there."""
+    """Return whether the folder of a socket belongs to the user alone, so that nobody else made the socket."""
     try:
         info = os.lstat(os.path.dirname(path))
     except OSError:
@@ -47,7 +45,7 @@ def is_private_folder(path: str) -> bool:
 
 
 def make_private_folder(path: str) -> bool:
-    """Make the folder of a socket, and return whether it is the user's alone."""
+    """Create the folder of a socket, and return whether it belongs to the user alone."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     except OSError:
@@ -62,17 +60,14 @@ MAX_ANSWER_BYTES = 16_000_000
 def ask_daemon(
     path: str | None, fingerprint: str, verb: str, arguments: Mapping[str, Any], seconds: float
 ) -> dict[str, Any] | None:
-    """Ask the resident of a place.
+    """Return the daemon's answer; None if there is none in time, it refuses, or the verb failed.
 
     Args:
-        path: Its socket; None where there can be none.
-        fingerprint: The mark of the caller's settings; a resident with others refuses.
+        path: Its socket, or None.
+        fingerprint: That of the caller's settings; a daemon with others refuses.
         verb: What is asked.
         arguments: Of the verb.
         seconds: How long to wait.
-
-    Returns:
-        What the verb answers; None where nobody answers in time, or refuses, or the verb failed.
     """
     if path is None or not is_private_folder(path):
         return None
@@ -86,6 +81,8 @@ def ask_daemon(
 
 
 def _exchange(path: str, request: bytes, end: float) -> bytes:
+    import socket
+
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(_seconds_left(end))
         line.connect(path)
@@ -114,23 +111,16 @@ STATE_TIMEOUT = 2.0
 
 
 def daemon_state(path: str | None, fingerprint: str, seconds: float = STATE_TIMEOUT) -> dict[str, Any] | None:
-    """Return what a resident tells of itself, None where there is none."""
     return ask_daemon(path, fingerprint, "state", {}, seconds)
 
 
 def stop_daemon(path: str | None, fingerprint: str) -> dict[str, Any] | None:
-    """End a resident, and return what it told of itself; None where there is none."""
+    """End a daemon and return its last state; None if there is none."""
     return ask_daemon(path, fingerprint, "stop", {}, STATE_TIMEOUT)
 
 
 def spawn_detached(arguments: Sequence[str], around: Mapping[str, str]) -> None:
-    """Start scrubjay with these arguments in a session of its own, tied to nothing of this process.
-
-    It holds neither this process's output, for whom an agent would wait, nor its folder.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Start scrubjay with these arguments in a session of its own, without this process's streams and folder."""
     # -P: a file of the folder that somebody works in must not take the place of a module.
     command = [sys.executable, "-P", "-m", "scrubjay", *arguments]
     if hasattr(os, "posix_spawn") and sys.platform == "linux":  # a tenth of the time that subprocess takes

@@ -1,11 +1,9 @@
 """Daemon server: answer requests on the user's socket with an open store and loaded models.
 
-A request is one line of JSON, ``{"settings": MARK, "verb": NAME, "arguments": {...}}``; so is an answer, ``{"answer":
-{...}}``, ``{"refused": WHY}`` or ``{"failed": KIND}``. The peer must be the same user, as the kernel says, and
-have the same settings. The first process to lock a place owns it; what a dead owner left is taken over.
-
-The memory was opened with the settings that the caller has too, and nothing in a request names a store, a user or a
-group: who asks sees what they would see without a resident.
+A request is one line of JSON, ``{"settings": FINGERPRINT, "verb": NAME, "arguments": {...}}``; the answer is
+``{"answer": {...}}``, ``{"refused": WHY}`` or ``{"failed": KIND}``. The kernel must report the same user, and the
+caller must have the same settings, so a caller sees what they would see without a daemon. The first process to lock the
+path owns it.
 """
 
 from __future__ import annotations
@@ -53,7 +51,6 @@ class DaemonServer:
     """The socket of one process, and the threads that answer on it."""
 
     def __init__(self, path: str, fingerprint: str, answer: RequestHandler, log: Log, *, host: str) -> None:
-        """Args: the socket's path, the settings' fingerprint, the handler, the log, and the hosting command."""
         self._path = path
         self._fingerprint = fingerprint
         self._answer = answer
@@ -68,7 +65,7 @@ class DaemonServer:
         self._lock = -1
 
     def take(self) -> bool:
-        """Lock the socket's path without answering yet; False where another process has it, or it cannot be locked."""
+        """Lock the path without answering yet; False if another process has it, or it cannot be locked."""
         if self._lock >= 0:
             return True
         try:
@@ -109,7 +106,7 @@ class DaemonServer:
         return listening
 
     def close(self) -> None:
-        """Stop listening, and wait for the requests that are being answered."""
+        """Stop listening, and wait for running requests."""
         self._ended.set()
         if self._socket is None:
             self._release()
@@ -130,12 +127,7 @@ class DaemonServer:
             self._lock = -1
 
     def wait(self, idle: float, over: Callable[[], str]) -> str:
-        """Wait until somebody stops it, nobody asked for ``idle`` seconds, or it is ``over``; return why.
-
-        Args:
-            idle: Seconds without a request after which it ends.
-            over: Returns why it must end now, or nothing.
-        """
+        """Wait until it is stopped, idle for ``idle`` seconds, or ``over`` returns a reason; return why."""
         while not self._ended.wait(min(POLL_SECONDS, idle)):
             if time.monotonic() - self._asked > idle:
                 return "idle"
@@ -193,7 +185,6 @@ class DaemonServer:
             self._asked = time.monotonic()
 
     def state(self) -> dict[str, Any]:
-        """Return the process, its host command, and how much it was asked."""
         idle = time.monotonic() - self._asked
         return {
             "pid": os.getpid(),
@@ -205,7 +196,6 @@ class DaemonServer:
 
 
 def _read_request(connection: socket.socket) -> dict[str, Any] | None:
-    """Return the request that a connection sends; None for anything else."""
     end = time.monotonic() + PEER_TIMEOUT
     parts: list[bytes] = []
     size = 0
@@ -223,7 +213,7 @@ def _read_request(connection: socket.socket) -> dict[str, Any] | None:
 
 
 def is_same_user(connection: socket.socket) -> bool:
-    """Return whether the process at the other end runs as the same user, as the kernel tells."""
+    """Return whether the kernel says that the peer runs as the same user."""
     platform: str = sys.platform
     if platform == "linux":
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -243,7 +233,6 @@ class DaemonHandler:
     """Answers requests with a memory; safe to call from several threads."""
 
     def __init__(self, memory: Callable[[], Memory], settings: Settings, jobs: JobQueue, log: Log) -> None:
-        """Args: opens the memory on first use, its settings, the job queue, the log."""
         self._memory = memory
         self._settings = settings
         self._jobs = jobs
@@ -254,11 +243,10 @@ class DaemonHandler:
         self._tools = frozenset(tool.name for tool in TOOLS)
 
     def __call__(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a verb answers.
+        """Return the answer of a verb.
 
         Raises:
             InputError: There is no such verb, or its arguments do not fit.
-            ScrubjayError: As the facade says.
         """
         if verb == "errands":
             threading.Thread(target=self._run_jobs, name="errands").start()
@@ -276,7 +264,7 @@ class DaemonHandler:
         raise InputError(f"There is no verb {verb!r}.")
 
     def warm(self) -> None:
-        """Open the memory and load the models, once; then questions are answered. The log says where it fails."""
+        """Open the memory and load the models, once; a failure is logged."""
         if self._warm or not self._warming.acquire(blocking=False):
             return
         try:
@@ -292,7 +280,7 @@ class DaemonHandler:
             self._warming.release()
 
     def close(self) -> None:
-        """Wait for a write in progress; the memory is closed by its opener."""
+        """Wait for a running write; the memory is closed by its opener."""
         if self._writing.acquire(timeout=SHUTDOWN_TIMEOUT):
             self._writing.release()
 
@@ -321,10 +309,10 @@ def prepare_daemon(
     """Return a server that is not open yet and its handler; None on Windows and for a store in memory.
 
     Args:
-        settings: Made of this environment.
-        memory: Opens the memory when it is first asked for.
+        settings: The settings of ``around``.
+        memory: Opens the memory on the first request.
         around: The environment.
-        host: Which command it lives in.
+        host: The command it lives in.
     """
     fingerprint = settings_fingerprint(around)
     path = socket_path(runtime_folder(around), fingerprint)
@@ -341,7 +329,7 @@ def prepare_daemon(
 def host_daemon(
     settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
 ) -> Iterator[None]:
-    """Answer requests for these settings until the block ends, unless another process does."""
+    """Act as the daemon for these settings until the block ends, unless another process does."""
     found = prepare_daemon(settings, memory, around, host)
     if found is None:
         yield

@@ -1,1 +1,1 @@
-"""Doctor: diagnose the installation and prove that each agent remembers."""
+"""Diagnose the installation, and prove that each agent remembers."""

@@ -1,4 +1,4 @@
-"""Agent commands: the commands by which agents start scrubjay, and whether they run this version."""
+"""The commands by which agents start scrubjay, and whether they run this version."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ COMMAND_LINE: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class AgentCommands:
-    """How one agent reaches scrubjay.
+    """Commands in one agent's configuration.
 
     Attributes:
-        hooks: Event, as scrubjay calls it, to the shell's command line.
-        server: The words of the command that starts the MCP server; none where there is none.
-        env: What the agent puts into the server's environment.
+        hooks: Shell command line by event.
+        server: Words of the command that starts the MCP server; None where there is none.
+        env: Environment that the agent sets for the server.
     """
 
     hooks: Mapping[str, str] = field(default_factory=dict)
@@ -41,10 +41,10 @@ class AgentCommands:
 
 
 def read_agent_commands(agent: Agent, home: Home) -> AgentCommands:
-    """Read an agent's files and return the commands in them.
+    """Read the commands in an agent's files.
 
     Raises:
-        InputError: A file is broken or cannot be read; the message names it.
+        InputError: A file is malformed or unreadable; the message names it.
     """
     hooks: dict[str, str] = {}
     server: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def read_agent_commands(agent: Agent, home: Home) -> AgentCommands:
 
 
 def _parse_config(path: Path, data: bytes | None) -> Any:
-    """A configuration's value; None of a file that is instructions or a program."""
+    """The parsed configuration; None for instructions or a program."""
     if data is None:
         return None
     if path.suffix == ".toml":
@@ -84,7 +84,7 @@ def _walk(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _server_command(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The command of a server's entry: a text with ``args`` beside it, or a list of words."""
+    """The server's command: a string with ``args`` beside it, or a list of words."""
     if isinstance(plugin := entry.get("config"), dict):
         entry = {"command": _as_list(plugin.get("command")), "args": ["mcp"]}
     command = entry.get("command")
@@ -98,7 +98,6 @@ def _server_command(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str
 
 
 def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[str, str]:
-    """What a plugin of ours calls whose command stands in the plugin itself."""
     found = COMMAND_LINE.search((data or b"").decode("utf-8", "replace")) if path.suffix == ".js" else None
     if found is None:
         return {}
@@ -110,7 +109,6 @@ def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[st
 
 
 def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
-    """What a plugin of ours calls at the agent's events, as its configuration says."""
     plugin = entry.get("config")
     if not isinstance(plugin, dict) or not plugin.get("log"):
         return {}
@@ -127,7 +125,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def check_programs(installation: Installation) -> Iterator[Check]:
-    """Yield what is found on the PATH."""
+    """Check the scrubjay programs on the PATH."""
     found: dict[Path, Path] = {}
     for path in programs_on_path(installation.home.env):
         found.setdefault(path.resolve(), path)
@@ -135,42 +133,39 @@ def check_programs(installation: Installation) -> Iterator[Check]:
         told = ", ".join(f"{path} ({program_version([str(path)], installation)})" for path in found.values())
         yield check_warning(
             "program",
-            f"several are installed: {told}",
+            f"several installed: {told}",
             "keep one, then scrubjay install AGENT for each agent",
         )
     elif not found:
-        yield check_ok(
-            "program", f"{__version__}; it is not on the PATH, and agents start it by its full path"
-        )
+        yield check_ok("program", f"{__version__}; not on the PATH; agents start it by its full path")
     else:
         yield check_ok("program", f"{__version__}, {next(iter(found.values()))}")
 
 
 def programs_on_path(env: Mapping[str, str]) -> list[Path]:
-    """Return every scrubjay on the PATH, the one that a shell takes first."""
+    """Return every scrubjay on the PATH, the one that a shell runs first."""
     folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if folder]
     there = (shutil.which(SERVER_NAME, path=folder) for folder in folders)
     return [Path(path) for path in there if path]
 
 
 def check_agent_programs(agent: Agent, commands: AgentCommands, installation: Installation) -> Check:
-    """Return whether the programs that an agent's configuration names are there, and of this version."""
+    """Check that the programs in an agent's configuration exist and have this version."""
     about = f"{agent.name} program"
     again = f"scrubjay install {agent.name}"
     for words in sorted(set(_program_words(commands))):
         path = Path(words[0])
         if not (os.access(path, os.X_OK) if path.is_absolute() else shutil.which(words[0])):
-            return check_problem(about, f"{words[0]}, which it starts, is not there", again)
+            return check_problem(about, f"it starts {words[0]}, which does not exist", again)
         other = program_version(words, installation)
         if other != __version__:
             return check_problem(
-                about, f"it starts {words[0]}, which is {other}; this is {__version__}", again
+                about, f"it starts {words[0]}, version {other}; this is {__version__}", again
             )
-    return check_ok(about, f"it starts {next(_program_words(commands))[0]}, which is this version")
+    return check_ok(about, f"it starts {next(_program_words(commands))[0]}, this version")
 
 
 def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:
-    """The words before a command's name, of each command in the configuration."""
     if commands.server:
         at = commands.server.index("mcp") if "mcp" in commands.server else 1
         yield commands.server[:at]
@@ -180,7 +175,7 @@ def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:
 
 
 def program_version(words: Iterable[str], installation: Installation) -> str:
-    """Return the version that a program says it is, or why it says none."""
+    """Return the version that a program reports, or why it reports none."""
     command = [*words, "--version"]
     env = {**installation.home.env}
     try:
@@ -198,4 +193,4 @@ def program_version(words: Iterable[str], installation: Installation) -> str:
     except OSError as error:
         return f"unable to start ({error.strerror})"
     name, _, said = done.stdout.strip().partition(" ")
-    return said if done.returncode == 0 and name == SERVER_NAME and said else "no scrubjay that runs"
+    return said if done.returncode == 0 and name == SERVER_NAME and said else "not a working scrubjay"

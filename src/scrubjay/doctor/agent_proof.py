@@ -1,7 +1,7 @@
-"""Agent proof: a marker memory is captured, recalled and forgotten through an agent's own commands.
+"""Prove an agent end to end: a marker memory is captured, recalled and forgotten through the agent's own commands.
 
-It goes into the person's own store, since what holds for another one proves nothing, in a session and project that
-nothing else is in. Whatever fails, the marker is taken away.
+The marker goes into the person's own store, since another store would prove nothing, in a session and project of its
+own. It is removed whatever fails.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ STATUSES: Final = ("active", "superseded", "archived")
 
 
 def marker_folder(installation: Installation) -> Path:
-    """Return the folder in which markers lie, each in one of its own; also the project that they are said in."""
+    """Return the folder of all markers, which is also their project."""
     return installation.home.data / RESERVED_NAME
 
 
 @contextmanager
 def exclusive_markers(installation: Installation) -> Iterator[bool]:
-    """Tell whether no other doctor puts markers until the block ends.
+    """Yield whether no other doctor is using markers; holds the lock.
 
     Raises:
         StoreError: The lock cannot be opened.
@@ -61,10 +61,10 @@ def exclusive_markers(installation: Installation) -> Iterator[bool]:
 
 
 def create_marker(installation: Installation) -> Marker:
-    """Make a marker's folder and return the marker.
+    """Create a marker and its folder.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be created.
     """
     found = _marker(installation, secrets.token_hex(6))
     while redact_text(found.text).text != found.text:  # what is taken for a secret would not be found again
@@ -82,7 +82,6 @@ def _marker(installation: Installation, digits: str) -> Marker:
 
 
 def leftover_markers(installation: Installation) -> list[Marker]:
-    """Return the markers that are still there."""
     if not marker_folder(installation).is_dir():
         return []
     names = [SESSION_PATTERN.fullmatch(path.name) for path in sorted(marker_folder(installation).iterdir())]
@@ -90,7 +89,7 @@ def leftover_markers(installation: Installation) -> list[Marker]:
 
 
 def remove_marker(memory: Memory, marker: Marker) -> None:
-    """Remove a marker and everything that came of it.
+    """Remove a marker and everything derived from it.
 
     Raises:
         ScrubjayError: The store cannot be written.
@@ -106,18 +105,16 @@ def remove_marker(memory: Memory, marker: Marker) -> None:
 
 
 def marker_sources(memory: Memory, marker: Marker) -> list[SourceStatus]:
-    """Return the sources that lie in a marker's folder."""
     return [source for source in memory.sources() if Path(source.root).is_relative_to(marker.folder)]
 
 
 def marker_memories(memory: Memory, marker: Marker) -> list[str]:
-    """Return the memories in which a marker is found."""
     answer = memory.search(marker.word, sessions=[marker.session], statuses=STATUSES, limit=20)
     return [result.id for result in answer.results if marker.word in result.snippet]
 
 
 def check_leftover_markers(installation: Installation) -> Iterator[Check]:
-    """Yield what an earlier doctor left, and take it away when that is asked for."""
+    """Report markers of an earlier, interrupted doctor, and remove them if asked to."""
     if not leftover_markers(installation):
         return
     with exclusive_markers(installation) as mine:
@@ -125,7 +122,7 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
             return
         found = leftover_markers(installation)
         if not installation.mend:
-            told = f"{len(found)} of an earlier doctor, which was ended before its time"
+            told = f"{len(found)} left by an interrupted doctor"
             yield check_warning("markers", told, "scrubjay doctor --fix")
             return
         try:
@@ -133,9 +130,9 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
                 for marker in found:
                     remove_marker(memory, marker)
         except (ScrubjayError, OSError) as error:
-            yield check_problem("markers", f"what an earlier doctor left cannot be taken away: {error}")
+            yield check_problem("markers", f"leftovers of an interrupted doctor cannot be removed: {error}")
             return
-        yield check_ok("markers", f"{len(found)} of an earlier doctor taken away", mended=True)
+        yield check_ok("markers", f"{len(found)} of an interrupted doctor removed", mended=True)
 
 
 MCP_PROTOCOL = "2025-06-18"
@@ -143,16 +140,11 @@ MCP_PROTOCOL = "2025-06-18"
 
 
 class CommandError(Exception):
-    """A command said nothing that could be understood; the message says what happened instead."""
+    """A command's output could not be understood; the message says what happened."""
 
 
 class HookOutput(NamedTuple):
-    """What a hook came to.
-
-    Attributes:
-        text: Its standard output.
-        ms: How long it took.
-    """
+    """Standard output of a hook, and its duration in milliseconds."""
 
     text: str
     ms: float
@@ -161,10 +153,10 @@ class HookOutput(NamedTuple):
 def run_hook(
     command: str, said: Mapping[str, Any], env: Mapping[str, str], seconds: float, cwd: str
 ) -> HookOutput:
-    """Run a hook's command line as an agent does: by the shell, with JSON on standard input.
+    """Run a hook's command line as an agent does: in a shell, with JSON on standard input.
 
     Raises:
-        Unheard: It did not end in time, could not be started, or ended with an error.
+        CommandError: It did not end in time, could not be started, or failed.
     """
     started = time.monotonic()
     try:
@@ -190,7 +182,7 @@ def run_hook(
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a shell and what it started: either may hold the output."""
+    """Kill a shell and its children: either may hold the output open."""
     if sys.platform == "win32":
         process.kill()
         return
@@ -201,10 +193,10 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 def call_mcp_tool(
     words: Sequence[str], name: str, arguments: Mapping[str, Any], env: Mapping[str, str], seconds: float
 ) -> dict[str, Any]:
-    """Start an MCP server as an agent does, call one tool, and return its structured answer.
+    """Start an MCP server as an agent does, call one tool, and return its structured result.
 
     Raises:
-        Unheard: The server did not answer in time, ended, or answered with an error.
+        CommandError: The server did not answer in time, ended, or returned an error.
     """
     try:
         server = subprocess.Popen(
@@ -234,7 +226,7 @@ def call_mcp_tool(
     found = answer.get("structuredContent")
     if answer.get("isError") or not isinstance(found, dict):
         told = found.get("error", {}) if isinstance(found, dict) else {}
-        raise CommandError(f"{name} failed: {told.get('message', 'no answer that can be read')}")
+        raise CommandError(f"{name} failed: {told.get('message', 'unreadable answer')}")
     return found
 
 
@@ -254,7 +246,7 @@ def _request(
         try:
             message = json.loads(line)
         except ValueError as error:
-            raise CommandError("the server wrote something else than the protocol to its output") from error
+            raise CommandError("the server wrote something other than the protocol to its output") from error
         if message.get("id") == number:
             if "result" not in message:
                 raise CommandError(f"{method} failed: {message.get('error', {}).get('message', '')}")
@@ -274,13 +266,13 @@ PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
 
 
 def prove_agent(agent: Agent, commands: AgentCommands, installation: Installation) -> list[Check]:
-    """Return what became of a marker, step by step; steps after one that failed are left out."""
+    """Return one check for each step of the proof; steps after a failed one are left out."""
     try:
         with exclusive_markers(installation) as mine:
             if not mine:
                 return [
                     check_warning(
-                        f"{agent.name} proof", "another doctor is at it now", f"scrubjay doctor {agent.name}"
+                        f"{agent.name} proof", "another doctor is running", f"scrubjay doctor {agent.name}"
                     )
                 ]
             with installation.memory() as memory:
@@ -294,14 +286,12 @@ def prove_agent(agent: Agent, commands: AgentCommands, installation: Installatio
     except OSError as error:
         return [
             check_problem(
-                f"{agent.name} proof", f"{marker_folder(installation)} cannot be used ({error.strerror})"
+                f"{agent.name} proof", f"{marker_folder(installation)} is unusable ({error.strerror})"
             )
         ]
 
 
 class _Proof:
-    """One agent's proof, as far as it has come."""
-
     def __init__(
         self,
         agent: Agent,
@@ -362,31 +352,31 @@ class _Proof:
         if not found:
             return self._failed(
                 "capture",
-                f"nothing was taken in within {BACKGROUND_TIMEOUT:.0f} seconds of its {self._event} hook",
+                f"nothing was captured within {BACKGROUND_TIMEOUT:.0f} seconds of its {self._event} hook",
             )
         return check_ok(
-            self._about("capture"), f"its {self._event} hook took a marker in, within {took:.1f} s"
+            self._about("capture"), f"its {self._event} hook captured a marker within {took:.1f} s"
         )
 
     def _taken(self, file: Path) -> bool:
-        """Whether the marker is stored. Files are not looked at: that would take it in without the agent."""
+        """Whether the marker is stored. Files are not refreshed: that would ingest it without the agent."""
         fetched = self._memory.get(path=file, limit=2_000)
         return any(self._marker.word in record.content for record in fetched.records)
 
     def _put(self) -> Check:
-        """Take the marker in without the agent, so that what its tools find can be proven all the same."""
+        """Ingest the marker without the agent, so that its tools can be proven all the same."""
         file = self._marker.folder / "talk.jsonl"
         file.write_text(
             "".join(f"{json.dumps(line)}\n" for line in generic_transcript(self._marker)), encoding="utf-8"
         )
         self._memory.sync(self._marker.folder)
         if not self._taken(file):
-            return self._failed("capture", "a conversation put there by hand was not taken in")
-        why = "its hooks cannot be shown a conversation from outside"
+            return self._failed("capture", "a conversation ingested by the doctor itself was not stored")
+        why = "its hooks cannot be given a conversation from outside"
         if not self._event:
             there = any(name in self._commands.hooks for name in CAPTURE_EVENTS)
-            why = "[hooks] events leaves it out" if there else "it has no hook that takes anything in"
-        return check_ok(self._about("capture"), f"not proven: {why}; the marker was put there by hand")
+            why = "[hooks] events excludes it" if there else "it has no capturing hook"
+        return check_ok(self._about("capture"), f"not proven: {why}; the doctor stored the marker itself")
 
     def _recall(self) -> Check | None:
         command = self._commands.hooks.get("prompt")
@@ -400,21 +390,21 @@ class _Proof:
                 return self._failed("recall", f"its prompt hook: {error}")
             if self._marker.word in heard.text:
                 return self._recalled(heard, late=env is not self._env)
-        return self._failed("recall", "its prompt hook said nothing of the marker")
+        return self._failed("recall", "its prompt hook did not return the marker")
 
     def _recalled(self, heard: HookOutput, *, late: bool) -> Check:
         if not any(
             memory in heard.text
             for memory in [*marker_memories(self._memory, self._marker), self._marker.session]
         ):
-            return self._failed("recall", "its prompt hook gave the marker without where it is from")
+            return self._failed("recall", "its prompt hook returned the marker without its source")
         if late:
-            told = f"its prompt hook gave it back, but too late for an agent: given time it took {heard.ms:.0f} ms"
+            told = f"its prompt hook returned it, but too late for an agent: it needed {heard.ms:.0f} ms"
             return check_warning(
                 self._about("recall"), told, "scrubjay resident start, or a larger [hooks] budget_ms"
             )
         return check_ok(
-            self._about("recall"), f"its prompt hook gave it back with where it is from, in {heard.ms:.0f} ms"
+            self._about("recall"), f"its prompt hook returned it with its source in {heard.ms:.0f} ms"
         )
 
     def _search(self) -> Check | None:
@@ -436,15 +426,13 @@ class _Proof:
         if not cited:
             return self._failed("search", "memory_search did not find the marker")
         took = time.monotonic() - started
-        return check_ok(
-            self._about("search"), f"memory_search found it with where it is from, in {took:.1f} s"
-        )
+        return check_ok(self._about("search"), f"memory_search found it with its source in {took:.1f} s")
 
     def _forget(self) -> Check:
         memory, marker = self._memory, self._marker
         found = marker_memories(memory, marker)
         if not found:
-            return self._failed("forget", "the marker cannot be found to be forgotten")
+            return self._failed("forget", "the marker was not found")
         memory.forget(found)
         if marker_memories(memory, marker):
             return self._failed("forget", "the marker is still found")
@@ -452,16 +440,16 @@ class _Proof:
             path.with_name(f"again-{path.name}").write_bytes(path.read_bytes())
         again = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
         if not any(again) or marker_memories(memory, marker):
-            return self._failed("forget", "the marker came back when its conversation was read again")
+            return self._failed("forget", "the marker came back when its conversation was ingested again")
         if self._lies_in_store():
             return check_warning(
                 self._about("forget"),
-                "it is not found and does not come back; its bytes go with the next write, since somebody reads now",
+                "it is gone and does not come back; its bytes are erased at the next write (a reader is open)",
             )
         bytes_too = (
-            ", and no byte of it is in the store's file" if self._installation.file is not None else ""
+            ", and no byte of it remains in the store's file" if self._installation.file is not None else ""
         )
-        return check_ok(self._about("forget"), f"it is not found and does not come back{bytes_too}")
+        return check_ok(self._about("forget"), f"it is gone and does not come back{bytes_too}")
 
     def _lies_in_store(self) -> bool:
         import mmap
@@ -482,7 +470,7 @@ class _Proof:
         if told:
             why += f"; the log says: {told[0].get('event')} {told[0].get('error', '')}".rstrip()
         return check_problem(
-            self._about(step), why, fix or f"scrubjay install {self._agent.name}, then look into the log"
+            self._about(step), why, fix or f"scrubjay install {self._agent.name}, then check the log"
         )
 
 

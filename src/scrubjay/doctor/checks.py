@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An installation.
+    """An installation to check.
 
     Attributes:
         settings: Its settings.
-        home: Where things are on this machine.
-        mend: Whether what is safe to put right is put right.
-        seconds: For each look that could take long: a store's file, the models, an agent's command.
+        home: Paths of this machine.
+        mend: Whether safe repairs are made.
+        seconds: Time limit of each slow check: a store's file, the models, an agent's command.
     """
 
     settings: Settings
@@ -59,12 +59,12 @@ class Installation:
 
     @property
     def file(self) -> Path | None:
-        """The store's file, None for a store that is kept in none."""
+        """The store's file, None for a store without one."""
         return store_file(self.settings.store)
 
     @property
     def key(self) -> EncryptionKey | None:
-        """What the file is encrypted with.
+        """The store's encryption key.
 
         Raises:
             ScrubjayError: It cannot be read.
@@ -72,7 +72,7 @@ class Installation:
         return store_key(self.settings.store)
 
     def memory(self) -> Memory:
-        """Open the store as a command that answers once does.
+        """Open the store as a one-shot command does.
 
         Raises:
             ScrubjayError: It cannot be opened.
@@ -90,14 +90,14 @@ LOW_FREE_BYTES: Final = 1_000_000_000
 
 
 def check_files(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of rights and room."""
+    """Check permissions and free space."""
     if sys.platform != "win32":
         yield _check_permissions(installation)
     yield _check_disk_space(installation)
 
 
 def own_files(installation: Installation) -> list[Path]:
-    """Return the store's files and scrubjay's own in the data folder, as far as they are there."""
+    """Return the existing files of the store and of the data folder."""
     found = []
     if installation.file is not None and installation.file.parent.is_dir():
         name = installation.file.name
@@ -118,20 +118,18 @@ def own_files(installation: Installation) -> list[Path]:
 def _check_permissions(installation: Installation) -> Check:
     open_to = [path for path in own_files(installation) if _file_mode(path) & 0o077]
     if not open_to:
-        return check_ok("files", "only you can read the store and what lies beside it")
+        return check_ok("files", "only you can read the store and its files")
     if not installation.mend:
         names = ", ".join(path.name for path in open_to[:3]) + (", …" if len(open_to) > 3 else "")
         return check_warning(
-            "files", f"others may read {names} in {open_to[0].parent}", "scrubjay doctor --fix"
+            "files", f"others can read {names} in {open_to[0].parent}", "scrubjay doctor --fix"
         )
     failed = [path for path in open_to if not _restrict_mode(path)]
     if failed:
         return check_problem(
-            "files", f"the rights of {failed[0]} cannot be changed", f"sudo chown $USER {failed[0]}"
+            "files", f"the permissions of {failed[0]} cannot be changed", f"sudo chown $USER {failed[0]}"
         )
-    return check_ok(
-        "files", f"only you can read the {len(open_to)} that others could read before", mended=True
-    )
+    return check_ok("files", f"made {len(open_to)} files private that others could read", mended=True)
 
 
 def _file_mode(path: Path) -> int:
@@ -154,13 +152,13 @@ def _check_disk_space(installation: Installation) -> Check:
     while not folder.is_dir():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    found = f"{free / 1e9:.1f} GB free where {folder} lies"
+    found = f"{free / 1e9:.1f} GB free in {folder}"
     if free < MIN_FREE_BYTES:
-        return check_problem("disk", found, "free some space: nothing can be taken in when the disk is full")
+        return check_problem("disk", found, "free some space: nothing can be stored when the disk is full")
     if free < LOW_FREE_BYTES:
         return check_warning("disk", found, "free some space")
     if not os.access(folder, os.W_OK):
-        return check_problem("disk", f"{folder} cannot be written to", f"sudo chown $USER {folder}")
+        return check_problem("disk", f"{folder} is not writable", f"sudo chown $USER {folder}")
     return check_ok("disk", found)
 
 
@@ -173,7 +171,7 @@ CLOCK_TOLERANCE: Final = 120.0
 
 
 def check_store(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of the store; what needs it open is left out where it does not open."""
+    """Check the store; checks that need it open are left out where it does not open."""
     whole = _check_integrity(installation)
     yield whole
     if whole.state == PROBLEM or (installation.file is not None and not installation.file.exists()):
@@ -205,9 +203,9 @@ def check_store(installation: Installation) -> Iterator[Check]:
 def _check_integrity(installation: Installation) -> Check:
     path = installation.file
     if path is None:
-        return check_ok("store", "it is kept by a server, whose files are its own to check")
+        return check_ok("store", "on a server, which checks its own files")
     if not path.exists():
-        return check_warning("store", f"{path} is not there yet; the first thing that is remembered makes it")
+        return check_warning("store", f"{path} does not exist yet; the first memory creates it")
     from scrubjay.storage.sqlite.maintenance import check_integrity
 
     try:
@@ -219,20 +217,18 @@ def _check_integrity(installation: Installation) -> Check:
         return check_problem("store", f"{path} is damaged: {found.faults[0]}", again)
     seen = f"schema {found.schema}, {found.pages:,} pages"
     if not found.finished:
-        return check_ok(
-            "store", f"{seen}; no fault in what {installation.seconds:g} seconds allowed to look at"
-        )
-    return check_ok("store", f"{seen}, all whole")
+        return check_ok("store", f"{seen}; no fault found in {installation.seconds:g} seconds")
+    return check_ok("store", f"{seen}, no fault")
 
 
 def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Check]:
-    """What only a server's store can lack: its second fence, and what a large tenant is searched by."""
+    """Row-level security and the large-tenant index, which only a PostgreSQL store has."""
     from scrubjay.storage.urls import open_store
 
     if not found.warnings:
         return
     with closing(open_store(installation.settings.store)) as store:
-        unfenced = store.unguarded()
+        unfenced = store.row_security_warning()
     for text in found.warnings:
         if text == unfenced:
             yield check_warning(
@@ -245,7 +241,7 @@ def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Ch
 
 
 def _check_texts(installation: Installation) -> Check:
-    """Compare each text with the hash that was kept when it was written, a few hundred at a time."""
+    """Compare each text with its stored hash, a few hundred at a time."""
     from scrubjay.storage.urls import open_store
 
     end = time.monotonic() + installation.seconds
@@ -259,32 +255,32 @@ def _check_texts(installation: Installation) -> Check:
                 looked += count
                 bad += altered
                 if time.monotonic() > end:  # whether that was the last of them, the next one tells
-                    late = f", in what {installation.seconds:g} seconds allowed to look at"
+                    late = f" in {installation.seconds:g} seconds"
             else:
                 late = ""
     except ScrubjayError as error:
         return check_problem("texts", str(error), error.hint)
     if not bad:
-        return check_ok("texts", f"{looked:,}, each as it was written{late}")
+        return check_ok("texts", f"{looked:,} checked{late}, all as written")
     named = [f"{one.id} ({os.path.join(place, one.path)})" if one.path else one.id for one, place in bad]
     more = [f"and {len(bad) - MAX_LISTED_MEMORIES:,} more"] if len(bad) > MAX_LISTED_MEMORIES else []
     told = ", ".join([*named[:MAX_LISTED_MEMORIES], *more])
     return check_problem(
-        "texts", f"{len(bad):,} of {looked:,} do not say what was written{late}: {told}", _recovery_hint(bad)
+        "texts", f"{len(bad):,} of {looked:,} were altered on disk{late}: {told}", _recovery_hint(bad)
     )
 
 
 def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
-    """Yield how many memories were looked at, with those that were altered and where their sources lie."""
+    """Yield the number of memories compared, the altered ones, and the roots of their sources."""
     for tenant in _visible_tenants(store, own):
-        with store.whole(tenant) as whole:
+        with store.tenant_reader(tenant) as whole:
             places = {source.id: source_location(source) for source in whole.sources()}
-            for count, found in whole.altered():
+            for count, found in whole.altered_memories():
                 yield count, [(one, places.get(one.source or "", "")) for one in found]
 
 
 def _visible_tenants(store: Store, own: str) -> list[str]:
-    """Return the tenants that may be looked at: all of a file, one's own where a server hides the others."""
+    """Return the tenants to check: all of a file, one's own where a server hides the others."""
     try:
         return store.tenants()
     except StoreError:
@@ -292,61 +288,61 @@ def _visible_tenants(store: Store, own: str) -> list[str]:
 
 
 def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
-    """Return what brings texts back: the backup, else the files that are there."""
+    """Return how to restore texts: from the backup, else from existing files."""
     found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
     again = [
         f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
     ]
-    backup = 'go back to the last backup (docs/runbook.md, "Backup and restore"); without one:'
+    backup = 'restore the last backup (docs/runbook.md, "Backup and restore"); without one:'
     if any(not one.source for one, _ in bad):
-        again.append("scrubjay forget the ids that belong to no file, and add them anew")
+        again.append("scrubjay forget the ids without a file, and add them again")
     return f"{backup} {'; '.join(again)}" if again else backup.removesuffix("; without one:")
 
 
 def _check_archived(found: StoreStatus) -> Iterator[Check]:
-    """Warn of what an earlier version archived: searches pass over it, and nobody asked for that."""
+    """Warn of memories that an earlier version archived without being asked: searches skip them."""
     unasked = sum(run.memories for run in found.archived if run.unasked)
     if unasked:
         yield check_warning(
             "archive",
-            f"{unasked:,} memories were archived by consolidation of an earlier version, unasked",
+            f"{unasked:,} memories were archived by an earlier version without being asked",
             "scrubjay restore --archived-by-consolidation",
         )
 
 
 def _check_backlog(found: StoreStatus) -> Check:
     waiting = {model.name: model.waiting for model in found.models if model.waiting}
-    told = ", ".join(f"{count:,} wait for {name}" for name, count in waiting.items())
+    told = ", ".join(f"{count:,} pending for {name}" for name, count in waiting.items())
     if max(waiting.values(), default=0) > MAX_PENDING:
         return check_warning(
-            "vectors", f"{told}: until then words and the base model answer", "scrubjay embed"
+            "vectors", f"{told}; searches use words and the base model meanwhile", "scrubjay embed"
         )
-    return check_ok("vectors", told or "every memory has those of every model")
+    return check_ok("vectors", told or "complete for every model")
 
 
 def _check_sources(found: StoreStatus) -> Iterator[Check]:
     if not found.sources:
-        yield check_ok("sources", "no folder is registered")
+        yield check_ok("sources", "none registered")
         return
     bad = [(source, why) for source in found.sources if (why := _source_problem(source))]
     for source, why in bad:
         yield check_warning(
-            "sources", f"{source.root} {why}", f"mend it, or scrubjay sources remove {source.id}"
+            "sources", f"{source.root} {why}", f"fix it, or scrubjay sources remove {source.id}"
         )
     if not bad:
-        yield check_ok("sources", f"{len(found.sources):,}, all there and readable")
+        yield check_ok("sources", f"{len(found.sources):,}, all readable")
 
 
 def _source_problem(source: SourceStatus) -> str:
     if not source.present:
-        return "is not there; what it brought is kept"
+        return "does not exist; its memories are kept"
     if not os.access(source.root, os.R_OK | (os.X_OK if Path(source.root).is_dir() else 0)):
-        return "cannot be read; what it brought is kept"
+        return "cannot be read; its memories are kept"
     return ""
 
 
 def _check_clock(installation: Installation, found: StoreStatus) -> Check:
-    """A clock that was set back gives new memories older times than old ones have."""
+    """Warn of a clock that was set back: new memories would be older than existing ones."""
     from scrubjay.models.dates import now_micros, to_datetime
 
     now = now_micros()
@@ -358,17 +354,17 @@ def _check_clock(installation: Installation, found: StoreStatus) -> Check:
         when = to_datetime(now).isoformat(timespec="seconds")
         return check_warning(
             "clock",
-            f"it says {when}, and the store was written later than that",
+            f"it shows {when}, but the store was written after that",
             "set the clock: timedatectl status",
         )
-    return check_ok("clock", "the store was written before now")
+    return check_ok("clock", "no write lies in the future")
 
 
 SAMPLE_SENTENCE: Final = "Where is the key?"
 
 
 def check_models(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of the models; nothing is sent anywhere."""
+    """Check the models; nothing is sent anywhere."""
     yield _check_runs("model static", lambda: _open_static(installation))
     yield _check_runs("model minilm", lambda: _open_minilm(installation))
     for name, model in installation.settings.models.extra.items():
@@ -378,15 +374,17 @@ def check_models(installation: Installation) -> Iterator[Check]:
 
 
 def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
-    """Hash its files, whatever is remembered of them, and embed a sentence."""
+    """Hash a model's files, ignoring the cache, and embed a sentence."""
     try:
         embedder = make()
         (rows,) = embedder.embed([SAMPLE_SENTENCE])
     except ScrubjayError as error:
         return check_problem(about, str(error), error.hint)
     if rows.shape[-1] != embedder.model.dimensions:
-        return check_problem(about, f"it makes {rows.shape[-1]} dimensions, not {embedder.model.dimensions}")
-    return check_ok(about, f"its files are as they should be, and it embeds ({embedder.model.revision})")
+        return check_problem(
+            about, f"it returns {rows.shape[-1]} dimensions, not {embedder.model.dimensions}"
+        )
+    return check_ok(about, f"files verified, embeds ({embedder.model.revision})")
 
 
 def _open_static(installation: Installation) -> Embedder:
@@ -412,7 +410,7 @@ def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:
         api_key(f"models.{name}", model)
     except ConfigError as error:
         return check_problem(about, str(error), error.hint)
-    return check_ok(about, f"described ({model.provider}); nothing was sent to see whether it answers")
+    return check_ok(about, f"configured ({model.provider}); not contacted")
 
 
 def _check_api_key(about: str, section: str, installation: Installation) -> Check:
@@ -420,7 +418,7 @@ def _check_api_key(about: str, section: str, installation: Installation) -> Chec
         api_key(section, installation.settings.llm)
     except ConfigError as error:
         return check_warning(about, str(error), error.hint)
-    return check_ok(about, "described; nothing was sent to see whether it answers")
+    return check_ok(about, "configured; not contacted")
 
 
 JOB_OVERDUE_SECONDS: Final = 600.0
@@ -431,7 +429,7 @@ DAEMON_TIMEOUT: Final = 20.0
 
 
 def check_background(installation: Installation) -> Iterator[Check]:
-    """Yield what is found of pauses, of the resident, of dead ones' sockets and of what hooks left to be done."""
+    """Check pauses, the daemon, stale sockets and queued jobs."""
     yield _check_pauses(installation)
     yield _check_daemon(installation)
     yield from _check_stale_sockets(installation)
@@ -439,16 +437,16 @@ def check_background(installation: Installation) -> Iterator[Check]:
 
 
 def hooks_off_reason(installation: Installation, agent: str) -> str:
-    """Return why the hooks of an agent do nothing now, an empty string where they work."""
+    """Return why an agent's hooks do nothing now, or an empty string."""
     if hooks_disabled(installation.home.env):
-        return "SCRUBJAY_OFF is set here"
+        return "SCRUBJAY_OFF is set"
     until = Pauses(str(installation.home.data)).until(agent)
     return "" if until is None else f"paused {_pause_text(until)}"
 
 
 @contextmanager
 def daemon_running(installation: Installation) -> Iterator[None]:
-    """Have a resident, as a session of an agent has one, which starts it; one that was started here is stopped."""
+    """Ensure a daemon, as an agent's session does; one started here is stopped."""
     mark = settings_fingerprint(installation.home.env)
     path = socket_path(runtime_folder(installation.home.env), mark)
     if (
@@ -470,7 +468,7 @@ def daemon_running(installation: Installation) -> Iterator[None]:
 
 
 def _start_daemon(path: str, mark: str, installation: Installation) -> None:
-    """Start one and wait until it answers; where it does not, what is looked at next says how it goes without."""
+    """Start a daemon and wait until it answers; failing is reported by the checks that follow."""
     with contextlib.suppress(OSError):
         client.spawn_detached(["resident", "serve"], installation.home.env)
         _wait_for_daemon(path, mark, there=True)
@@ -484,10 +482,10 @@ def _wait_for_daemon(path: str, mark: str, *, there: bool) -> None:
 
 def _check_pauses(installation: Installation) -> Check:
     if hooks_disabled(installation.home.env):
-        return check_warning("pause", "SCRUBJAY_OFF is set here: hooks do nothing", "unset SCRUBJAY_OFF")
+        return check_warning("pause", "SCRUBJAY_OFF is set: hooks do nothing", "unset SCRUBJAY_OFF")
     running = Pauses(str(installation.home.data)).running()
     if not running:
-        return check_ok("pause", "none: hooks work")
+        return check_ok("pause", "none")
     told = ", ".join(
         f"{'all agents' if who == ALL_AGENTS else who} {_pause_text(until)}" for who, until in running.items()
     )
@@ -504,35 +502,32 @@ def _check_daemon(installation: Installation) -> Check:
     mark = settings_fingerprint(installation.home.env)
     path = socket_path(runtime_folder(installation.home.env), mark)
     if path is None:
-        return check_ok("resident", "there can be none here; everything works without")
+        return check_ok("resident", "not available here, and not needed")
     folder = Path(path).parent
     if folder.is_dir() and not is_private_folder(path):
         return check_problem(
-            "resident", f"{folder} is not yours alone, so none is asked", f"chmod 700 {folder}"
+            "resident", f"{folder} is accessible to others, so it is not used", f"chmod 700 {folder}"
         )
     state = client.daemon_state(path, mark)
     if state is None:
-        return check_ok(
-            "resident", "none runs now; a session of an agent starts one, and everything works without"
-        )
+        return check_ok("resident", "not running; an agent's session starts it")
     host = "" if state["host"] == "resident" else f" in `scrubjay {state['host']}`"
-    return check_ok("resident", f"runs{host}, process {state['pid']}, {state['requests']:,} requests")
+    return check_ok("resident", f"running{host}, process {state['pid']}, {state['requests']:,} requests")
 
 
 def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
-    """Sockets whose owner died: the lock beside each is free."""
     folder = Path(runtime_folder(installation.home.env))
     if not is_private_folder(str(folder / "any")):
         return
     found = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.mend)]
     if found and installation.mend:
-        yield check_ok("sockets", f"{len(found)} of dead processes taken away", mended=True)
+        yield check_ok("sockets", f"{len(found)} stale sockets removed", mended=True)
     elif found:
-        yield check_warning("sockets", f"{len(found)} of dead processes in {folder}", "scrubjay doctor --fix")
+        yield check_warning("sockets", f"{len(found)} stale sockets in {folder}", "scrubjay doctor --fix")
 
 
 def _is_unowned(path: Path, *, remove: bool) -> bool:
-    """Whether nobody owns a socket. It is removed with the lock held, so that no new owner loses its own."""
+    """Whether no process owns a socket. It is removed with the lock held, so that no new owner loses its own."""
     try:
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
@@ -559,7 +554,7 @@ def _check_jobs(installation: Installation) -> Iterator[Check]:
     if time.time() - oldest > JOB_OVERDUE_SECONDS:
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(oldest))
         yield check_warning(
-            "errands", f"what hooks left to be done waits since {since}", "scrubjay hook --errands"
+            "errands", f"jobs queued by hooks are pending since {since}", "scrubjay hook --errands"
         )
 
 
@@ -570,14 +565,7 @@ MAX_READ_BYTES: Final = 1_000_000
 def last_log_entries(
     folder: Path, level: str = "error", limit: int = 5, since: str = ""
 ) -> list[dict[str, Any]]:
-    """Return the last entries of a log, the newest first.
-
-    Args:
-        folder: The data folder.
-        level: The least level of them.
-        limit: Most entries.
-        since: ISO time in UTC; what is older is left out.
-    """
+    """Return the last ``limit`` log entries of at least ``level``, newest first; ``since`` is ISO time in UTC."""
     least = LEVELS.index(level)
     found: list[dict[str, Any]] = []
     for name in (FILE_NAME, OLD_FILE_NAME):
@@ -592,7 +580,7 @@ def last_log_entries(
 
 
 def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
-    """Entries of one file from its end; a line that is none is passed over."""
+    """Entries of one file from its end; malformed lines are skipped."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
@@ -616,14 +604,14 @@ MAX_COUNTED_ERRORS: Final = 100
 
 
 def check_log(installation: Installation) -> Iterator[Check]:
-    """Yield how many errors the log tells of, by what they were."""
+    """Report the number of recent errors in the log by type."""
     since = to_datetime(now_micros() - DAY).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     found = last_log_entries(installation.home.data, "error", MAX_COUNTED_ERRORS, since)
     if not found:
-        yield check_ok("log", "no error within a day")
+        yield check_ok("log", "no error in the last day")
         return
     kinds = Counter(f"{entry.get('event')} {entry.get('error', '')}".strip() for entry in found)
     told = ", ".join(f"{name} ({count})" for name, count in kinds.most_common(3))
     yield check_warning(
-        "log", f"errors within a day: {told}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
+        "log", f"errors in the last day: {told}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
     )

@@ -1,4 +1,4 @@
-"""Doctor run: every check of the installation, then of each agent."""
+"""Run every check of the installation, then of each agent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ INSTALLATION_CHECKS: Final[tuple[Callable[[Installation], Iterator[Check]], ...]
 def run_checks(
     installation: Installation, names: Sequence[str] = (), *, agents: bool = True
 ) -> Iterator[Check]:
-    """Yield every check: of the installation, then of each agent that it is installed for.
+    """Yield every check: of the installation, then of each agent it is installed for.
 
     Args:
         installation: The installation.
-        names: Agents to look at; none takes every agent that it is installed for.
-        agents: Whether agents are looked at; they use the settings' own store.
+        names: Agents to check; empty for every installed one.
+        agents: Whether agents are checked; they use the settings' own store.
 
     Raises:
         InputError: No agent has such a name.
@@ -48,7 +48,7 @@ def run_checks(
             seen = True
             yield found
     if not seen:
-        yield check_warning("agents", "it is installed for none", "scrubjay install --list")
+        yield check_warning("agents", "installed for none", "scrubjay install --list")
 
 
 def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> Iterator[Check]:
@@ -58,11 +58,11 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
         reached = read_agent_commands(agent, installation.home)
     except InputError as error:
         if asked or agent.found(installation.home):
-            yield check_problem(about, str(error), error.hint or "mend the file")
+            yield check_problem(about, str(error), error.hint or "fix the file")
         return
     if not any(parts.values()):
         if asked:
-            yield check_problem(about, "scrubjay is not in it", again)
+            yield check_problem(about, "scrubjay is not configured in it", again)
         return
     missing = [name for name, there in parts.items() if not there]
     if missing:
@@ -77,7 +77,7 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
         return
     if why := checks.hooks_off_reason(installation, agent.name):
         yield check_warning(
-            f"{agent.name} proof", f"left out: {why}", "scrubjay resume, or unset SCRUBJAY_OFF"
+            f"{agent.name} proof", f"skipped: {why}", "scrubjay resume, or unset SCRUBJAY_OFF"
         )
         return
     with checks.daemon_running(installation):

@@ -1,7 +1,8 @@
-"""Sample sessions: for each agent a transcript in its own format and its hook input, for the proof.
+"""For each agent a sample transcript in its own format and its hook input, for `agent_proof`.
 
-Each is as small as the reader of that format takes (`ingest/sources/transcripts`), and lies in a folder of its own:
-agents say in a variable where their folder is, and what a hook reads of it is below that.
+Each is as small as the reader of that format accepts (`ingest/transcripts`), in a folder of its own: a variable
+tells the
+agent's hook where its folder is.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ RESERVED_NAME: Final = "scrubjay-doctor"
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One marker.
+    """One marker memory.
 
     Attributes:
-        word: The word that nothing else holds.
-        session: Of the conversation that it is said in.
-        folder: Where the conversation's file lies, some folders deep.
-        project: Folder that the agent is said to work in.
-        at: When it is said, ISO 8601.
+        word: A unique word.
+        session: Its conversation.
+        folder: Folder of the conversation's file, some levels deep.
+        project: Working directory of the pretended session.
+        at: ISO 8601 time.
     """
 
     word: str
@@ -39,24 +40,22 @@ class Marker:
 
     @property
     def text(self) -> str:
-        """What is said."""
         return f"The doctor of scrubjay saw {self.word} fly over the harbour."
 
     @property
     def question(self) -> str:
-        """What is asked for it."""
         return f"Did the doctor of scrubjay see {self.word} fly over the harbour?"
 
 
 @dataclass(frozen=True, slots=True)
 class SampleSession:
-    """How one agent keeps a conversation and calls a hook.
+    """How one agent stores a conversation and calls a hook.
 
     Attributes:
-        path: Marker to the file, below the folder that is given as the agent's own.
-        lines: Marker to the records of the file.
-        variables: The folder to the environment variables that lead there.
-        said: Event, marker and file to what the hook is told.
+        path: Returns a marker's file, below the folder given as the agent's own.
+        lines: Returns the records of the file.
+        variables: Returns the environment variables that name the folder.
+        said: Returns the hook's input for an event, marker and file.
     """
 
     path: Callable[[Marker], str]
@@ -65,7 +64,7 @@ class SampleSession:
     said: Callable[[str, Marker, Path], dict[str, Any]]
 
     def write(self, marker: Marker) -> Path:
-        """Write the conversation, for its owner alone, and return its file.
+        """Write the conversation, readable by its owner alone, and return its file.
 
         Raises:
             OSError: It cannot be written.
@@ -95,7 +94,7 @@ GEMINI_EVENT_NAMES: Final = {
 def _hook_input(
     event: str, marker: Marker, file: Path, names: Mapping[str, str] = HOOK_EVENT_NAMES
 ) -> dict[str, Any]:
-    """As Claude Code says it, and Codex and Gemini CLI after it."""
+    """Hook input of Claude Code, Codex and Gemini CLI."""
     asked = event == "prompt"
     said = {
         # Asked in a session of its own: what was said in this one is in the model's mind already.
@@ -165,7 +164,7 @@ def _openclaw_transcript(marker: Marker) -> list[dict[str, Any]]:
 
 
 def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
-    """As ``opencode export`` writes it; the same hook reads that, and OpenCode's database."""
+    """As ``opencode export`` writes it; our hook reads that and OpenCode's database."""
     when = {"created": round(datetime.fromisoformat(marker.at).timestamp() * 1000)}
     info = {"id": f"msg_{marker.word}", "sessionID": marker.session, "role": "user", "time": when}
     part = {"id": f"prt_{marker.word}", "messageID": info["id"], "type": "text", "text": marker.text}
@@ -178,7 +177,6 @@ def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
 
 
 def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, Any]:
-    """As a plugin of scrubjay's own says it."""
     if event == "prompt":
         return {"session": f"{marker.session}-asks", "folder": str(marker.project), "prompt": marker.question}
     said = {"session": marker.session, "folder": str(marker.project)}
@@ -186,7 +184,7 @@ def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, An
 
 
 def generic_transcript(marker: Marker) -> list[dict[str, Any]]:
-    """A conversation in the format for any program, which no hook of an agent reads."""
+    """A conversation in the generic format, which no agent's hook reads."""
     return [
         {
             "role": "user",

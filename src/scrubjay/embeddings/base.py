@@ -1,13 +1,10 @@
-"""Embedders: the protocol, the text windows, unit vectors and int8 codes they share, and the open ones by name.
-
-`registry` opens one from the settings.
-"""
+"""Embedders: the protocol, the text windows, unit vectors and int8 codes they share, and the catalog of open ones."""
 
 from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,9 +26,9 @@ TextKind = Literal["passage", "query"]
 class Embedder(Protocol):
     """Turns texts into unit vectors of one model.
 
-    An implementation is deterministic in its input: the vectors of a text do not depend on the texts
-    that came with it, nor on earlier calls (up to the last bits of a float where a runtime or a remote
-    service batches). It may be called from several threads.
+    An implementation is deterministic: the vectors of a text do not depend on the texts that came with it, nor on
+    earlier calls (up to the last bits of a float where a runtime or a service batches). It may be called from several
+    threads.
     """
 
     @property
@@ -42,22 +39,19 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
         """Embed each text, all of them or none.
 
-        A text longer than the model's window is cut into ``ceil(tokens / window)`` windows of equal
-        length without overlap; every token is in exactly one of them and nothing is cut off.
+        A text longer than the model's window is cut into ``ceil(tokens / window)`` windows of equal length without
+        overlap.
 
         Args:
             texts: The texts; any length, any Unicode. A lone surrogate is read as "?".
-            kind: ``query`` for a question put to the store, ``passage`` for what is stored. Models
-                that do not tell them apart ignore it.
+            kind: ``query`` or ``passage``; ignored by models that do not distinguish them.
 
         Returns:
-            One float32 array of shape (windows, dimensions) a text, in the order given, at least one
-            row each. Rows have length 1, except that a text without a token (empty, or for most models
-            blanks only) has a single row of zeros: it is similar to nothing. Never NaN or infinite.
+            One float32 array of shape (windows, dimensions) a text, at least one row each. Rows have length 1, except
+            that a text without a token has a single row of zeros. Never NaN or infinite.
 
         Raises:
-            ProviderError: The model is missing or damaged, or the service failed; no vector of this
-                call is returned.
+            ProviderError: The model is missing or damaged, or the service failed; no vector of this call is returned.
             ModelMismatchError: A vector came back with a length that is not the model's.
         """
         ...
@@ -77,19 +71,12 @@ _NOT_LETTER = re.compile(r"[^A-Za-z\s]")
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with lone surrogates, which no tokenizer and no UTF-8 stream takes, turned into "?"."""
+    """Replace lone surrogates, which neither tokenizers nor UTF-8 accept, with "?"."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def even_spans(length: int, window: int) -> list[tuple[int, int]]:
-    """Spans of ``ceil(length / window)`` pieces whose sizes differ by at most one.
-
-    Args:
-        length: Tokens in the text.
-        window: Most tokens in a piece; 0 means no limit.
-
-    Returns:
-        Half-open spans that partition ``range(length)``; one empty span for an empty text.
+    """Partition ``range(length)`` into ``ceil(length / window)`` spans of about equal size; window 0 is no limit.
 
     >>> even_spans(10, 4)
     [(0, 3), (3, 6), (6, 10)]
@@ -100,10 +87,10 @@ def even_spans(length: int, window: int) -> list[tuple[int, int]]:
 
 
 def token_estimate(text: str) -> float:
-    """An upper estimate of the tokens a remote model reads in ``text``.
+    """Return an upper estimate of the tokens a remote model reads in a text.
 
-    Letters and white space count half a token, other ASCII one, anything else one token a UTF-8 byte
-    (no byte-level tokenizer makes more). Ordinary English comes out at twice its true count.
+    Letters and white space count half a token, other ASCII one, anything else one a UTF-8 byte (no byte-level tokenizer
+    makes more).
 
     >>> token_estimate("four years")
     5.0
@@ -112,17 +99,9 @@ def token_estimate(text: str) -> float:
 
 
 def split_text(text: str, window: int) -> list[str]:
-    """Cut a text for a remote model into pieces of about equal token estimates.
+    """Cut a text for a remote model into pieces of about equal token estimates, at white space where there is some.
 
-    Cuts stand at white space where there is some a few characters before. The pieces joined are the
-    text again.
-
-    Args:
-        text: The text.
-        window: Most tokens the model reads at once, at least 32; 0 means no limit.
-
-    Returns:
-        The pieces, none empty unless the text is; the estimate of each is at most ``window``.
+    The pieces joined are the text; the estimate of each is at most ``window`` (at least 32; 0 for no limit).
     """
     estimate = token_estimate(text)
     if not window or estimate <= window:
@@ -133,7 +112,8 @@ def split_text(text: str, window: int) -> list[str]:
     edges = [0]
     for i in range(1, pieces):
         at = bisect_right(sums, estimate * i / pieces) - 1
-        edges.append(_back_to_space(text, at, sums, slack / 2))
+        near = range(at, max(bisect_left(sums, sums[at] - slack / 2), 1) - 1, -1)
+        edges.append(next((edge for edge in near if text[edge - 1].isspace()), at))
     return [text[a:b] for a, b in zip(edges, [*edges[1:], len(text)], strict=True) if b > a]
 
 
@@ -143,25 +123,14 @@ def _token_cost(character: str) -> float:
     return float(len(character.encode("utf-8", "replace")))
 
 
-def _back_to_space(text: str, at: int, sums: list[float], reach: float) -> int:
-    """The last cut after white space at most ``reach`` tokens before ``at``, else ``at``."""
-    for i in range(at, 0, -1):
-        if sums[at] - sums[i] > reach:
-            break
-        if text[i - 1].isspace():
-            return i
-    return at
+def rows_by_text(rows: NDArray[np.float32], counts: Sequence[int]) -> list[NDArray[np.float32]]:
+    """Split the rows of all windows by text; a text without a window has one row of zeros."""
+    found = np.split(rows, np.cumsum(counts)[:-1]) if counts else []
+    return [part if len(part) else np.zeros((1, rows.shape[1]), np.float32) for part in found]
 
 
 def unit_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """Scale each row to length 1; a row of zeros stays as it is, for it has no direction.
-
-    Args:
-        rows: Float array of shape (n, dimensions), finite.
-
-    Returns:
-        A new float32 array of the same shape.
-    """
+    """Scale each row to length 1, as float32; a row of zeros stays as it is."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     return np.asarray(rows / np.where(lengths == 0.0, 1.0, lengths)[:, None], dtype=np.float32)
 
@@ -172,28 +141,16 @@ QUANTIZATION_STEPS = 127
 
 @dataclass(frozen=True, slots=True)
 class QuantizedRows:
-    """Rows of vectors at a quarter of their float32 size; ``data * scales[:, None]`` is about the rows.
-
-    Attributes:
-        data: int8 array of shape (n, dimensions), within -127..127.
-        scales: float32 array of shape (n,), not negative; 0 for a row of zeros.
-    """
+    """Vectors as int8 ``data`` within -127..127; ``data * scales[:, None]`` is about the rows."""
 
     data: NDArray[np.int8]
     scales: NDArray[np.float32]
 
 
 def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
-    """Round each row to 255 steps, symmetric around 0: ``scale = max|row| / 127``.
+    """Round each finite row to 255 steps, symmetric around 0: ``scale = max|row| / 127``.
 
-    No element moves by more than half a step. The same row gives the same bytes on every machine and
-    in every batch: only elementwise float32 operations are used.
-
-    Args:
-        rows: Finite float32 array of shape (n, dimensions).
-
-    Raises:
-        ProviderError: An element is NaN or infinite.
+    The same row gives the same bytes on every machine and in every batch: only elementwise float32 operations are used.
     """
     rows = np.asarray(rows, dtype=np.float32)
     if not np.isfinite(rows).all():
@@ -208,7 +165,7 @@ def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
 
 
 class EmbedderCatalog:
-    """Every embedder that this process could use.
+    """The embedders that this process can use.
 
     Args:
         base: The model that is always complete.
@@ -255,7 +212,7 @@ class EmbedderCatalog:
         return True
 
     def named(self, name: str) -> Embedder:
-        """Return the embedder that settings or the model itself call so.
+        """Return the embedder by its name in the settings or by its model's own.
 
         Raises:
             NotFoundError: No settings describe it.
@@ -269,25 +226,22 @@ class EmbedderCatalog:
         return self.open(name)
 
     def is_open(self, model: EmbeddingModel) -> bool:
-        """Return whether a registered model can be used at once."""
-        return self._held(model) is not None
+        return self._opened_for(model) is not None
 
-    def _held(self, model: EmbeddingModel) -> Embedder | None:
+    def _opened_for(self, model: EmbeddingModel) -> Embedder | None:
         if self.base.model.fingerprint == model.fingerprint:
             return self.base
         for embedder in self._opened.values():
-            with suppress(
-                ProviderError
-            ):  # it does not know itself what it is: `find` asks again, and says why
+            with suppress(ProviderError):  # `find` asks again, and reports it
                 if embedder.model.fingerprint == model.fingerprint:
                     return embedder
         return None
 
     def find(self, model: EmbeddingModel) -> tuple[Embedder | None, str]:
-        """Return the embedder of a registered model, or None and why there is none."""
-        held = self._held(model)
-        if held is not None:
-            return held, ""
+        """Return the embedder of a registered model, or None and the reason."""
+        opened = self._opened_for(model)
+        if opened is not None:
+            return opened, ""
         problem = f"{model.name} is in the store, but no settings describe it"
         for name in self._others:
             try:

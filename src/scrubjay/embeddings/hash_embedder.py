@@ -1,4 +1,4 @@
-"""HashEmbedder: a deterministic embedder for tests, in which texts are alike as far as they share words."""
+"""HashEmbedder: a deterministic embedder for tests."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ _WORD = re.compile(r"\w+")
 class HashEmbedder:
     """Sums one fixed random direction for each word: texts are similar as far as they share words.
 
-    A vector depends on its text alone: not on earlier calls, batch, process or machine. Rows of a text with
-    the same words in another order are the same bits.
+    A vector depends on its text and the model's name alone; ``window`` is in words.
 
     >>> a, b, c = HashEmbedder().embed(["the red door", "Door, red", "a blue boat"])
     >>> bool((a[0] @ b[0]) > 0.7 > 0.3 > (a[0] @ c[0]))
@@ -32,23 +31,14 @@ class HashEmbedder:
     """
 
     def __init__(self, dimensions: int = 64, *, window: int = 0, name: str = "hash") -> None:
-        """Choose a shape.
-
-        Args:
-            dimensions: Length of a vector, at most 1,024; the fewer, the more unrelated words seem alike.
-            window: Most words of a text in one vector; 0 for no limit.
-            name: Name of the model; another name has other vectors, as another model would.
-        """
         self._model = EmbeddingModel("testing", name, "1", dimensions, "mean", window)
         self._words: dict[str, NDArray[np.float32]] = {}
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model, as named."""
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts. Questions and passages are treated alike; no word, a row of zeros."""
         return [self._rows(_WORD.findall(replace_surrogates(text).casefold())) for text in texts]
 
     def _rows(self, words: list[str]) -> NDArray[np.float32]:

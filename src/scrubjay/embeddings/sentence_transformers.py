@@ -1,8 +1,8 @@
 """sentence-transformers: any model of that library, from a folder or by its name (extra).
 
-The library decides about pooling and, where the model declares them, about prompts for questions and passages
-(https://sbert.net/docs/package_reference/sentence_transformer/SentenceTransformer.html). A model given by its
-name is downloaded by the library where it is not there yet; one given by path never asks the network.
+The library decides about pooling and prompts
+(https://sbert.net/docs/package_reference/sentence_transformer/SentenceTransformer.html). A model given by name may be
+downloaded by the library; one given by path never uses the network.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scrubjay.embeddings.base import even_spans, replace_surrogates, split_text, unit_rows
+from scrubjay.embeddings.base import even_spans, replace_surrogates, rows_by_text, split_text, unit_rows
 from scrubjay.embeddings.model_files import file_sha256
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.models.ids import EmbeddingModel
@@ -33,14 +33,9 @@ NO_LIMIT = 1 << 20
 
 
 class SentenceTransformersEmbedder:
-    """A model of the library behind the ``Embedder`` port, loaded at its first use."""
+    """A model of the library, ``path`` if given, else ``name``; loaded at its first use."""
 
     def __init__(self, spec: EmbedderSpec) -> None:
-        """Choose the model: ``path`` if given, else ``name``.
-
-        Raises:
-            ConfigError: Neither is given.
-        """
         if not spec.name and spec.path is None:
             raise ConfigError(
                 "A sentence-transformers provider needs the name of a model or the path of one."
@@ -51,31 +46,19 @@ class SentenceTransformersEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; it is loaded to learn its dimensions.
-
-        Raises:
-            ProviderError: The library is not installed, or cannot load the model.
-        """
         if self._model is None:
             library = self._library()
             name = self._spec.name or (self._spec.path.name if self._spec.path else "")
             # The first name is the current one; the second, of releases before 5.4, now warns.
-            size = (
-                getattr(library, "get_embedding_dimension", None) or library.get_sentence_embedding_dimension
-            )
+            count = getattr(library, "get_embedding_dimension", None)
+            size = int((count or library.get_sentence_embedding_dimension)() or 0)
             limit = library.max_seq_length or NO_LIMIT
             window = self._spec.window or (int(limit) if limit < NO_LIMIT else 0)
             revision = self._revision(library)
-            size = int(size() or 0)
             self._model = EmbeddingModel("sentence-transformers", name, revision, size, "provider", window)
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts. A text of blanks only is an empty one.
-
-        Raises:
-            ProviderError: The library is not installed, cannot load the model, or failed.
-        """
         model, library = self.model, self._library()
         windows = [self._windows(replace_surrogates(text)) if text.strip() else [] for text in texts]
         flat = [window for pieces in windows for window in pieces]
@@ -87,11 +70,10 @@ class SentenceTransformersEmbedder:
             )
         if not np.isfinite(rows).all():
             raise ProviderError(f"Model {model.name} made a vector that is not finite; none was returned.")
-        found = np.split(rows, np.cumsum([len(pieces) for pieces in windows])[:-1]) if windows else []
-        return [part if len(part) else np.zeros((1, model.dimensions), np.float32) for part in found]
+        return rows_by_text(rows, [len(pieces) for pieces in windows])
 
     def _windows(self, text: str) -> list[str]:
-        """The text cut at token edges into the fewest equal pieces that fit, prompt and all.
+        """Cut a text at token edges into the fewest equal pieces that fit with the prompt.
 
         A piece can have more tokens than it had within the text, so each is counted again.
         """
@@ -117,7 +99,6 @@ class SentenceTransformersEmbedder:
         return [text]
 
     def _revision(self, library: Any) -> str:
-        """Checksum of a folder's files, or the commit that a model by name came from."""
         folder = self._spec.path
         if folder is None:
             config = getattr(getattr(library[0], "auto_model", None), "config", None)

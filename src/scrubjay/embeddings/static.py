@@ -1,8 +1,8 @@
 """Static embeddings: the mean of a text's token vectors; no network to run, 10,000 texts a second.
 
-The bundled one is WordLlama's ``l2_supercat``, 256 dimensions, 32,000 tokens (MIT). Its wheel is a data
-carrier here: the package itself is never imported, for its loader wants to download a tokenizer that lies
-in the wheel. Any other table of token vectors (model2vec's, for one) can stand in by a folder.
+The bundled model is WordLlama's ``l2_supercat``, 256 dimensions, 32,000 tokens (MIT). Only the files of its wheel are
+read: the package's loader would download a tokenizer that is in the wheel. Any other table of token vectors
+(model2vec's, for one) can be used from a folder.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from scrubjay.embeddings.base import TextKind
 
-
-if TYPE_CHECKING:
     Ids: TypeAlias = "NDArray[np.uint16] | list[int]"
+    TableAndTokenizer: TypeAlias = "tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]"
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
@@ -48,29 +47,19 @@ _DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype("<f2"), "F32": np.dtype("<f
 
 
 class StaticEmbedder:
-    """A table of token vectors behind the ``Embedder`` port.
+    """A table of token vectors; weights are memory-mapped at the first text, so processes share the pages.
 
-    Files are opened at the first text; weights are memory-mapped, so a query reads only its own rows and
-    processes share the pages.
+    ``folder`` has one ``*.safetensors`` file with one 2-D table and a ``tokenizer.json``; None is the bundled model.
     """
 
     def __init__(self, folder: Path | None = None, *, cache_dir: Path | None = None) -> None:
-        """Choose the model.
-
-        Args:
-            folder: A folder with one ``*.safetensors`` file holding one 2-D table, and a
-                ``tokenizer.json``; None takes the bundled model.
-            cache_dir: Where checksums and the compiled vocabulary are kept (0600); None keeps nothing,
-                and opening the bundled model takes 0.1 s longer.
-        """
         self._folder = folder
         self._cache_dir = cache_dir
         self._model: EmbeddingModel | None = None
-        self._open: tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]] | None = None
+        self._open: TableAndTokenizer | None = None
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; of the bundled one without touching a file, for its checksums are fixed."""
         if self._folder is None:
             return EmbeddingModel(
                 "bundled", STATIC_MODEL, WEIGHTS_SHA256[:12], STATIC_DIMENSIONS, "mean", STATIC_WINDOW
@@ -84,11 +73,6 @@ class StaticEmbedder:
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        """Embed texts. Questions and passages are treated alike.
-
-        Raises:
-            ProviderError: The model's files are missing or not the expected ones.
-        """
         table, tokenise = self._opened()
         ids = tokenise(texts)
         if table.dtype != np.float32 and sum(map(len, ids)) > BULK_TEXTS:
@@ -97,20 +81,16 @@ class StaticEmbedder:
         return _mean_rows(table, ids)
 
     def tokens(self, texts: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
-        """Return the table of token vectors, a row each of any length, and the rows of each text, in order.
-
-        Raises:
-            ProviderError: The model's files are missing or not the expected ones.
-        """
+        """Return the table of token vectors, a row each of any length, and the rows of each text, in order."""
         table, tokenise = self._opened()
         return table, [np.asarray(ids, dtype=np.int64) for ids in tokenise(texts)]
 
-    def _opened(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
+    def _opened(self) -> TableAndTokenizer:
         if self._open is None:
             self._open = self._open_bundled() if self._folder is None else _open_custom(self._folder)
         return self._open
 
-    def _open_bundled(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
+    def _open_bundled(self) -> TableAndTokenizer:
         spec = importlib.util.find_spec("wordllama")
         if spec is None or not spec.submodule_search_locations:
             raise ProviderError("The bundled static model is not installed.", hint=_REINSTALL)
@@ -121,7 +101,7 @@ class StaticEmbedder:
 
 
 def _mean_rows(table: NDArray[Any], texts: Sequence[Ids]) -> list[NDArray[np.float32]]:
-    """Unit mean of each window; the sum has the mean's direction, so nothing is divided."""
+    """Return the unit mean of each window; the sum has the mean's direction, so nothing is divided."""
     windows = [even_spans(len(ids), STATIC_WINDOW) for ids in texts]
     sums = np.zeros((sum(map(len, windows)), table.shape[1]), dtype=np.float32)
     into = iter(sums)
@@ -136,10 +116,9 @@ def _mean_rows(table: NDArray[Any], texts: Sequence[Ids]) -> list[NDArray[np.flo
 
 
 def _map_weights(path: Path) -> NDArray[Any]:
-    """Memory-map the only 2-D tensor of a safetensors file.
+    """Memory-map the only 2-D tensor of a safetensors file; the library would copy what it loads.
 
-    The format: 8 bytes little-endian length of a JSON header, the header, the data
-    (https://huggingface.co/docs/safetensors). Read here because the library copies what it loads.
+    8 bytes little-endian length of a JSON header, the header, the data (https://huggingface.co/docs/safetensors).
     """
     try:
         with path.open("rb") as stream:
@@ -175,8 +154,7 @@ def _custom_files(folder: Path) -> tuple[Path, Path]:
     return weights[0], tokenizer
 
 
-def _open_custom(folder: Path) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
-    """A table with a tokenizer of any kind: here the ``tokenizers`` library reads it."""
+def _open_custom(folder: Path) -> TableAndTokenizer:
     from tokenizers import Tokenizer
 
     weights, path = _custom_files(folder)

@@ -46,7 +46,7 @@ def discovery_passage(record: Record) -> DiscoveryPassage:
 
 
 def named_text(record: Record) -> str:
-    """Return all that names a memory: the headings it stands under, its text, its tags."""
+    """Return the text in which a memory's entities are found: its headings, content and tags."""
     headings = [
         name for name in dict.fromkeys((*record.heading_path, record.title)) if name not in record.content
     ]
@@ -54,7 +54,7 @@ def named_text(record: Record) -> str:
 
 
 def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
-    """Return stored memories that may name concepts which have just become known."""
+    """Return stored memories that may mention new entities."""
     languages = reader.languages()
     if not languages:
         return []
@@ -76,7 +76,7 @@ def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
 
 
 def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple[TermGroup | None, int]:
-    """Return the rarest word of a name and how many stored memories hold it; None and 0 where one is in none."""
+    """Return the rarest word of a name and how many stored memories hold it; None and 0 if any word is in none."""
     rarest, least = None, 0
     for group in query_groups(name, languages):
         (count,) = reader.frequencies([group])
@@ -88,23 +88,27 @@ def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple
 
 
 def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]:
-    """Return how many of some memories hold each of these names."""
+    """Return how many of some memories mention each name."""
     matcher = EntityMatcher(Entity(str(number), "", name) for number, name in enumerate(names))
     held = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
     return [held[str(number)] for number in range(len(names))]
 
 
 class NameStats:
-    """Counts stored memories that hold a name."""
+    """Counts the stored memories that mention a name.
+
+    Args:
+        reader: What a key's viewers see.
+        replaced: Memories that are about to be rewritten, which must not count twice.
+    """
 
     def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
-        """Args: a view of a key's viewers; memories that are about to be rewritten, which must not count twice."""
         self._reader = reader
         self._replaced = replaced
         self._languages = reader.languages() or ("en",)
 
     def count(self, names: Sequence[str]) -> list[int]:
-        """Return how many stored memories hold every word of each name, at most."""
+        """Return an upper bound of how many stored memories mention each name."""
         held = [name_frequency(self._reader, name, self._languages)[1] for name in names]
         if not self._replaced:
             return held
@@ -120,10 +124,7 @@ normal_form = lru_cache(maxsize=4_096)(normalize_name)
 
 
 class EntityDictionary:
-    """The entities of one key's viewers, ready to be found in texts.
-
-    Names are stored as the store has them; which entity a name means is resolved when a text first holds it.
-    """
+    """The entities of one key's viewers, indexed by name; which entity a name means is resolved on first use."""
 
     def __init__(self, rows: Iterable[Entity] = ()) -> None:
         self._rows: dict[str, tuple[EntityRow, ...]] = {}
@@ -135,18 +136,14 @@ class EntityDictionary:
         self.add(rows)
 
     def rows(self, concept: str) -> Sequence[Entity]:
-        """Return the rows of a concept."""
         return [entity_from_row(row) for row in self._rows.get(concept, ())]
 
     def means(self, name: str) -> str | None:
-        """Return the id of the concept that a name means, also of one that was taken out, or None."""
+        """Return the id of the entity that a name means, also of a removed one, or None."""
         return self._owner(normal_form(name))
 
     def _owner(self, folded: str) -> str | None:
-        """Return whose a normal form is.
-
-        What is shown goes before what was taken out, a name before an alias, then the smallest id.
-        """
+        """Prefer entities that are not removed, then a name to an alias, then the smallest id."""
         rows = self._rows_of_stem(number_stem(folded))
         if not rows:
             return None
@@ -160,7 +157,6 @@ class EntityDictionary:
         return min(rights)[2] if rights else None
 
     def _rows_of_stem(self, of: str) -> list[Entity]:
-        """Return all rows of the entities that have a name of a stem."""
         return [row for concept in self._names.bearers(of) for row in self.rows(concept)]
 
     def _owners(self, of: str) -> NameOwners:
@@ -169,13 +165,13 @@ class EntityDictionary:
         return self._owners_by_stem[of]
 
     def extended(self, rows: Iterable[Entity]) -> EntityDictionary:
-        """Return a copy that finds these too."""
+        """Return a copy with more rows."""
         found = self._copy()
         found.add(rows)
         return found
 
     def updated(self, rows: Sequence[EntityRow]) -> EntityDictionary:
-        """Return a copy with the rows that the store holds now."""
+        """Return a copy with the current rows of the store."""
         now = _by_id(rows)
         held = self._rows
         changed = (
@@ -204,7 +200,6 @@ class EntityDictionary:
         return found
 
     def _replace(self, changed: dict[str, tuple[EntityRow, ...]], gone: Iterable[str] = ()) -> None:
-        """Replace the rows of some entities, and remove others."""
         before = [self._rows.pop(concept, ()) for concept in (*changed, *gone)] if self._rows else ()
         self._rows |= changed
         if self._owners_by_stem:  # what a stem means depends on all who bear it
@@ -215,11 +210,11 @@ class EntityDictionary:
         self._names.learn(_names_with_ids(chain.from_iterable(changed.values())))
 
     def set_successor(self, mark: int, rows: Sequence[Entity], successor: EntityDictionary) -> None:
-        """Set what replaces this dictionary once these rows are written and the store has this mark."""
+        """Set the dictionary that replaces this one once these rows are written and the store has this mark."""
         self._successor = mark, rows, successor
 
     def successor(self, reader: Reader, mark: int) -> EntityDictionary | None:
-        """Return the successor, if the store has its mark and rows: then nothing else is new."""
+        """Return the successor if the store has its mark and rows, since then nothing else has changed."""
         if self._successor is None or self._successor[0] != mark:
             return None
         _, rows, successor = self._successor
@@ -254,7 +249,6 @@ class EntityDictionary:
         return new
 
     def _is_refused(self, name: str) -> bool:
-        """Return whether a person refused a name, in the singular or in the plural."""
         if self._refused is None:
             rows = (row for same in self._rows.values() for row in same if row[4] == "refused")
             self._refused = EntityMatcher(map(entity_from_row, rows))
@@ -263,10 +257,7 @@ class EntityDictionary:
         return any((m.start, m.end) == (0, len(name)) for m in self._refused.match(name))
 
     def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
-        """Return the edges from a memory to the concepts it refers to, by name, heading or tag.
-
-        The weight grows with every mention: 1/2, 3/4, 7/8.
-        """
+        """Return the edges from a memory to the entities it mentions; 1, 2, 3 mentions weigh 1/2, 3/4, 7/8."""
         found = find_mentions(named_text(record), self._names, self._owners)
         ranked = sorted(found, key=lambda mention: (-mention.count, mention.concept))[:MAX_REFERENCES]
         return [
@@ -284,7 +275,6 @@ class EntityDictionary:
 
 
 def _by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
-    """Return the rows of each concept, by key."""
     found: dict[str, tuple[EntityRow, ...]] = {row[0]: (row,) for row in rows}
     if len(found) < len(rows):  # several keys know of one
         found = {}
@@ -294,7 +284,6 @@ def _by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
 
 
 def _names_with_ids(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
-    """Yield the names and aliases of concepts, each with the id."""
     for concept, _, name, aliases, _, _ in rows:
         yield name, concept
         if aliases:
@@ -307,7 +296,7 @@ DictionaryCache = dict[str, tuple[int, EntityDictionary]]
 
 
 def cached_dictionary(reader: Reader, key: str, kept: DictionaryCache) -> EntityDictionary:
-    """Return the dictionary of a key's viewers, updated only when their entities have changed."""
+    """Return the dictionary of a key's viewers, which is updated only if their entities have changed."""
     mark = reader.concept_mark()
     held = kept.get(key)
     if held is None:

@@ -1,30 +1,9 @@
-"""Entity discovery: find the names of things that texts themselves introduce.
+"""Entity discovery: find the names that texts themselves introduce.
 
-``[Impact Review](../people/impact-review.md)`` says what a page of these notes is called, as ``[[Impact Review]]``
-would; ``[oxipng](https://…/oxipng)`` says what a thing out there is called. Other texts of links are words of
-a sentence.
-
-Regular expressions run over all passages as one text, and each counts distinct spellings in C. How often and how
-what they found stands in the passages is for ``count``.
-
-All phrases are looked for in all passages at once; no token is looked at one by one.
-
-``evidence`` gathers what speaks for each word or phrase, ``count`` tells how it stands in the passages, and
-``judge`` decides. What counts, and what does not:
-
-* a ``[[link]]``, a link that is called like its page or a tag is a person's own word for it and counts at once;
-* capitals count within a sentence only, since its first word has one anyway, and not where the word mostly
-  stands without; ``HTTP``, ``macOS``, ``SQLite`` count wherever they stand,
-  ``Mayo Clinic`` also where a sentence begins;
-* code counts when several passages show the name in backticks, or unmarked where nothing else looks so
-  (``max_tokens``); an everyday word (``match``) needs many, and is then meant in backticks alone;
-* an ordinary word becomes a concept only when the texts define it (italic, and in headings) and use it far more often
-  than English does; an everyday word never;
-* a long form with its abbreviation, "Retrieval Augmented Generation (RAG)", counts at once, and is both.
-
-Weekdays, months, generic headings ("Usage", "Notes", "Chapter 3") and common words are never found.
-In German, where all nouns have capitals, those say nothing: only other evidence counts. Chinese and Japanese
-have none; there links, tags, code and Latin names are found.
+Evidence is gathered for each word or phrase over all passages at once, counted and judged. A wiki link, a link whose
+text names its target, a tag, and a long form with its abbreviation count at once; capitals count within a sentence
+(not in German), code when several passages show it, an ordinary word when the texts define it and use it far more
+often than English does. Weekdays, months, generic headings and common words never count.
 """
 
 from __future__ import annotations
@@ -61,24 +40,24 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class NameEvidence:
-    """What speaks for one phrase.
+    """Evidence that one phrase is a name.
 
     Attributes:
-        spelled: Spellings to how often each was found as a candidate.
+        spelled: Spelling to how often it was found.
         found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
-            ``code``, ``bare`` (code that nobody marked), ``title`` (words with capitals that open a sentence or
-            an item), ``italic``, ``heading`` (a whole one), ``link`` (whose address bears the name too), ``page``
-            (a ``[[link]]``, or one whose text names its page), ``tag``.
-        apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
-        aliases: Abbreviations that were given for it in brackets.
-        headings: Headings of documents that hold it, each once a document.
-        times: Occurrences in all texts.
-        passages: Passages in which it stands.
+            ``code``, ``bare`` (code without backticks), ``title`` (capitalised words that open a sentence or an item),
+            ``italic``, ``heading`` (a whole one), ``link`` (whose address holds the name), ``page`` (a wiki link, or a
+            link whose text names its page), ``tag``.
+        apart: Normalized spellings whose words are separated by more than a space (``std::io``).
+        aliases: Abbreviations that follow it in brackets.
+        headings: Headings with it, each once a document.
+        times: Occurrences.
+        passages: Passages with it.
         capital: Those in which it begins with a capital outside code.
         small: Those in which it does not.
         code: Those in which it stands in code.
-        closing: Share of its occurrences outside code behind which a phrase ends: a third to two thirds for
-            nouns, a tenth for adjectives and verbs.
+        closing: Share of its occurrences outside code that end a phrase: a third to two thirds for nouns, a tenth for
+            adjectives and verbs.
     """
 
     spelled: dict[str, int] = field(default_factory=dict)
@@ -96,13 +75,13 @@ class NameEvidence:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredName:
-    """A name that texts use for something.
+    """A name that texts use.
 
     Attributes:
-        name: As it is mostly written.
-        aliases: Its abbreviation, and itself in lower case where it is also written so; sorted.
-        kind: One of ``memory.concepts.KINDS``.
-        support: Passages of the window in which it stands.
+        name: Its commonest spelling.
+        aliases: Its abbreviation, and itself in lower case if it is also written so; sorted.
+        kind: Kind of entity.
+        support: Passages with it.
     """
 
     name: str
@@ -125,12 +104,12 @@ r"""A line break as program text writes it: there is no "nHuman" in "\nHuman".""
 
 @dataclass(frozen=True, slots=True)
 class JoinedPassages:
-    """Passages as one text, of equal length each time.
+    """Passages as one text; all three have the same length.
 
     Attributes:
-        listed: Without listings and comments.
+        listed: Without code blocks and comments.
         whole: Also without addresses.
-        prose: Also without code in backticks, of which ``CODE_MARK`` is left.
+        prose: Also without code spans, which become ``CODE_MARK``.
     """
 
     listed: str
@@ -139,14 +118,13 @@ class JoinedPassages:
 
 
 def join_passages(texts: Sequence[str]) -> JoinedPassages:
-    """Return passages as one text, with a line end before it."""
     listed = _COMMENT.sub(_blank, _FENCE.sub(_blank, "\n" + PASSAGE_BREAK.join(texts)))
     whole = blot_addresses(_ESCAPE.sub("  ", listed), " ")
     return JoinedPassages(listed, whole, CODE_SPAN.sub(_as_code, whole))
 
 
 def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
-    """Return the chosen passages of a text of all."""
+    """Return the chosen passages of a joined text."""
     parts, start = [], 1
     for one, wanted in zip(texts, chosen, strict=True):
         if wanted:
@@ -170,7 +148,7 @@ _FOLDER: Final = ("index.", "readme.")
 
 
 def count_link_names(text: str) -> tuple[Counter[str], Counter[str]]:
-    """Return how often links' texts name the page of these notes, and how often the address, to which they lead."""
+    """Return how often the texts of links name their page, and how often their web address."""
     links = [(name, address) for name, address in _LINK.findall(text) if "://" not in name]
     pages = Counter(name for name, address in links if _is_page(name, address))
     return pages, Counter(name for name, address in links if _is_addressed(name, address))
@@ -181,10 +159,7 @@ def _is_addressed(name: str, address: str) -> bool:
 
 
 def _is_page(name: str, address: str) -> bool:
-    """Tell whether a text names the file; an everyday word does so only by chance ("see our [team](team.md)").
-
-    A generic one ("[Releases](releases/index.md)") is then looked for in links only (``normal.care``).
-    """
+    """Tell whether a link's text names its file; an everyday word does so by chance ("see our [team](team.md)")."""
     if _OUT.match(address) or (name.islower() and is_everyday(name) and not is_generic(name)):
         return False
     *folders, file = address.partition("#")[0].split("/")
@@ -239,13 +214,13 @@ _POSSESSIVE: Final = re.compile(r"['\u2019]s?$")
 
 @dataclass(frozen=True, slots=True)
 class NameCandidates:
-    """All passages as one text, and what may be a name in it.
+    """Possible names of some passages.
 
     Attributes:
         sizes: Characters of each passage.
-        whole: The passages without listings and addresses.
-        prose: The same, of equal length, without code in backticks.
-        signs: Normal form, its last word in the singular, to its signs.
+        whole: The passages without code blocks and addresses.
+        prose: The same, of equal length, without code spans.
+        signs: Normal form, its last word in the singular, to its evidence.
     """
 
     sizes: tuple[int, ...]
@@ -260,13 +235,13 @@ def gather_candidates(
     headings: Iterable[Collection[str]],
     given: Iterable[tuple[str, str]],
 ) -> NameCandidates:
-    """Gather what may be a name, with the signs that its own look gives.
+    """Gather possible names with the evidence of their spelling.
 
     Args:
         texts: The passages.
-        telling: Of each, whether a capital within its sentences says anything.
-        headings: For each document its distinct headings.
-        given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
+        telling: Whether capitals within sentences are evidence in each.
+        headings: The distinct headings of each document.
+        given: Names that people marked, each with its kind, ``page`` or ``tag``.
     """
     text = join_passages(texts)
     whole, prose = text.whole, text.prose
@@ -296,7 +271,6 @@ def gather_candidates(
 
 
 def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
-    """Return the phrases in documents' headings, in their normal form, and whole headings without numbering."""
     listed = [_NUMBERING.sub("", heading, count=1).strip(" .:!?") for one in documents for heading in one]
     wholes = Counter(listed)
     phrases: Counter[str] = Counter()
@@ -312,7 +286,6 @@ def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Count
 
 
 def _levels(surfaces: Sequence[str]) -> Iterator[str]:
-    """Yield the level form of each, all made in one go."""
     joined = f" {WORDS_APART} ".join(surface.replace(WORDS_APART, " ") for surface in surfaces)
     return (part.strip() for part in level_text(joined).split(WORDS_APART)) if surfaces else iter(())
 
@@ -343,7 +316,6 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
 
 
 def _expand(signs: dict[str, NameEvidence], prose: str) -> None:
-    """Give long forms the abbreviation that stands behind them in brackets."""
     for match in _BRACKETED.finditer(prose):
         letters = match[1].upper()
         words = prose[max(0, match.start() - 100) : match.start()].split()
@@ -361,7 +333,6 @@ def _expand(signs: dict[str, NameEvidence], prose: str) -> None:
 
 
 def _humped(prose: str) -> Iterator[str]:
-    """Yield words that begin small and go on with a capital: ``macOS``."""
     for match in _HUMP.finditer(prose):
         before = _BEFORE_HUMP.search(prose, max(0, match.start() - 21), match.start())
         if before is not None:
@@ -369,7 +340,6 @@ def _humped(prose: str) -> Iterator[str]:
 
 
 def _bare_identifiers(prose: str) -> Iterator[str]:
-    """Yield what is code by its look: ``max_tokens``, ``--release``, ``claude-3-haiku-20240307``."""
     for match in _BARE.finditer(prose):
         start = match.start()
         before = _BEFORE_BARE.search(prose, max(0, start - 41), start)
@@ -386,7 +356,7 @@ _PHRASE_ENDS: Final = (
 
 
 def count_occurrences(gathered: NameCandidates) -> None:
-    """Write into the signs of all phrases how they stand in the passages."""
+    """Count how all phrases occur in the passages, in place."""
     import numpy as np
 
     signs, passages_ = gathered.signs, len(gathered.sizes)
@@ -432,7 +402,7 @@ def count_occurrences(gathered: NameCandidates) -> None:
 
 
 def _ends(chars: NDArray[np.uint32], behind: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell of each place behind a word whether a phrase ends there: a mark stands there, or a small word comes."""
+    """Tell for each end of a word whether a phrase ends there: at punctuation or before a function word."""
     import numpy as np
 
     ends: NDArray[np.bool_] = np.isin(chars[behind], [ord(mark) for mark in ".,;:)!?"])
@@ -475,7 +445,7 @@ _NUMBERED: Final = re.compile(
 
 
 def is_possible_name(form: str, signs: NameEvidence) -> bool:
-    """Tell whether a phrase could be a concept at all, before its passages are counted."""
+    """Tell whether a phrase could be an entity at all, before it is counted."""
     name = _commonest(signs.spelled, signs.spelled)
     often = signs.found.get("code", 0) >= (MIN_PASSAGES_WEAK if name[:1].isupper() else PLAIN_CODE_USES)
     refusal = not often and name_objection(name, given=True, folded=form)
@@ -490,9 +460,9 @@ def judge_phrase(form: str, signs: NameEvidence, words: int, before: int = 0) ->
 
     Args:
         form: Its normal form.
-        signs: What speaks for it.
-        words: Words of all texts, about.
-        before: Memories of the store that hold it already, in whatever case.
+        signs: Its evidence.
+        words: Approximate number of words of all texts.
+        before: Stored memories that mention it.
     """
     name = _commonest(signs.spelled, signs.spelled)
     if "page" in signs.found:
@@ -530,7 +500,6 @@ def _one_word(form: str, name: str, signs: NameEvidence, words: int, before: int
 
 
 def _capitalised(form: str, signs: NameEvidence, times: float, before: int) -> DiscoveredName | None:
-    """A word that has a capital within sentences, and mostly so."""
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
     capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
     if not capitals or not capital or _is_plain(form):
@@ -555,7 +524,6 @@ def _capitalised(form: str, signs: NameEvidence, times: float, before: int) -> D
 
 
 def _code(form: str, name: str, signs: NameEvidence, before: int) -> DiscoveredName | None:
-    """A name that stands in backticks."""
     code = _coded(signs)
     if not code:
         return None
@@ -620,7 +588,6 @@ def _phrase(form: str, name: str, signs: NameEvidence, before: int) -> Discovere
 
 
 def _term_name(signs: NameEvidence) -> str:
-    """Return the commonest spelling in lower case, else the commonest there is."""
     small = [spelling for spelling in signs.spelled if spelling.islower()]
     return _commonest(small or signs.spelled, signs.spelled)
 
@@ -632,7 +599,6 @@ def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:
 
 
 def _times(signs: NameEvidence, *kinds: str) -> int:
-    """Return how often there is evidence of some kinds, once a passage at most."""
     return min(sum(signs.found.get(kind, 0) for kind in kinds), signs.passages)
 
 
@@ -645,7 +611,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _is_term(form: str, signs: NameEvidence, times: float) -> bool:
-    """Tell whether an ordinary-looking word is one that these texts speak of as a thing."""
+    """Tell whether these texts define an ordinary-looking word."""
     if (
         _is_plain(form)
         or word_rank(form) < EVERYDAY_RANK
@@ -671,12 +637,12 @@ class DiscoveryPassage:
     """One passage as discovery reads it.
 
     Attributes:
-        text: The passage, scrubbed.
+        text: The redacted passage.
         title: Its nearest heading, or its document's name.
         heading_path: Headings above it, outermost first.
         tags: Tags of its document.
         links: Pages that it links to by name.
-        path: Which document it is of.
+        path: Its document.
     """
 
     text: str
@@ -690,12 +656,11 @@ class DiscoveryPassage:
 def discover_names(
     window: Sequence[DiscoveryPassage], seen_before: Callable[[Sequence[str]], Sequence[int]] | None = None
 ) -> tuple[DiscoveredName, ...]:
-    """Return the names that passages use for things, the best supported first.
+    """Return the names that passages use, the best supported first.
 
     Args:
         window: Passages, those of a document together.
-        seen_before: Told names, returns in how many stored memories each stands; what a window mentions once
-            and the store knows is supported by both.
+        seen_before: Returns how many stored memories mention each name, which adds to its support.
     """
     headings: dict[str, dict[str, None]] = {}
     for one in window:
@@ -724,7 +689,7 @@ def discover_names(
 
 
 def _capitals_tell(window: Sequence[DiscoveryPassage]) -> list[bool]:
-    """Tell of each passage whether its document is in a language in which a capital within a sentence says anything."""
+    """Tell for each passage whether capitals within a sentence are evidence; German capitalises all nouns."""
     german: dict[str, bool] = {}
     for one in window:
         if one.path not in german:
@@ -733,7 +698,6 @@ def _capitals_tell(window: Sequence[DiscoveryPassage]) -> list[bool]:
 
 
 def _parts(form: str) -> Iterator[str]:
-    """Yield the shorter phrases within one."""
     words = form.split(" ")
     for size in range(1, len(words)):
         for at in range(len(words) - size + 1):

@@ -1,20 +1,8 @@
 """Entity edits: import, rename, merge and remove entities, and link earlier mentions.
 
-A line is ``name, alias, alias`` as CSV: a name with a comma or with a ``#`` at its beginning stands in double
-quotes. Lines that begin with ``#`` and blank ones are passed over.
-
-Whoever sees a memory and a concept shall see that one refers to the other, and nobody else. So an edge is
-written under the memory's key where all who see that also see the concept, else under the concept's where
-all who see that see the memory, else under the writer's own; and it is judged by the names that all know
-who see the edge.
-
-A name that is known already, in whatever case, means the concept that bears it: it gets the aliases, and no
-twin is made. What was removed before comes back. Rows are written first and then linked, each in transactions of
-bounded size; stopped in between, the same call does the rest.
-
-A person's edit holds for every row that they see: those who share a concept share the dictionary. Rows are
-written before edges are moved and dropped after, in transactions of bounded size, so that wherever it is
-stopped every memory refers to one of the two, and the same call does the rest.
+Rows are written before edges are moved and dropped after, in transactions of bounded size: an interrupted edit leaves
+every memory with one of the two, and the same call completes it. An edge to an entity is visible to exactly those who
+see both the memory and the entity, and it depends only on names that all of them know.
 """
 
 from __future__ import annotations
@@ -41,12 +29,12 @@ from scrubjay.text.tokenizer import query_groups
 
 @dataclass(frozen=True, slots=True)
 class EntityNames:
-    """What a person calls one concept.
+    """What a person calls one entity.
 
     Attributes:
-        name: How it is shown.
-        aliases: Other names that mean it.
-        where: What tells a reader of the dictionary where this stands (``line 7: ``), or an empty string.
+        name: Its display name.
+        aliases: Other names.
+        where: Prefix of errors about it (``line 7: ``), or an empty string.
     """
 
     name: str
@@ -59,7 +47,7 @@ LineErrors = list[tuple[str, str]]
 
 
 def parse_dictionary(data: bytes) -> tuple[list[EntityNames], LineErrors]:
-    """Return the terms of a dictionary file, and each line that could not be read with the reason."""
+    """Parse a CSV file of names with aliases; return the entities, and each invalid line with the reason."""
     found: list[EntityNames] = []
     broken: LineErrors = []
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -79,7 +67,7 @@ def parse_dictionary(data: bytes) -> tuple[list[EntityNames], LineErrors]:
 
 
 def parse_names(rows: Iterable[object]) -> list[EntityNames]:
-    """Return the terms that a program gives: of each concept a name, or a list of a name and its aliases.
+    """Parse entities that are each a name, or a list of a name and its aliases.
 
     Raises:
         InputError: A row is neither.
@@ -97,12 +85,11 @@ def parse_names(rows: Iterable[object]) -> list[EntityNames]:
 
 
 def tidy_name(name: str) -> str:
-    """Return a name on one line, without blanks around it."""
     return " ".join(name.split())
 
 
 def name_refusal(name: str) -> str | None:
-    """Return why a name that a person gives cannot be a concept's, or None.
+    """Return why a name that a person gives is invalid, or None.
 
     >>> name_refusal("the"), name_refusal("Kubernetes")
     ('it is a common word', None)
@@ -120,11 +107,7 @@ def name_refusal(name: str) -> str | None:
 
 
 def check_names(name: str) -> None:
-    """Refuse what cannot be a concept's name.
-
-    Raises:
-        InputError: It says why.
-    """
+    """Raise an `InputError` if a name is invalid."""
     why = name_refusal(name)
     if why is not None:
         raise InputError(f'"{name}" cannot be the name of a concept: {why}. Nothing was written.')
@@ -143,18 +126,15 @@ LINK_BATCH: Final = 2_000
 
 
 def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], kept: DictionaryCache) -> int:
-    """Link the visible memories that refer to concepts whose rows were just written.
+    """Link the visible memories that mention just written entities; return how many were not linked before.
 
-    It can be stopped at any moment, and called again: what is linked already is passed over.
+    It may be interrupted and called again.
 
     Args:
-        store: Where.
+        store: The store.
         scope: Who named them.
         rows: The rows.
-        kept: Lexicons of the scope.
-
-    Returns:
-        How many memories were linked that were not.
+        kept: Dictionaries of the scope.
     """
     if not rows:
         return 0
@@ -182,7 +162,6 @@ def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], ke
 
 
 def _memories(store: Store, scope: Scope, names: Sequence[str]) -> Iterator[list[Record]]:
-    """Yield the memories that may hold these names, or all."""
     with store.reader(scope) as reader:
         ids = _holding(reader, names)
     if ids is None:
@@ -201,7 +180,6 @@ def _memories(store: Store, scope: Scope, names: Sequence[str]) -> Iterator[list
 
 
 def _holding(reader: Reader, names: Sequence[str]) -> list[str] | None:
-    """Return the ids of memories that hold the rarest word of any of these names; None when all may."""
     tongues = reader.languages()
     if len(names) > FEW_NAMES or reader.counts().memories <= FEW_MEMORIES:
         return None
@@ -220,14 +198,12 @@ def _holding(reader: Reader, names: Sequence[str]) -> list[str] | None:
 
 
 def _seen_under(key: str, concepts: Collection[str], scope: Scope) -> set[str]:
-    """Return under which keys a memory of one key is linked to a concept that is known under others."""
     if not set(concepts).isdisjoint(scope.seen_with(key).keys):
         return {key}
     return {each for each in concepts if key in scope.seen_with(each).keys} or {scope.key()}
 
 
 def _missing(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge], int]:
-    """Return the edges that are not there as they should be, and how many memories had none to their end."""
     if not edges:
         return [], 0
     with store.reader(scope) as reader:
@@ -245,17 +221,16 @@ TEACH_BATCH: Final = 2_000
 def teach_names(
     store: Store, scope: Scope, terms: Sequence[EntityNames], key: str, kept: DictionaryCache
 ) -> DictionaryReport:
-    """Add concepts to the dictionary of one visibility key, and link what was stored before.
+    """Add entities to the dictionary of one visibility key, and link the memories that mention them.
+
+    A name that is known already adds its aliases to that entity, and a removed entity comes back.
 
     Args:
-        store: Where.
+        store: The store.
         scope: Who gives the names.
-        terms: The names; what cannot be one is left out and told.
-        key: Who shall know them, one of the scope's.
-        kept: Lexicons of the scope.
-
-    Returns:
-        What it did; nothing is told twice when the same is taught again.
+        terms: The names; invalid ones are reported.
+        key: The key, one of the scope's.
+        kept: Dictionaries of the scope.
     """
     secret = store.secret(scope)  # not within a reader: of a new store it is made now
     with store.reader(scope.seen_with(key)) as reader:
@@ -276,12 +251,12 @@ def teach_names(
 
 
 class _DictionaryPage:
-    """What is written into the dictionary of one key, as its viewers know it.
+    """Rows to write into the dictionary of one key.
 
     Attributes:
-        rows: Every concept that was named, as its row shall be.
-        added: How many of them are new.
-        clashes: Aliases that another concept has already, a sentence each.
+        rows: The row of every entity that was named, by id.
+        added: Number of new ones.
+        clashes: Aliases that another entity already has, a sentence each.
     """
 
     def __init__(self, words: EntityDictionary, key: str, secret: bytes) -> None:
@@ -292,7 +267,7 @@ class _DictionaryPage:
         self.clashes: list[str] = []
 
     def take(self, terms: EntityNames) -> LineErrors:
-        """Add what a person calls one concept; return what cannot be a name, and why."""
+        """Add one entity; return its invalid names with the reasons."""
         why = name_refusal(terms.name)
         if why is not None:
             return [(f"{terms.where}{terms.name}", why)]
@@ -312,7 +287,6 @@ class _DictionaryPage:
         return self._means.get(normal_form(name)) or self._words.means(name)
 
     def _claim(self, alias: str, row: Entity) -> None:
-        """Let an alias mean a concept, unless it means another that is there."""
         other = self._meant(alias)
         rows = (
             []
@@ -325,7 +299,6 @@ class _DictionaryPage:
             self._means[normal_form(alias)] = row.id
 
     def _row(self, identity: str, name: str) -> Entity:
-        """Return the key's row of a concept, given, as it is before a name is added."""
         rows = self._words.rows(identity)
         known = merge_entities(rows)
         if not known:
@@ -338,7 +311,7 @@ class _DictionaryPage:
         return Entity(identity, self._key, shown, tuple(own), "given", self._at)
 
     def written(self) -> list[Entity]:
-        """Return the rows that are not as they were."""
+        """Return the rows that differ from the stored ones."""
         return [
             row
             for row in self.rows.values()
@@ -347,7 +320,6 @@ class _DictionaryPage:
 
 
 def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
-    """Return the aliases that find anything beyond a name and each other."""
     kept: dict[object, str] = {(normal_form(name), "any"): name, name: name}
     for alias in aliases:
         loose = required_case(alias) == "any"
@@ -356,7 +328,7 @@ def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
 
 
 def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
-    """Return what takes back the writer's own refusals of concepts that they now share with others."""
+    """Return the changes that drop the writer's own refusals of entities that they now share with others."""
     own = scope.key()
     if own == key:
         return []
@@ -370,13 +342,13 @@ EDIT_BATCH: Final = 1_000
 
 
 def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
-    """Make one concept part of another: its names mean the other, and what referred to it refers to the other.
+    """Make one entity part of another, with its names and references.
 
     Args:
-        store: Where.
-        scope: Who says so.
-        one: Id of the concept that ends.
-        into: Id of the concept that it was all along.
+        store: The store.
+        scope: Who merges.
+        one: Id of the entity that ends.
+        into: Id of the other.
     """
     now = now_micros()
     with store.reader(scope) as reader:
@@ -400,10 +372,9 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
 
 
 def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
-    """Return the other concept's row of the same key, with the names of this one.
+    """Return the other entity's row of the same key, with the names of this one.
 
-    Where the key has none it is named as its viewers know it, else as they knew this one: a name that is
-    known to the writer alone does not become known by a merge.
+    Where the key has none, its name is what viewers of the key know: a merge does not reveal a name to others.
     """
     seen = scope.seen_with(row.key).keys
     held = [other for other in rows if other.id == into and other.key == row.key]
@@ -419,7 +390,6 @@ def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope,
 
 
 def _edges(store: Store, scope: Scope, concept: str) -> list[Edge]:
-    """Return what refers to a concept, the edges of each key by themselves: of two keys' one may hide the other."""
     found: list[Edge] = []
     for key in scope.keys:
         with store.reader(scope.seen_with(key)) as reader:
@@ -429,10 +399,10 @@ def _edges(store: Store, scope: Scope, concept: str) -> list[Edge]:
 
 
 def rename_entity(store: Store, scope: Scope, concept: str, to: str, kept: DictionaryCache) -> None:
-    """Give a concept another name; the old one becomes an alias, and the id stays.
+    """Rename an entity; the old name becomes an alias, and the id stays.
 
     Raises:
-        InputError: The new name cannot be one, or another concept bears it.
+        InputError: The new name is invalid, or another entity has it.
     """
     to = tidy_name(to)
     check_names(to)
@@ -460,7 +430,7 @@ def _without(name: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def remove_entity(store: Store, scope: Scope, concept: str) -> None:
-    """Take a concept out of the dictionary for good: nothing refers to it, and it is not found again."""
+    """Remove an entity from the dictionary with its references; it is not discovered again."""
     now = now_micros()
     with store.reader(scope) as reader:
         rows = reader.concepts([concept])

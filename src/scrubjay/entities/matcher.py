@@ -1,14 +1,8 @@
 """Entity matcher: find which known entities a text mentions.
 
-A dictionary of 100,000 names costs a new process no more than to read it: each name is kept under its stem, which
-it shares with its plural and its singular, and a text's words and phrases are looked up one by one. What a stem's
-bearers mean exactly is left to ``match``, which asks only for the few that a text holds.
-
-Names and text are compared as level words (``level``): each word and phrase of a text is looked up (``names``),
-and whom it means is worked out from the concepts that bear it, when first it is met. A name counts
-within a longer one too: what is known of Docker Compose is asked for by "Docker" (bench/LOG.md: recall +.02).
-It also stands in the plural, and a plural of five letters or more in the singular, where no other name is
-spelt so.
+A new process reads a dictionary of 100,000 names without further work: each name is stored under its stem, which it
+shares with its plural and singular, and words and phrases of a text are looked up one by one. A name counts within a
+longer one too: "Docker" also finds Docker Compose (bench/LOG.md: recall +.02).
 """
 
 from __future__ import annotations
@@ -41,7 +35,7 @@ MAX_CACHED_WORD: Final = 40
 
 
 class NameIndex:
-    """Stems of names, with who bears them; a name is never forgotten, so its bearer may since have dropped it."""
+    """Stems of names with the ids of their entities, which may have dropped the name since: none is removed."""
 
     __slots__ = ("_bearers", "_phrases", "_telling", "_unspaced")
 
@@ -54,7 +48,6 @@ class NameIndex:
         self._telling = _FirstWords(self._bearers, self._phrases)
 
     def copy(self) -> NameIndex:
-        """Return one that learns for itself."""
         other = NameIndex()
         other._bearers, other._phrases = self._bearers.copy(), self._phrases.copy()
         other._unspaced = self._unspaced.copy()
@@ -62,7 +55,7 @@ class NameIndex:
         return other
 
     def learn(self, spellings: Iterable[tuple[str, str]]) -> None:
-        """Take in names, each with the id of a concept that bears it."""
+        """Add names, each with the id of its entity."""
         bearers, phrases = self._bearers, self._phrases
         self._telling.clear()
         for spelling, concept in spellings:
@@ -85,16 +78,12 @@ class NameIndex:
                 phrases[first] = rest.count(" ") + 1
 
     def bearers(self, of: str) -> tuple[str, ...]:
-        """Return the ids of the concepts that bear, or once bore, a name of a stem."""
+        """Return the ids of the entities that have or had a name of a stem."""
         held = self._bearers.get(of, ())
         return (held,) if isinstance(held, str) else held
 
     def places(self, spaced: str) -> list[tuple[int, int, str, str]]:
-        """Return where names may stand in a spread text (``level_text.spread``).
-
-        Returns:
-            First character, one past the last, the stem, and what to look for, as ``search_pattern`` has it.
-        """
+        """Return where names may occur in a text of ``spread_text``: start, end, stem and search pattern."""
         bearers, phrases = self._bearers, self._phrases
         words = spaced.split(" ")
         found: list[tuple[int, int, str, str]] = []
@@ -142,8 +131,6 @@ class NameIndex:
 
 
 class _FirstWords(dict[str, bool]):
-    """Word of a text to whether a name may stand or begin there, found when first asked for."""
-
     def __init__(self, bearers: Mapping[str, object], phrases: Mapping[str, int]) -> None:
         super().__init__()
         self._bearers = bearers
@@ -159,12 +146,10 @@ class _FirstWords(dict[str, bool]):
 
 
 def name_stems(spelling: str) -> tuple[str, ...]:
-    """Return the stems under which a name is kept."""
     return tuple({number_stem(form) for form in _forms(spelling)})
 
 
 def _forms(spelling: str) -> tuple[str, str]:
-    """Return the normal form of a name, and what is looked for in texts, without the spaces around it."""
     words = level_text(spelling)
     return " ".join(words.split()), (search_pattern(spelling) if has_unspaced(spelling) else words).strip(" ")
 
@@ -186,12 +171,12 @@ _MARKUP: Final = " \t-*+>#_\"'([|"
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A concept that a text refers to.
+    """An entity that a text mentions.
 
     Attributes:
         concept: Its id.
-        count: How often.
-        start: First code point of the first time.
+        count: Number of mentions.
+        start: First code point of the first one.
         end: One past its last code point.
     """
 
@@ -203,12 +188,12 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, order=True)
 class NameClash:
-    """A spelling that several concepts claim.
+    """A spelling that several entities have.
 
     Attributes:
         spelling: As those write it that do not get it.
-        kept: Id of the concept that it means.
-        others: Ids of those that do not get it, sorted.
+        kept: Id of the entity that it means.
+        others: Ids of the other ones, sorted.
     """
 
     spelling: str
@@ -218,12 +203,12 @@ class NameClash:
 
 @dataclass(frozen=True, slots=True)
 class NameOwners:
-    """Whom spellings mean.
+    """Which entity each spelling means.
 
     Attributes:
-        loose: What to look for (``level.pattern``) to whom it means however it is written.
-        written: What to look for to spellings, each with whom it means.
-        clashes: Spellings that several concepts claim, sorted.
+        loose: Search pattern to the entity that it means in any case.
+        written: Search pattern to spellings, each with its entity.
+        clashes: Spellings of several entities, sorted.
     """
 
     loose: dict[str, str]
@@ -232,11 +217,7 @@ class NameOwners:
 
 
 def name_owners(concepts: Iterable[Entity]) -> NameOwners:
-    """Return whom the names of concepts mean; the order of the concepts makes no difference.
-
-    A spelling that is the name of one and an alias of another means the one whose name it is; of several
-    with the same right, the one with the smallest id.
-    """
+    """Resolve which entity each name means, whatever their order: a name goes before an alias, then the smallest id."""
     ranked = sorted(concepts, key=lambda concept: concept.id)
     loose: dict[str, str] = {}
     written: dict[str, dict[str, str]] = {}
@@ -257,12 +238,12 @@ def name_owners(concepts: Iterable[Entity]) -> NameOwners:
 
 
 def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwners]) -> tuple[Mention, ...]:
-    """Return the concepts that a text refers to, in the order in which they first do.
+    """Return the entities that a text mentions, in the order of their first mention.
 
     Args:
-        text: Any string; one passage is meant.
-        names: Where names may stand.
-        claimed: Told a stem, returns what all concepts that bear it claim.
+        text: One passage.
+        names: Index of names.
+        claimed: Returns the owners of all names of a stem.
     """
     spaced, origins = spread_text(text)
     hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
@@ -291,7 +272,7 @@ def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwne
 
 
 class EntityMatcher:
-    """All names of some concepts, ready to be found."""
+    """Finds the names of some entities."""
 
     __slots__ = ("_claims", "_concepts", "_names")
 
@@ -304,20 +285,15 @@ class EntityMatcher:
             self._names.learn((name, concept.id) for name in (concept.name, *concept.aliases))
 
     def __bool__(self) -> bool:
-        """Tell whether there is any concept to be found."""
         return bool(self._concepts)
 
     @property
     def clashes(self) -> tuple[NameClash, ...]:
-        """Spellings that several concepts claim, sorted."""
+        """Spellings of several entities, sorted."""
         return name_owners(concept for same in self._concepts.values() for concept in same).clashes
 
     def match(self, text: str) -> tuple[Mention, ...]:
-        """Return the concepts that a text refers to, in the order in which they first do.
-
-        Args:
-            text: Any string; one passage is meant.
-        """
+        """Return the entities that a passage mentions, in the order of their first mention."""
         return find_mentions(text, self._names, self._claimed)
 
     def _claimed(self, of: str) -> NameOwners:
@@ -328,7 +304,7 @@ class EntityMatcher:
 
 
 def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
-    """Add the plurals and singulars of all names; a spelling that is a name already stays what it is."""
+    """Add plurals and singulars where no name is spelled so."""
     for key, concept in list(loose.items()):
         change = _change(key)
         if change is not None:
@@ -350,9 +326,9 @@ def _change(key: str) -> tuple[int, str] | None:
 
 
 def _owner_of(written: dict[str, str], text: str, start: int, end: int) -> str:
-    """Return whom an occurrence means as it is written, or "".
+    """Return the entity of an occurrence as it is written, or "".
 
-    A capitalised common word ("Go") is not meant where every word would be capitalised.
+    A capitalised common word ("Go") means none where every word would be capitalised.
     """
     if _MARKED in written and _is_marked(text, start, end):
         return written[_MARKED]
@@ -366,7 +342,6 @@ def _owner_of(written: dict[str, str], text: str, start: int, end: int) -> str:
 
 
 def _is_marked(text: str, start: int, end: int) -> bool:
-    """Tell whether this is a link's text or target, a tag, or a line that holds nothing else."""
     before, after = text[start - 1 : start], text[end : end + 1]
     if before == "#":
         return after not in ("-", "_", "/")
@@ -374,6 +349,5 @@ def _is_marked(text: str, start: int, end: int) -> bool:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Tell whether a sentence, an item or a heading begins here."""
     before = text[max(0, start - 80) : start].rstrip(_MARKUP)
     return not before or before[-1] in ".!?:\n\u2026"

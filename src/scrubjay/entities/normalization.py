@@ -1,24 +1,8 @@
-"""Name normalization: the form under which two spellings are one name.
+"""Name normalization: the form under which two spellings are one name, and how it is searched in a text.
 
-Not the tokens of the word index (``text.tokens``), which take a text apart so that every part of a word finds
-it. Here a word is what must stand whole for a name to be meant: ``latest`` does not hold ``test``,
-``README.md`` does not hold ``README``, ``foo_bar`` holds neither side, ``--release`` is no ``release``.
-
-* A dash and an apostrophe are spaces: "docker-compose" and "Docker Compose" are one name, "Docker-based" and
-  "Docker's" hold Docker; but ``don't`` is one word.
-* One space stands between words of one phrase. Two or more stand where a mark, a bracket, markup or a blank line was,
-  and no name reaches over them: in "the vector. Store it" there is no "vector store".
-* ``::``, ``/`` and ``@`` separate. What stands only inside a URL is not meant, so URLs are blotted out.
-* Accents and width are folded where that keeps one character one (all of Latin, Greek, Cyrillic; "ß" stays).
-
-Every character stays where it was, so that a find in the level text is a find in the text. ``spread`` adds a
-space at both ends and cuts unspaced scripts: within Han and Thai a name may stand anywhere; a run of katakana
-is one word, since "テスト" in "ラテスト" is the same mistake as "test" in "latest"; a Hangul word must begin with
-the name, for particles follow it.
-
-``COMMON`` are ordinary English words; ``GENERIC`` are nouns of computing and work, and what headings call
-their parts. None of them is ever discovered as a concept when it stands alone; a person may give one.
-Chosen by hand from the 1,500 words that most documents of the English development sets hold.
+Unlike tokens of the word index a name must stand whole: ``latest`` does not hold ``test``, nor ``README.md``
+``README``. Dashes and apostrophes are spaces, two spaces stand where markup or punctuation was, and addresses are
+blotted out. Every character keeps its place, so that an offset in the normalized text is one in the text.
 """
 
 from __future__ import annotations
@@ -60,8 +44,6 @@ _ANYWHERE: Final = re.compile(f"[{_FREE}]")
 
 
 class _Table(dict[int, str]):
-    """Each character's level one, learnt when it is first met."""
-
     def __missing__(self, code: int) -> str:
         char = chr(code)
         folded = strip_accents(fold(char))
@@ -81,7 +63,7 @@ def level_text(text: str, *, blotted: bool = False) -> str:
 
     Args:
         text: Any string.
-        blotted: Whether ``blot_addresses`` has already been here.
+        blotted: Whether ``blot_addresses`` was applied already.
 
     Example:
         >>> level_text("Docker's `vector-store`, in README.md.")
@@ -92,7 +74,7 @@ def level_text(text: str, *, blotted: bool = False) -> str:
 
 
 def blot_addresses(text: str, ink: str) -> str:
-    """Return a text of the same length in which addresses, targets of links and HTML tags are blotted out."""
+    """Return a text of the same length in which addresses, link targets and HTML tags are blotted out."""
     for sign, unread in _UNREAD:
         if sign in text:
             text = unread.sub(lambda match: f"{match.group()[0]}{ink * (len(match.group()) - 1)}", text)
@@ -100,7 +82,11 @@ def blot_addresses(text: str, ink: str) -> str:
 
 
 def spread_text(text: str) -> tuple[str, Sequence[int] | None]:
-    """Return a level text between spaces, and where each character stood, if not one place before."""
+    """Return the normalized text between spaces, and each character's offset in the text, unless it is one less.
+
+    Spaces separate scripts that have none: a name may stand anywhere within Han and Thai; a run of katakana is one
+    word; a Hangul word must begin with the name, since particles follow it.
+    """
     typed = text if text.isascii() else _typed(text)
     if not typed.isascii() and (has_unspaced(typed) or not unicodedata.is_normalized("NFC", typed)):
         return _spread_runs(typed)
@@ -108,22 +94,22 @@ def spread_text(text: str) -> tuple[str, Sequence[int] | None]:
 
 
 def text_offset(at: int, origins: Sequence[int] | None) -> int:
-    """Return where in the text the character at ``at`` of a spread text stands."""
+    """Return the offset in the text of a character of the spread text."""
     return at - 1 if origins is None else origins[at]
 
 
 def text_offset_after(last: int, origins: Sequence[int] | None) -> int:
-    """Return where in the text the first character after a word ending at ``last`` stands."""
+    """Return the offset in the text after a word that ends at ``last``."""
     return last if origins is None else max(origins[last] + 1, origins[last + 1])
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name holds ASCII letters, digits and single spaces only, as most do: nothing to level."""
+    """Tell whether a name holds only ASCII letters, digits and single spaces, as most do."""
     return name.isascii() and name.replace(" ", "").isalnum() and "  " not in name
 
 
 def search_pattern(name: str) -> str:
-    """Return what to look for in a spread text to find a name; "" for a name without a word."""
+    """Return what to search for in a spread text to find a name; "" for a name without a word."""
     if is_plain(name):
         return f" {name.strip().lower()} "
     words = (level_text(name) if name.isascii() or not has_unspaced(name) else _spread_runs(name)[0]).strip(
@@ -133,13 +119,12 @@ def search_pattern(name: str) -> str:
 
 
 def bound_words(words: str) -> str:
-    """Return level words with a space at each side where they must not go on, in a script that has spaces."""
+    """Add a space at each side where a normalized name must not continue."""
     first = "" if _ANYWHERE.match(words) else " "
     return f"{first}{words}{'' if _OPEN_ENDED.match(words[-1]) else ' '}"
 
 
 def _typed(text: str) -> str:
-    """Return a text with the marks that word processors make as they are typed."""
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
     return text.replace("\u2014", ";").replace("\u2013", ";").replace("\u2026", ";")
 
@@ -161,7 +146,6 @@ def _translated(text: str) -> str:
 
 
 def _spread_runs(text: str) -> tuple[str, list[int]]:
-    """Compose what is decomposed, then put spaces where a script without them begins and ends."""
     composed: list[str] = []
     origins: list[int] = []
     for at, char in enumerate(text):
@@ -186,7 +170,7 @@ MIN_PLURAL: Final = 5
 """Letters from which on a final s is taken off: shorter words (AWS, news, bus) are too often names with one."""
 
 _SINGULAR: Final = frozenset(
-    (
+    [
         "alias",
         "always",
         "atlas",
@@ -198,7 +182,7 @@ _SINGULAR: Final = frozenset(
         "series",
         "species",
         "windows",
-    )
+    ]
 )
 """Words that would mean something else without their s."""
 
@@ -212,14 +196,11 @@ def number_ending(word: str) -> tuple[int, str] | None:
     """Return how to make a plural of a folded word, or a singular of what looks like a plural.
 
     Returns:
-        How many characters to cut off its end and what to put there; None where there is nothing to do.
+        How many characters to cut off and what to append; None if there is nothing to do.
 
     Example:
-        >>> (
-        ...     number_ending("memory"), number_ending("memories"), number_ending("crates"),
-        ...     number_ending("class"), number_ending("aws")
-        ... )
-        ((1, 'ies'), (3, 'y'), (1, ''), (0, 'es'), None)
+        >>> [number_ending(word) for word in ("memory", "memories", "crates", "class", "aws")]
+        [(1, 'ies'), (3, 'y'), (1, ''), (0, 'es'), None]
     """
     if len(word) < MIN_WORD or not (word.isascii() and word.isalpha()):
         return None
@@ -233,7 +214,7 @@ def number_ending(word: str) -> tuple[int, str] | None:
 
 
 def number_stem(form: str) -> str:
-    """Return what a form and its other number have in common.
+    """Return the part that a form shares with its other number.
 
     >>> number_stem("rust memory"), number_stem("rust memories")
     ('rust memor', 'rust memor')
@@ -248,13 +229,13 @@ def to_singular(form: str) -> str:
 
 
 def to_plural(form: str) -> str:
-    """Return a normal form with its last word in the plural, or itself where it has none."""
+    """Return a normal form with its last word in the plural, or itself if it has none."""
     change = number_ending(form[form.rfind(" ") + 1 :])
     return form[: len(form) - change[0]] + change[1] if change and change[1].endswith("s") else form
 
 
 def other_number(form: str) -> str:
-    """Return a normal form with its last word in the other number; the form itself where there is none.
+    """Return a normal form with its last word in the other number, or itself if there is none.
 
     >>> other_number("rust crates"), other_number("crate"), other_number("aws")
     ('rust crate', 'crates', 'aws')
@@ -381,10 +362,9 @@ _MONTH = re.compile(
 
 
 def normalize_name(name: str) -> str:
-    """Return the normal form of a name: folded words joined by one space, "" where there are none.
+    """Return the normal form of a name: folded words joined by single spaces, "" if there are none.
 
-    Case, accents and width do not tell names apart, nor do a dash and a space. A call's brackets and the marks
-    of Markdown fall off; a code name, a file name, an option stay whole.
+    Case, accents and width are ignored, and a dash is a space. A code name, a file name, an option stay whole.
 
     Example:
         >>> normalize_name("**Retrieval-Augmented** Generation"), normalize_name("foo_bar()"), normalize_name("C++")
@@ -394,16 +374,12 @@ def normalize_name(name: str) -> str:
 
 
 def name_objection(name: str, *, given: bool = False, folded: str | None = None) -> str | None:
-    """Return why a name cannot be a concept's, or None.
+    """Return why a name cannot be an entity's, as a clause for a person, or None.
 
     Args:
         name: As written.
-        given: Whether a person gave it. Then one capital letter ("C", "R") and capitals that fold to a common
-            word ("IT", "Go", "THE WHO") are names; ``required_case`` says how they are matched.
-        folded: Its normal form, where that is known.
-
-    Returns:
-        A clause for a person, as in ``"the" is refused: …``.
+        given: Whether a person gave it: then one capital ("C") and capitals of a common word ("IT") are names.
+        folded: Its normal form, if known.
     """
     if len(name) > MAX_NAME:
         return f"it has {len(name)} characters; a name has at most {MAX_NAME}"
@@ -420,14 +396,11 @@ def name_objection(name: str, *, given: bool = False, folded: str | None = None)
 
 
 def required_case(name: str, kind: str = "given") -> CaseRequirement:
-    """Return how much of a name's case must stand in a text for it to be meant there.
+    """Return how much of a name's case an occurrence must have.
 
-    ``written``: all of it. So it is for capitals that fold to common words ("IT" is not "it"), for one letter
-    ("C"), and for a code name that is a capitalised word (``Option`` is not every option). ``capital``: its first
-    letter, for what became known as a capitalised name (Slack is a product, slack is not) or is the title of a page
-    in one word. ``marked``: any, but
-    only as a link or a tag, for a page or tag that bears a generic word. ``coded``: any, but only in backticks, for
-    code that is an ordinary word (``match``). ``any``: none.
+    ``written``: all of it: "IT" is not "it". ``capital``: the first letter: Slack is a product, slack is not.
+    ``marked``: any, in a link or a tag, for a page or tag of a generic word. ``coded``: any, in backticks, for code
+    that is an ordinary word (``match``). ``any``: none.
     """
     if kind in ("page", "tag") and " " not in name and is_generic(normalize_name(name)):
         return "marked"
@@ -455,7 +428,7 @@ def is_generic(word: str) -> bool:
 
 
 def is_everyday(word: str) -> bool:
-    """Tell whether a folded word is generic or among the commonest of English: in backticks alone it is a name."""
+    """Tell whether a folded word is generic or among the commonest of English."""
     return is_generic(word) or word_rank(word) <= ORDINARY_RANK
 
 

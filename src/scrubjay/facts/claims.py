@@ -1,4 +1,4 @@
-"""Claims: parse a statement into subject, verb, object, time and modality."""
+"""Claims: parse a statement into words, numbers, dates, denials and signals of time."""
 
 from __future__ import annotations
 
@@ -64,14 +64,7 @@ _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
 
 class Verb(NamedTuple):
-    """A verb.
-
-    Attributes:
-        at: The place of its piece; -1 for none.
-        key: Its stem; "be" for a copula or a colon.
-        tense: The signal of its tense, or "".
-        start: Where its subject begins.
-    """
+    """Place of a verb (-1: none), its stem ("be" for a colon), its tense's signal or "", start of its subject."""
 
     at: int
     key: str
@@ -80,10 +73,10 @@ class Verb(NamedTuple):
 
 
 def find_verb(pieces: list[StatementPiece]) -> Verb:
-    """Return the verb that parts a statement, and whether it speaks of the past or of a plan.
+    """Return the verb that separates subject and predicate.
 
-    An auxiliary parts too, and then the verb is the one behind it. A form without an ending is a verb only
-    where a noun cannot stand: behind "I", behind a plural, after "to", or at the start.
+    With an auxiliary it is the verb behind it. A form without an ending counts only where a noun cannot stand: behind
+    "I", behind a plural, after "to", or at the start.
     """
     start = _opening(pieces)
     first = next((at for at in range(start, len(pieces)) if _parts(pieces, at)), -1)
@@ -112,7 +105,6 @@ def find_verb(pieces: list[StatementPiece]) -> Verb:
 
 
 def _opening(pieces: list[StatementPiece]) -> int:
-    """Return where the main clause begins, behind a clause or phrase that tells when, where or why."""
     if not pieces or pieces[0].low not in OPENERS:
         return 0
     return next((at + 1 for at, piece in enumerate(pieces[:-1]) if piece.low == ","), 0)
@@ -131,14 +123,12 @@ def _parts(pieces: list[StatementPiece], at: int) -> bool:
 
 @lru_cache(10_000)
 def _may_part(low: str) -> bool:
-    """Return whether a word is ever what parts a subject from what is said of it."""
     if low in _PARTING or low in BE or low in AUXILIARY:
         return True
     return stem_word(IRREGULAR.get(low, low), "en") in VERBS or (low in CHANGE and low.endswith("ed"))
 
 
 def _copula(pieces: list[StatementPiece], at: int) -> bool:
-    """Return whether an "'s" is "is": behind a pronoun, or before what no name can own."""
     following = pieces[at + 1].low if at + 1 < len(pieces) else ""
     return (
         (at > 0 and pieces[at - 1].low in _SUBJECTS)
@@ -176,14 +166,12 @@ def _finite(pieces: list[StatementPiece], at: int) -> bool:
 
 
 def _heads(pieces: list[StatementPiece]) -> bool:
-    """Return whether a statement begins with a noun, since its verb comes next: "Release 4.2 is", "Work is"."""
     verb = 2 if len(pieces) > 2 and pieces[1].number else 1
     low = pieces[verb].low if verb < len(pieces) else ""
     return low in BE or low in AUXILIARY or (verb == 2 and _ended(low))
 
 
 def _looks_finite(pieces: list[StatementPiece], at: int) -> bool:
-    """Return whether a word that is no known verb has a verb's ending where one can stand."""
     low, before = pieces[at].low, pieces[at - 1].low
     if not low.isalpha() or len(low) <= SHORTEST or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
         return before in _SUBJECTS and low.isalpha() and before not in ("it", "that", "which", "who")
@@ -193,7 +181,6 @@ def _looks_finite(pieces: list[StatementPiece], at: int) -> bool:
 
 
 def _main(pieces: list[StatementPiece], first: int) -> int:
-    """Return the place of the verb that an auxiliary helps, or -1."""
     copula = pieces[first].low in BE or [piece.low for piece in pieces[first + 1 : first + 2]] == ["been"]
     for at in range(first + 1, min(first + 6, len(pieces))):
         low = pieces[at].low
@@ -214,7 +201,6 @@ def _participle(low: str) -> bool:
 
 
 def _ended(low: str) -> bool:
-    """Return whether a word has the ending of the past: "moved", not "red" or "need"."""
     return low.endswith("ed") and len(low) > SHORTEST and (low[-3] != "e" or low in ("agreed", "freed"))
 
 
@@ -227,14 +213,12 @@ class ContentWord(NamedTuple):
     """A content word.
 
     Attributes:
-        key: What it is read as.
-        raw: How it was written.
+        key: The stem of what it means.
         denied: Whether a denial falls on it, or it is an opposite on which none does.
-        opposite: Whether it says the opposite of its key.
+        opposite: Whether it means the opposite of its key.
         early: Whether it stands before the verb.
-        name: Whether it looks like a name.
-        aside: Whether it says why, or instead of what.
-        placed: Whether it stands behind a preposition.
+        aside: Whether it belongs to a reason, or to what is rejected.
+        placed: Whether it follows a preposition.
     """
 
     key: str
@@ -248,7 +232,6 @@ class ContentWord(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """Return the stem of the word itself, whatever it is read as."""
         return _stem(self.raw)
 
 
@@ -260,21 +243,17 @@ def _stem(raw: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement as it is compared.
+    """A parsed statement.
 
     Attributes:
-        words: Its content words in order.
-        numbers: Its numbers.
-        days: Its dates and times of day.
-        settings: Kinds of circumstance with the names said of each: production, Linux, the left one.
+        settings: Kinds of circumstance and their names: production, Linux, the left one.
         odd: Whether it denies an odd number of times.
         signals: Any of "changed", "over", "planned", "ongoing", "past", "noted" (a colon for a verb), "waited", "also".
-        person: Whose statement it is: "i", "you", "they", or "" where a thing or a name is the subject.
-        verb: What parts subject from predicate.
-        sides: Word that orders ("than", "over") -> key of the word behind it.
+        person: "i", "you" or "they"; "" where a thing or a name is the subject.
+        sides: Ordering word ("than", "over") to the key of the word behind it.
         passive: Whether somebody is named by "by".
-        definite: Whether its predicate begins with "the" or "my": what there is one of.
-        rest: Text beyond what was read.
+        definite: Whether its predicate begins with "the" or "my".
+        rest: Text beyond the tokens that were read.
     """
 
     words: tuple[ContentWord, ...]
@@ -313,7 +292,6 @@ _DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your",
 
 @lru_cache(CLAIM_CACHE)
 def parse_claim(text: str, tongue: str = "en") -> Claim:
-    """Return what a statement claims, read in its language."""
     read, rest = parse_pieces(text, tongue)
     reader = _ClaimParser(read, tongue)
     for at, piece in enumerate(read):
@@ -322,8 +300,6 @@ def parse_claim(text: str, tongue: str = "en") -> Claim:
 
 
 class _ClaimParser:
-    """Reads a statement's pieces in order; what is open between two of them stands in its attributes."""
-
     def __init__(self, read: list[StatementPiece], tongue: str) -> None:
         self.pieces, self.tongue, self.english = read, tongue, tongue == "en"
         self.verb = find_verb(read) if self.english else NO_VERB
@@ -337,7 +313,6 @@ class _ClaimParser:
         self.odd = self.denying = self.rejecting = self.passive = self.aside = False
 
     def read(self, at: int, piece: StatementPiece) -> None:
-        """Take in one piece."""
         early = self.verb.start <= at < self.verb.at
         if piece.number:
             self.numbers.append(replace(piece.number, early=True) if early else piece.number)
@@ -355,7 +330,6 @@ class _ClaimParser:
             self._content(at, piece, early)
 
     def _small(self, at: int, low: str) -> bool:
-        """Read a word for what it does; return whether it was no content."""
         if low not in _SMALL:
             return False
         before, following = self._low(at - 1), self._low(at + 1)
@@ -398,14 +372,12 @@ class _ClaimParser:
         self.odd, self.denying = not self.odd, True
 
     def _answered(self, at: int) -> bool:
-        """Return whether a "but" follows in the same sentence."""
         for piece in self.pieces[at + 1 : at + CONTRAST_REACH]:
             if piece.low in ("but", ".", ";"):
                 return piece.low == "but"
         return False
 
     def _foreign(self, low: str) -> bool:
-        """Read a word of another language for what it does; return whether it was no content."""
         if low in lexicon.negation_words(self.tongue):
             if low not in lexicon.UNCOUNTED_HALVES:
                 self.odd, self.denying = True, True  # "non ... mai": two words, one denial
@@ -444,7 +416,6 @@ class _ClaimParser:
         return self.pieces[at].low if 0 <= at < len(self.pieces) else ""
 
     def claim(self, rest: str) -> Claim:
-        """Return what was read."""
         priced = any(number.unit in _CURRENCIES for number in self.numbers)
         return Claim(
             words=tuple(word for word in self.words if not (priced and word.key in _PRICE)),

@@ -1,16 +1,6 @@
 """Clauses: split a person's text into sentences and clauses of classified words.
 
-What others wrote or a machine printed is blanked: code, logs, tracebacks, quoted lines and mails, chats, tables,
-long quotations, and the text that an order brings along ("translate this: ..."). Offsets stay those of the turn.
-
-What a word is does not depend on where it stands, so it is looked up once and remembered; a clause's classes are those
-of its words joined.
-
-A sentence ends at a full stop, a line's or a list item's end; a wrapped line goes on.
-
-A clause ends where somebody is said to be or do something anew ("..., and my sister ..."), or where a question or
-an order begins. Lists ("a dog, two cats and a parrot") stay whole. Who dictates sets no marks: a long sentence
-without any is cut at each new "I have", "can you".
+Text by others or by machines (code, logs, quotes, mails, chats, tables) is blanked; offsets stay those of the turn.
 """
 
 from __future__ import annotations
@@ -94,7 +84,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 
 def own_prose(text: str) -> str:
-    r"""Return what a person says themselves in a turn, blanks for the rest, offsets as they were.
+    r"""Return a turn in lower case with everything its writer did not say blanked; offsets stay.
 
     >>> own_prose('> I am Bob\nI’m Ann')
     "          \ni'm ann"
@@ -137,7 +127,6 @@ def _without_lines(text: str) -> str:
 
 
 def _foreign(lines: list[str]) -> Iterator[bool]:
-    """Tell of each line whether its writer did not say it here."""
     fence, state, rest = "", "", False
     letter = _letter(lines)
     for number, line in enumerate(lines):
@@ -241,12 +230,7 @@ SIGN_BITS: Final = (1 << _FIRST) - 1
 
 @lru_cache(WORD_CACHE)
 def classify_word(raw: str) -> tuple[str, int]:
-    """Return a word without the marks around it, and the classes it belongs to.
-
-    >>> word, found = classify_word("`port`,")
-    >>> word, bool(found & FEATURE_BITS["code"])
-    ('port', True)
-    """
+    """Return a word without the marks around it, and the bits of the classes it belongs to."""
     word = raw if raw.isalpha() else raw.strip(_EDGES) or raw
     found = WORD_BITS.get(word, 0)
     for number, members in enumerate(_CLASSES):
@@ -293,7 +277,7 @@ _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
 
 
 class WordSequence(NamedTuple):
-    """The words of a text, without the marks around them, with their offsets and classes."""
+    """The words of a text with their offsets and class bits."""
 
     text: str
     words: list[str]
@@ -304,7 +288,7 @@ class WordSequence(NamedTuple):
 
 
 def read_words(text: str, limit: int) -> WordSequence:
-    """Return the words of a text before `limit`; ``;`` and brackets are words of their own."""
+    """Return the words before `limit`; ``;`` and brackets are words of their own."""
     found = list(_WORD.finditer(text, 0, limit))
     raw = [one[0] for one in found]
     starts = [one.start() for one in found]
@@ -314,7 +298,7 @@ def read_words(text: str, limit: int) -> WordSequence:
 
 
 def sentence_ranges(said: WordSequence) -> Iterator[tuple[int, int, bool]]:
-    """Yield each sentence, without the marks of list items."""
+    """Yield first word, end and whether it asks of each sentence; list markers are left out."""
     lines = "\n" in said.text
     start, line, last = 0, 0, len(said.raw) - 1
     for at, whole in enumerate(said.raw):
@@ -339,12 +323,10 @@ def _ends(word: str) -> bool:
 
 
 def _goes_on(said: WordSequence, after: int) -> bool:
-    """Tell whether all that follows is "Ever."."""
     return said.words[after] == "ever" and said.raw[after] != "ever"
 
 
 def _wrapped(said: WordSequence, line: int, at: int, gap: str) -> bool:
-    """Tell whether a line that begins at the word `line` and ends at the word `at` goes on in the next."""
     wide = said.ends[at] - said.starts[line] > WRAPPED and gap.count("\n") == 1
     return wide and said.raw[at + 1][0].isalpha() and said.raw[at][-1] not in ":;"
 
@@ -391,15 +373,13 @@ _ANY: Final = OWNED | word_set("a an any every some")
 
 
 class Clause(NamedTuple):
-    """A clause: its first word, the word after its last, and whether it asks."""
-
     first: int
     last: int
     asked: bool
 
 
 def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
-    """Return the clauses of one sentence in order; what follows a question within it is asked too."""
+    """Return the clauses of a sentence in order; those after a question within it count as asked too."""
     words = said.words
     bounds = _bounds(said, first, last, asked)
     parts, question = [], False
@@ -413,7 +393,6 @@ def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> lis
 
 
 def _bounds(said: WordSequence, first: int, last: int, asked: bool) -> list[int]:
-    """Return the first words of the clauses, and `last`."""
     words, raw = said.words, said.raw
     dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
     pictures = not said.text.isascii()
@@ -447,7 +426,6 @@ def _bounds(said: WordSequence, first: int, last: int, asked: bool) -> list[int]
 
 
 def _joins(words: list[str], first: int, at: int, last: int, comma: bool) -> bool:
-    """Tell whether "and" joins two clauses; "my brother and my sister" is the subject of one."""
     if words[at] == "since" and not comma:
         return False  # "for years, since I was nine"
     if not (_opens(words, at + 1, last) or (words[at] == "so" and comma)):
@@ -460,12 +438,10 @@ def _joins(words: list[str], first: int, at: int, last: int, comma: bool) -> boo
 
 
 def _pictured(word: str) -> bool:
-    """Tell whether a word is an emoji or another sign that stands between what is said."""
     return not word.isascii() and not any(char.isalnum() for char in word) and word[0] not in "¿¡…’‘"
 
 
 def _opens(words: list[str], at: int, last: int) -> bool:
-    """Tell whether a new statement, question or order begins here."""
     while at < last and words[at] in _FILLS:
         at += 1
     if at + 1 >= last:
@@ -486,7 +462,7 @@ def _opens(words: list[str], at: int, last: int) -> bool:
 
 
 def is_question(words: list[str], at: int, last: int) -> bool:
-    """Tell whether a clause begins as questions do."""
+    """Return whether a clause begins as questions do."""
     while at < last and words[at] in _BEFORE:
         at += 1
     if at >= last:
@@ -506,7 +482,6 @@ def is_question(words: list[str], at: int, last: int) -> bool:
 
 
 def _breathes(words: list[str], start: int, at: int, last: int) -> bool:
-    """Tell whether somebody who sets no marks begins anew here."""
     word, before = words[at], words[at - 1]
     if before in _OPEN or before in PRONOUNS or at + 2 >= last:
         return False

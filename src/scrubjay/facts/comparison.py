@@ -1,7 +1,7 @@
-"""Comparison: what two claims share, and what only one of them says.
+"""Comparison: the words, numbers and dates that two claims share, and those that only one has.
 
-What is superseded is hidden, so a likeness is not enough: nearly all that both say, beside the value that changed,
-must be said by both; and of two things that happened neither takes the place of the other.
+A superseded statement is hidden, so similarity is not enough: nearly everything beside the changed value must be in
+both, and of two events neither supersedes the other.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def match_numbers(old: tuple[Quantity, ...], new: tuple[Quantity, ...]) -> Numbe
 
 
 def _without_implied_ones(numbers: list[Quantity], others: list[Quantity]) -> tuple[Quantity, ...]:
-    """Return numbers without a mere one, which "weekly" says as well as "once a week", where no other stands for it."""
+    """Drop a mere 1, which "weekly" implies as "once a week" does, unless another number replaces it."""
     return tuple(one for one in numbers if others or one.unit or one.key != "1")
 
 
 def match_days(old: tuple[DateValue, ...], new: tuple[DateValue, ...]) -> tuple[Days, bool]:
-    """Return the dates that only the old, and that only the new has, and whether a common one is finer in the new."""
+    """Return the dates of only one claim, and whether a shared date is more exact in the new one."""
     left, right, finer = [], list(new), False
     for day in old:
         same = next((other for other in right if dates_agree(day, other)), None)
@@ -73,7 +73,7 @@ def match_days(old: tuple[DateValue, ...], new: tuple[DateValue, ...]) -> tuple[
 
 
 def match_hours(days: Days, numbers: Numbers) -> tuple[Days, Numbers]:
-    """Take a bare number and a clock that says the same hour ("at six", "6pm") for one."""
+    """Match a bare number with a clock of the same hour: "at six", "6pm"."""
     (days_old, days_new), (old, new) = days, numbers
     for number in old:
         for day in days_new:
@@ -124,7 +124,7 @@ def _aside(word: ContentWord, theirs: dict[str, ContentWord]) -> bool:
 
 
 def _recounted(old: Claim, new: Claim) -> bool:
-    """Return whether a number that both have counts things of the other's other numbers."""
+    """Return whether shared numbers count each other's things."""
     if len(old.numbers) < 2 or len(new.numbers) < 2:
         return False
     ours = {(number.key, meaning_of(number.near[1], "en").key) for number in old.numbers}
@@ -137,7 +137,7 @@ def _recounted(old: Claim, new: Claim) -> bool:
 
 
 def are_sides_reversed(old: Claim, new: Claim, shared: Collection[str]) -> bool:
-    """Return whether words of both changed places around a word that orders ("than", "over"), or around the verb."""
+    """Return whether shared words changed places around a word of order ("than", "over"), or around the verb."""
     for order, key in old.sides.items():
         other = new.sides.get(order)
         if other and other != key and key in shared and other in shared:
@@ -167,7 +167,7 @@ _LIKE: Final = 0.6
 
 
 def claim_overlap(old: Claim, new: Claim) -> tuple[float, float, float, float]:
-    """Return which share of each claim's words the other has, and the weight of what each has alone."""
+    """Return for each claim the share of its word weight that the other has, and the weight it has alone."""
     ours, theirs = _covered(old.words, new.words), _covered(new.words, old.words)
     return (*_share(ours), *_share(theirs))
 
@@ -193,18 +193,17 @@ def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> tup
 
 @lru_cache(WEIGHT_CACHE)
 def word_weight(low: str, key: str) -> float:
-    """Return how much a word tells: more the rarer it is, little where it carries little of its own."""
+    """Return a word's weight: higher the rarer it is, lower for words without meaning of their own."""
     return math.log(max(_rank(low), _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
 
 
 def _rank(low: str) -> int:
-    """Return the rank of a word, or of its plural or singular where that is commoner."""
     other = low[:-1] if low.endswith("s") else low + "s"
     return min(word_ranks().get(low, UNKNOWN_RANK), word_ranks().get(other, UNKNOWN_RANK))
 
 
 def common_root(one: str, other: str) -> float:
-    """Return how likely two words are of one root, from 0 to 1, by the letters they begin with."""
+    """Return from 0 to 1 how likely two words share a root, by their common prefix."""
     if one[:_ROOT] != other[:_ROOT] or len(one) < _ROOT or not (one.isalpha() and other.isalpha()):
         return 0.0
     alike = next(
@@ -215,10 +214,7 @@ def common_root(one: str, other: str) -> float:
 
 
 def word_valence(words: Iterable[ContentWord]) -> int:
-    """Return 1 for words that speak well, -1 for words that speak ill, 0 where they do neither or both.
-
-    A denied word counts as its opposite.
-    """
+    """Return 1 for positive words, -1 for negative ones, 0 else; a denied word counts as its opposite."""
     found = sum(_of(word) for word in words)
     return (found > 0) - (found < 0)
 
@@ -246,21 +242,15 @@ MAX_ABBREVIATED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ClaimDifference:
-    """What parts a new claim from an old one.
+    """How a new claim differs from an old one; of each pair the first is the old one's.
 
     Attributes:
-        old: The old claim.
-        new: The new claim.
         shared: Keys of the content words of both.
-        dropped: Words that only the old one has.
-        added: Words that only the new one has.
-        numbers: Numbers of the old one alone, and of the new one alone.
-        days: Dates of the old one alone, and of the new one alone.
-        finer: Whether a date of both is more exact in the new one.
-        denied: Whether one denies what the other says.
-        turned: Whether the same words stand in other places: who does it, what is the more, what is rejected.
+        finer: Whether a shared date is more exact in the new one.
+        denied: Whether one denies the other.
+        turned: Whether the same words stand in other places: who does it, which is more, which is rejected.
         split: Whether a denial and an opposite fell on different words, so that both can hold.
-        names_old: Whether the new one rejects what the old one says, by name.
+        names_old: Whether the new one rejects the old value by name.
     """
 
     old: Claim
@@ -278,7 +268,6 @@ class ClaimDifference:
 
 
 def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
-    """Return what differs between two claims."""
     ours, theirs = {word.key: word for word in old.words}, {word.key: word for word in new.words}
     shared = ours.keys() & theirs.keys()
     dropped = [word for key, word in ours.items() if key not in theirs]
@@ -318,12 +307,10 @@ def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
 
 
 def _idle(word: ContentWord, claim: Claim) -> bool:
-    """Return whether a word tells nothing of its own, so that a paraphrase can do without it."""
     return word.key in WEIGHTLESS or (word.key == claim.verb.key and word.key in WEAK and claim.verb.at > 0)
 
 
 def _paired(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
-    """Take out of both what is one word written twice; return whether an odd number of them were opposites."""
     odd = False
     for word in list(dropped):
         for other in added:
@@ -339,7 +326,6 @@ def _paired(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
 
 
 def _same_meaning(word: ContentWord, other: ContentWord) -> bool | None:
-    """Return False for two words of one meaning, True for opposites, None for words of other things."""
     one, two = word.raw.lower(), other.raw.lower()
     if one == two:
         return word.opposite != other.opposite
@@ -353,7 +339,6 @@ def _same_meaning(word: ContentWord, other: ContentWord) -> bool | None:
 
 
 def _joined(one: list[ContentWord], other: list[ContentWord]) -> None:
-    """Take out words that stand in one piece on the other side: joined, or as their first letters."""
     for word in list(other):
         for at in range(len(one)):
             for end in range(at + 2, min(at + MAX_ABBREVIATED, len(one)) + 1):
@@ -370,19 +355,19 @@ FEW: Final = 4
 
 
 def says_changed(d: ClaimDifference) -> bool:
-    """Return whether the new statement says that something took the place of something."""
+    """Return whether the new statement announces a change."""
     if "changed" not in d.new.signals:
         return False
     return "changed" not in d.old.signals or bool(d.added)
 
 
 def says_over(d: ClaimDifference) -> bool:
-    """Return whether the new statement says that what was so is so no more."""
+    """Return whether the new statement says that a state ended."""
     return "over" in d.new.signals and "over" not in d.old.signals
 
 
 def both_happened(d: ClaimDifference) -> bool:
-    """Return whether both tell of something past, at other times."""
+    """Return whether both tell of something past, at different times."""
     old, new = d.days
     if not (old and new):
         return False
@@ -397,7 +382,7 @@ def both_happened(d: ClaimDifference) -> bool:
 
 
 def plan_came_true(d: ClaimDifference) -> bool:
-    """Return whether what was planned, under way or not yet so has come about: the same thing, now past."""
+    """Return whether what was planned, under way or awaited has happened."""
     if d.denied and "waited" in d.old.signals and "past" in d.new.signals:
         return bool(d.shared)
     late = any(not word.early and word.key in d.shared for word in d.old.words)
@@ -416,13 +401,12 @@ def values_differ(d: ClaimDifference) -> bool:
 
 
 def _hours(d: ClaimDifference, side: int = 0) -> bool:
-    """Return whether one says an hour as a bare number, and the other another time of day: "at 9", "at 9:30"."""
     bare = any(not number.unit for number in d.numbers[side])
     return bare and any(day.minute is not None for day in d.days[1 - side])
 
 
 def has_other_value(d: ClaimDifference) -> bool:
-    """Return whether each says a word of substance that the other does not."""
+    """Return whether each has a word of substance that the other lacks."""
     return bool(_substance(d.dropped, d.old) and _substance(d.added, d.new))
 
 
@@ -431,7 +415,7 @@ def _substance(words: tuple[ContentWord, ...], claim: Claim) -> list[ContentWord
 
 
 def can_stand_in(d: ClaimDifference) -> bool:
-    """Return whether the new value can stand where the old one stood: no other attribute is spoken of."""
+    """Return whether the new value can replace the old one, being of the same attribute."""
     if values_differ(d):
         units = {number.unit for number in d.numbers[0]}, {number.unit for number in d.numbers[1]}
         if units[0] and units[1] and not units[0] & units[1] and "" not in units[0] | units[1]:
@@ -441,7 +425,7 @@ def can_stand_in(d: ClaimDifference) -> bool:
 
 
 def is_exclusive(d: ClaimDifference) -> bool:
-    """Return whether what differs is a value of which there is but one."""
+    """Return whether the values that differ exclude each other."""
     verb = d.old.verb.key
     static = verb in STATIC and d.new.verb.key in STATIC
     if not verb or not (static or verb == d.new.verb.key) or not (d.dropped and d.added):
@@ -467,7 +451,7 @@ def is_exclusive(d: ClaimDifference) -> bool:
 
 
 def is_inverted(d: ClaimDifference) -> bool:
-    """Return whether the value stands first: "Ana is our lead" / "Ben is our lead"."""
+    """Return whether the value comes first: "Ana is our lead" / "Ben is our lead"."""
     if d.old.verb.key != "be" or d.new.verb.key != "be" or not d.shared:
         return False
     late = [word for word in d.new.words if not word.early]
@@ -477,7 +461,7 @@ def is_inverted(d: ClaimDifference) -> bool:
 
 
 def differs_in_place(d: ClaimDifference) -> bool:
-    """Return whether only the place or the means differs, of the same done to the same."""
+    """Return whether only the place or the means differs."""
     dated = bool(d.old.days) and not (d.days[0] or d.days[1])
     kept = dated or any(
         not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words
@@ -486,7 +470,7 @@ def differs_in_place(d: ClaimDifference) -> bool:
 
 
 def says_less(d: ClaimDifference) -> bool:
-    """Return whether the new one says nothing that the old one did not, in no other tense."""
+    """Return whether the new statement adds nothing, in the same tense."""
     if _grown(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
         return False
     if any(not number.unit and number.near[1] in _OFTEN for number in d.numbers[0]):
@@ -501,7 +485,6 @@ def says_less(d: ClaimDifference) -> bool:
 
 
 def _says_the_same_of_it(d: ClaimDifference) -> bool:
-    """Return whether the new verb is one of the old statement's: who plans a trip to a city does not live in it."""
     new = d.new.verb.key
     if new in ("", d.old.verb.key) or new in {word.key for word in d.old.words}:
         return True
@@ -509,7 +492,7 @@ def _says_the_same_of_it(d: ClaimDifference) -> bool:
 
 
 def says_more(d: ClaimDifference) -> bool:
-    """Return whether the new one says all that the old one did, and more."""
+    """Return whether the new statement says all that the old one did, and more."""
     return _grown(d) and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
 
 
@@ -526,7 +509,7 @@ def _same_time(d: ClaimDifference) -> bool:
 
 
 def has_other_subject(d: ClaimDifference) -> bool:
-    """Return whether both have a subject, and each one's has a word that the other statement lacks."""
+    """Return whether each has a word in its subject that the other statement lacks."""
     old, new = d.old, d.new
     if {old.person, new.person} == {"i", "they"} or {old.person, new.person} == {"you", "they"}:
         return True
@@ -550,7 +533,7 @@ def _numbered(d: ClaimDifference) -> bool:
 
 
 def has_other_place(d: ClaimDifference) -> bool:
-    """Return whether one kind of circumstance has other names in each."""
+    """Return whether a kind of circumstance (stage, system, side) has other names in each."""
     for kind in d.old.settings.keys() & d.new.settings.keys():
         old, new = d.old.settings[kind], d.new.settings[kind]
         if old != new and not (old < new or new < old):
@@ -577,7 +560,7 @@ MEASURE_SHARE: Final = 0.75
 
 
 def may_supersede(d: ClaimDifference, rule: str) -> bool:
-    """Return whether the rule that says "supersedes" may hide the old statement."""
+    """Return whether a rule's "supersedes" is safe enough to hide the old statement."""
     if {d.old.person, d.new.person} in _PARTIES:
         return False
     old, new = shared_fraction(d.old, d), shared_fraction(d.new, d)
@@ -618,19 +601,18 @@ def shared_fraction(claim: Claim, d: ClaimDifference) -> float:
 
 
 def are_related(d: ClaimDifference) -> bool:
-    """Return whether enough is said by both for one to deny the other."""
+    """Return whether both share enough for one to deny the other."""
     return shared_fraction(d.old, d) >= DENIAL_SHARE and shared_fraction(d.new, d) >= DENIAL_SHARE
 
 
 def are_occasions(d: ClaimDifference) -> bool:
-    """Return whether both tell what happened: what was seen, met, bought or joined stays so."""
+    """Return whether both tell of events, which stay true."""
     if not ("past" in d.old.signals and "past" in d.new.signals):
         return False
     return not all(claim.verb.key in ONCE | MOVES | {"be"} for claim in (d.old, d.new))
 
 
 def _elaborated(d: ClaimDifference) -> bool:
-    """Return whether the same is said of the same, with more words."""
     if says_changed(d) or "over" in d.new.signals or d.new.verb.key in MOVES:
         return bool(shared_words(d))
     said = {word.key for word in d.new.words} if not d.old.person else set()
@@ -641,7 +623,6 @@ def _elaborated(d: ClaimDifference) -> bool:
 
 
 def _measured(d: ClaimDifference, old: float, new: float) -> bool:
-    """Return whether the same thing is measured or dated."""
     if (
         d.days[0]
         and d.days[1]
@@ -663,7 +644,7 @@ def _measured(d: ClaimDifference, old: float, new: float) -> bool:
 
 
 def _narrowed(d: ClaimDifference) -> bool:
-    """Return whether a word of the new one alone tells which: a budget, the holiday budget."""
+    """Return whether an added word tells which one is meant: a budget, the holiday budget."""
     alone = {word.key for word in d.added} - LIGHT
     words = d.new.words
     return any(
@@ -673,12 +654,10 @@ def _narrowed(d: ClaimDifference) -> bool:
 
 
 def _of_a_kind(one: DateValue, other: DateValue) -> bool:
-    """Return whether two dates say the same of a time: both a weekday, both a month, both an hour."""
     return any(a is not None and b is not None for a, b in zip(one.parts, other.parts, strict=True))
 
 
 def _valued(d: ClaimDifference, old: float, new: float) -> bool:
-    """Return whether the words that differ are two values of what has but one."""
     if _personal(d.new) and not says_changed(d) and ("planned" in d.old.signals or d.old.verb.key == "plan"):
         return False  # who plans one thing plans others
     if {KINDS[word.key] for word in d.dropped if word.key in KINDS} & {
@@ -727,11 +706,9 @@ def _named(*sides: tuple[ContentWord, ...]) -> bool:
 
 
 def _bare(claim: Claim) -> bool:
-    """Return whether a thing is the subject, not an attribute of one: "the car", not "the car's colour"."""
     return sum(word.early for word in claim.words) == 1
 
 
 def _personal(claim: Claim) -> bool:
-    """Return whether somebody, by pronoun or by name, is the subject; people do many things at once."""
     early = [word for word in claim.words if word.early]
     return bool(claim.person) or (len(early) == 1 and early[0].raw.istitle())

@@ -1,21 +1,8 @@
 """Conflict detection: is a new statement a duplicate, an update, a contradiction or new?
 
-They know no grammar, so that no misread sentence lets a denial or another number pass for what was said before.
-
-Each sign is of a kind that holds for statements about anything: how much of their words they share, whether one denies,
-whether their numbers agree, what tells of time. None knows a word of a subject. ``weighed`` says what each is worth.
-
-A logistic regression over the signs. Its weights stand in ``data/weights.txt``, fitted by ``python -m bench
-weigh-changes`` to
-labelled pairs; a line holds a sign, and what it adds for each verdict in the order of ``VERDICTS``.
-
-A wrong "duplicate" loses what was said, a wrong "supersedes" hides what is true; a wrong "new" does neither.
-So the first two need more than to be likeliest where the rules do not say so.
-
-Likeness only nominates: "timeout 30 seconds" and "timeout 90 seconds" are as like as two statements can be. What
-decides is what differs. It is read rule by rule; the first rule that holds gives its verdict. What the rules say is
-then weighed with all other signs, since a rule is narrow and says "new" of what it does not know. Neither knows
-what is stored, nor when anything was said but that the new statement came later.
+Ordered rules on the difference of two claims propose a verdict; a logistic regression over all pair features, the
+rules' verdict among them, decides (``data/weights.txt``, fitted by ``python -m bench weigh-changes``). A wrong
+"duplicate" loses a statement and a wrong "supersedes" hides a true one, so both need more certainty than "new".
 """
 
 from __future__ import annotations
@@ -108,7 +95,7 @@ _DIGITS: Final = re.compile(r"\d+")
 
 
 def equality_objection(old: str, new: str, tongue: str) -> str:
-    """Return what stands against it: "denied", "number", "another", "bounded" (a doubt only); "" for nothing."""
+    """Return why two texts cannot say the same: "denied", "number", "another", "bounded" (only a doubt), or ""."""
     ours, theirs = (tuple(token[1] for token in statement_tokens(text, tongue)[0]) for text in (old, new))
     if ours == theirs:
         return ""
@@ -128,7 +115,6 @@ def equality_objection(old: str, new: str, tongue: str) -> str:
 
 
 def _when(words: Sequence[str]) -> set[str]:
-    """Return when it was, seen from the day it was said: "yesterday", "last week"."""
     found = {word for word in words if word in _WHEN}
     return found | {
         f"{before} {word}" for before, word in itertools.pairwise(words) if before in _LAST and word in _SPANS
@@ -136,7 +122,6 @@ def _when(words: Sequence[str]) -> set[str]:
 
 
 def _switched(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether one says "on" where the other says "off"."""
     return "on" in ours and "off" not in ours and "off" in theirs
 
 
@@ -151,7 +136,6 @@ def count_denials(words: tuple[str, ...], tongue: str) -> int:
 
 
 def _opposites(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    """Return how many words of one text are words of the other turned round by form or meaning."""
     one = [(word, meaning_of(word, "en")) for word in set(ours) - set(theirs)]
     other = [(word, meaning_of(word, "en")) for word in set(theirs) - set(ours)]
     return sum(_opposed(a, b, mine, yours) for a, mine in one for b, yours in other)
@@ -166,7 +150,6 @@ def _opposed(one: str, other: str, ours: WordMeaning, theirs: WordMeaning) -> bo
 
 
 def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], tongue: str) -> bool:
-    """Return whether the new text has a number that nothing in the old one accounts for."""
     if _PARTS & {
         *ours,
         *theirs,
@@ -202,7 +185,6 @@ def _numbers(words: tuple[str, ...], tongue: str) -> list[float]:
 
 
 def _written(word: str) -> list[float]:
-    """Return the numbers that a word has digits of: "1,500", "1.5k", "3:28"."""
     plain = word.replace(",", "")
     whole = _WHOLE.fullmatch(plain)
     if whole:
@@ -229,17 +211,7 @@ PairFeatures = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two statements with all that was found out about them.
-
-    Attributes:
-        difference: What parts them.
-        ours: Tokens of the old one.
-        theirs: Tokens of the new one.
-        tongue: Their language.
-        reason: What stands against their saying the same (`guards.against`).
-        verdict: What the rules say.
-        rule: Name of the rule.
-    """
+    """Two compared statements; `reason` is the `equality_objection`, verdict and rule are those of the rules."""
 
     difference: ClaimDifference
     ours: tuple[str, ...]
@@ -251,7 +223,7 @@ class ComparedPair:
 
 
 def pair_features(seen: ComparedPair) -> PairFeatures:
-    """Return the signs of a pair by name, about from -1 to 2 each; those that are 0 may be left out."""
+    """Return the features of a pair by name, about -1 to 2 each; zeros may be missing."""
     d = seen.difference
     found = _words(d)
     least = found["least shared"]
@@ -336,7 +308,6 @@ def _values(d: ClaimDifference, least: float, substance: float) -> PairFeatures:
 
 
 def _beside(d: ClaimDifference) -> bool:
-    """Return whether numbers of both stand beside a word of both, or measure: "Python 3", "3 workers" do neither."""
     ours, theirs = (
         {meaning_of(w.lower(), "en").key for one in claim.numbers for w in one.near if w}
         for claim in (d.old, d.new)
@@ -426,8 +397,6 @@ BIAS: Final = "always"
 
 
 class VerdictProbabilities(NamedTuple):
-    """How likely each verdict is; they sum to 1."""
-
     duplicate: float
     supersedes: float
     contradicts: float
@@ -435,7 +404,7 @@ class VerdictProbabilities(NamedTuple):
 
 
 def verdict_probabilities(signs: Mapping[str, float]) -> VerdictProbabilities:
-    """Return how likely each verdict is. Signs that have no weight say nothing."""
+    """Return the probability of each verdict; features without a weight are ignored."""
     table = _weights()
     duplicate, supersedes, contradicts, new = table[BIAS]
     for name, value in signs.items():
@@ -464,60 +433,45 @@ def _weights() -> dict[str, tuple[float, float, float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class VerdictRule:
-    """A reason to decide.
-
-    Attributes:
-        name: What the rule is called in a verdict.
-        verdict: The verdict it gives a difference, or None where it does not hold.
-    """
-
     name: str
     verdict: Callable[[ClaimDifference], str | None]
 
 
 def _other_subject(d: ClaimDifference) -> str | None:
-    """What is said of another thing or person changes nothing of this one."""
     return "new" if has_other_subject(d) else None
 
 
 def _names_old(d: ClaimDifference) -> str | None:
-    """Who says "Y instead of X" says what became of X."""
     return "supersedes" if d.names_old and (d.added or says_changed(d)) else None
 
 
 def _split(d: ClaimDifference) -> str | None:
-    """Not to drive a manual, and to drive an automatic, go together."""
     return "new" if d.split else None
 
 
 def _other_place(d: ClaimDifference) -> str | None:
-    """The same thing in another environment is another thing, unless it went there."""
     if not has_other_place(d):
         return None
     return "supersedes" if says_changed(d) and not d.denied else "new"
 
 
 def _turned(d: ClaimDifference) -> str | None:
-    """The same words the other way round ("tea over coffee") cannot hold with the first way."""
     if not d.turned:
         return None
     return "supersedes" if says_changed(d) or says_over(d) else "contradicts"
 
 
 def _another_time(d: ClaimDifference) -> str | None:
-    """What happened on another day happened once more; and what is said of another year stands beside."""
     return "new" if both_happened(d) else None
 
 
 def _over(d: ClaimDifference) -> str | None:
-    """What stopped, was left or sold is no longer so."""
     if not says_over(d) or not (d.shared or d.old.verb.key == d.new.verb.key):
         return None
     return "supersedes"
 
 
 def _denied_rule(d: ClaimDifference) -> str | None:
-    """A statement and its denial cannot both hold; where time passed, the later one does."""
     if not d.denied:
         return None
     if has_other_value(d):
@@ -528,34 +482,28 @@ def _denied_rule(d: ClaimDifference) -> str | None:
 
 
 def _came_true(d: ClaimDifference) -> str | None:
-    """A plan that came true, or the state before a plan."""
     return "supersedes" if plan_came_true(d) else None
 
 
 def _another_number(d: ClaimDifference) -> str | None:
-    """The same attribute with another number or date."""
     if not values_differ(d):
         return None
     return "supersedes" if can_stand_in(d) else "new"
 
 
 def _same(d: ClaimDifference) -> str | None:
-    """Nothing is said but what was said."""
     return "duplicate" if not d.dropped and says_less(d) else None
 
 
 def _less(d: ClaimDifference) -> str | None:
-    """Fewer details than the old one has."""
     return "duplicate" if says_less(d) else None
 
 
 def _more(d: ClaimDifference) -> str | None:
-    """All that the old one says, and more."""
     return "supersedes" if says_more(d) else None
 
 
 def _another_kind(d: ClaimDifference) -> str | None:
-    """Two words of one kind that exclude each other: red, blue."""
     old, new = (
         {KINDS[w.key] for w in d.dropped if w.key in KINDS},
         {KINDS[w.key] for w in d.added if w.key in KINDS},
@@ -564,7 +512,6 @@ def _another_kind(d: ClaimDifference) -> str | None:
 
 
 def _replaced(d: ClaimDifference) -> str | None:
-    """Another value of what can have but one, or of anything where the speaker says that it changed."""
     if "also" in d.new.signals and "changed" not in d.new.signals:
         return "new"
     if says_changed(d):
@@ -610,7 +557,7 @@ CERTAIN_CHANCE: Final = 0.9
 
 
 def decide_verdict(seen: ComparedPair, signs: PairFeatures, chances: VerdictProbabilities) -> str:
-    """Return the verdict, the rules' own where it is as likely as any."""
+    """Return the likeliest verdict among those that are safe enough."""
     allowed = dict(zip(VerdictProbabilities._fields, chances, strict=True))
     if not _may_repeat(seen, signs, chances.duplicate):
         del allowed["duplicate"]
@@ -624,7 +571,6 @@ def decide_verdict(seen: ComparedPair, signs: PairFeatures, chances: VerdictProb
 
 
 def _may_repeat(seen: ComparedPair, signs: PairFeatures, chance: float) -> bool:
-    """Return whether a new statement may be taken for said already."""
     if seen.verdict == "duplicate":
         return not _named(seen.difference)
     if (
@@ -654,14 +600,13 @@ def _of_other(d: ClaimDifference) -> bool:
 
 
 def _somebody_else(d: ClaimDifference) -> bool:
-    """Return whether a person is the subject of one, and somebody or something else of the other."""
     if d.old.person == d.new.person:
         return False
     return bool(d.old.person and d.new.person) or any(word.early for word in (*d.dropped, *d.added))
 
 
 def _swapped(d: ClaimDifference) -> bool:
-    """Return whether other words stand in one place, and all else is the same: "drinks milk", "drinks red wine"."""
+    """Return whether one place has other words and all else is the same: "drinks milk", "drinks red wine"."""
     ours, theirs = ([word.key for word in claim.words] for claim in (d.old, d.new))
     before = _alike(ours, theirs)
     behind = _alike(ours[before:][::-1], theirs[before:][::-1])
@@ -670,19 +615,17 @@ def _swapped(d: ClaimDifference) -> bool:
 
 
 def _alike(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    """Return how many first words are the same."""
     pairs = enumerate(zip(ours, theirs, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
 
 
 def _other_names(d: ClaimDifference) -> bool:
-    """Return whether each has a name that the other has not, in no spelling."""
     ours, theirs = ([word.raw.lower() for word in words if word.name] for words in (d.dropped, d.added))
     return bool(ours and theirs) and not any(common_root(one, other) for one in ours for other in theirs)
 
 
 def _named(d: ClaimDifference) -> bool:
-    """Return whether a number of both is a part of a name in one of them alone: "Python 3", "3 workers"."""
+    """Return whether a number is part of a name in one of them alone: "Python 3", "3 workers"."""
     names = {
         (one.near[0].lower(), one.count) for claim in (d.old, d.new) for one in claim.numbers if _of_name(one)
     }
@@ -700,23 +643,14 @@ _BUT: Final = {"denied": "denied", "number": "another number", "another": "anoth
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a new statement is to an old one.
-
-    Attributes:
-        verdict: One of ``VERDICTS``.
-        rule: Name of the rule that decided, or "weighed" where all signs together say otherwise.
-    """
+    """A verdict of ``VERDICTS``, and the rule that decided, or "weighed" where the features overruled the rules."""
 
     verdict: str
     rule: str
 
 
 def classify_change(old: str, new: str) -> Verdict:
-    """Return what a statement said later is to one said before, which a search found to be like it.
-
-    Args:
-        old: The statement that is remembered.
-        new: The statement that was said later.
+    """Return how a later statement relates to a similar earlier one.
 
     >>> classify_change("The timeout is 30 seconds.", "The timeout is 90 seconds.")
     Verdict(verdict='supersedes', rule='another number')
@@ -732,7 +666,6 @@ def classify_change(old: str, new: str) -> Verdict:
 
 
 def compare_texts(old: str, new: str) -> ComparedPair:
-    """Return all that is found out about two texts before it is weighed."""
     language = shared_language(old, new)
     difference = compare_claims(parse_claim(old, language), parse_claim(new, language))
     reason = equality_objection(old, new, language)
@@ -742,7 +675,6 @@ def compare_texts(old: str, new: str) -> ComparedPair:
 
 
 def _rule_verdict(difference: ClaimDifference, reason: str) -> tuple[str, str]:
-    """Return what the rules say, and which of them."""
     for rule in RULES:
         verdict = rule.verdict(difference)
         if verdict == "duplicate" and reason:

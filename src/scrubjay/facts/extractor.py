@@ -1,13 +1,8 @@
 # ruff: noqa: E501, SIM905
-"""Fact extractor: find the lasting statements of a person's turn.
+"""Fact extractor: find the lasting statements of a person's turn, without a model.
 
-No model: ``prose`` leaves out what others wrote, ``clauses`` cuts, ``veto`` drops what is asked, supposed, told, played
-or taken back, and ``weighed`` decides by the signs of what remains. What weighs too little is left: a missed fact still
-stands in its turn, a wrong one would be handed out as knowledge.
-
-Precision comes first: what is learned wrongly is taken for a rule. Kept is what the person marks ("remember", "from now
-on", "always", "记住"), as the whole sentence that they wrote, and what `statements` finds, where it stands alone. What
-holds for a day is left to the transcript.
+Kept are sentences that the person marks ("remember", "from now on", "always") and clauses whose features weigh
+enough (`features`). Precision comes first: a missed fact still stands in its turn, a wrong one becomes a rule.
 """
 
 from __future__ import annotations
@@ -59,7 +54,7 @@ _NORM_WORDS: Final = word_set("always never don't please pls only stop")
 
 
 def statement_kind(words: Sequence[str]) -> str:
-    """Return the kind of a statement with these words, in small letters.
+    """Return the kind of a statement with these lower-case words.
 
     >>> [statement_kind(said.split()) for said in ("i prefer tabs", "we chose tabs", "no, it's tabs", "to deploy, run make")]
     ['preference', 'decision', 'correction', 'howto']
@@ -102,14 +97,7 @@ _BY_LENGTH: Final = tuple(
 
 
 def clause_signs(text: str, said: WordSequence, clause: Clause, opens: int) -> int:
-    """Return the signs of a clause.
-
-    Args:
-        text: The turn as written.
-        said: The words of the turn.
-        clause: The clause.
-        opens: The first word of its sentence.
-    """
+    """Return the feature bits of a clause; `opens` is the first word of its sentence."""
     at, last = clause.first, clause.last
     while at + 1 < last and said.words[at] in _LEADING:
         at += 1
@@ -123,16 +111,6 @@ def clause_signs(text: str, said: WordSequence, clause: Clause, opens: int) -> i
 
 
 def _signed(said: WordSequence, at: int, last: int, named: tuple[bool, bool], found: int) -> int:
-    """Return the signs of a clause.
-
-    Args:
-        said: The words of the turn.
-        at: The clause's first word after what leads in.
-        last: The word after its last.
-        named: Whether a name, known by its capital, stands after the first word, and whether that has a
-            capital.
-        found: The classes of the clause's words.
-    """
     known, first, count = said.marks, said.words[at], last - at
     subject = SUBJECT_BITS.get(first, 0)
     if subject:
@@ -165,7 +143,6 @@ def _signed(said: WordSequence, at: int, last: int, named: tuple[bool, bool], fo
 
 
 def _capitals(text: str, said: WordSequence, at: int, last: int) -> tuple[bool, bool]:
-    """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
     starts, words = said.starts, said.words
     first = text[starts[at]].isupper()
     if text[starts[at] + 1 : said.ends[last - 1]].islower():
@@ -188,15 +165,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A stretch of a turn that says one thing worth keeping.
-
-    Attributes:
-        start: Where it begins, in code points of the turn.
-        end: Where it ends.
-        kind: ``preference``, ``decision``, ``fact``, ``correction`` or ``howto``.
-        text: What stands there, whitespace as one space.
-        rule: Name of the rule that found it.
-    """
+    """A span of a turn (code points), its kind (``llm_verifier.FACT_KINDS``), text with single blanks, and rule."""
 
     start: int
     end: int
@@ -206,10 +175,7 @@ class Statement:
 
 
 def find_statements(text: str) -> tuple[Statement, ...]:
-    """Return the lasting statements of a person's turn in order; they do not overlap.
-
-    Args:
-        text: The turn as written. An assistant's turn is not for this function.
+    """Return the statements of a person's turn whose features weigh enough, in order, without overlap.
 
     >>> [(found.kind, found.text) for found in find_statements("My sister Ana lives in Porto, what should I see there?")]
     [('fact', 'My sister Ana lives in Porto')]
@@ -224,7 +190,7 @@ def find_statements(text: str) -> tuple[Statement, ...]:
 
 
 class FactCandidate(NamedTuple):
-    """A clause that may be kept: the words of the turn, its first, the one after its last, and its signs."""
+    """A clause that may be kept: the words of the turn, its first and end, and its feature bits."""
 
     said: WordSequence
     first: int
@@ -233,7 +199,7 @@ class FactCandidate(NamedTuple):
 
 
 def find_candidates(text: str) -> Iterator[FactCandidate | None]:
-    """Yield the clauses of a turn that may be kept, in order; None where the one before is taken back."""
+    """Yield the clauses of a turn that may be kept, in order; None where the one before is retracted."""
     plain = own_prose(text)
     said = read_words(plain, len(plain))
     limit = earnest_end(plain, frozenset(said.words))
@@ -251,7 +217,6 @@ def find_candidates(text: str) -> Iterator[FactCandidate | None]:
 def _of_sentence(
     text: str, said: WordSequence, first: int, last: int, asked: bool, turn: int
 ) -> Iterator[FactCandidate]:
-    """Yield the clauses of a sentence up to what it asks, supposes or hands on."""
     if is_question(said.words, first, last):
         return
     for clause in split_clauses(said, first, last, asked):
@@ -274,7 +239,7 @@ def _of_sentence(
 
 
 def trimmed_statement(text: str, offer: FactCandidate) -> Iterator[Statement]:
-    """Yield the statement of a clause, without what joins it to another and the marks around it."""
+    """Yield the statement of a clause without leading conjunctions and marks."""
     said, first, last = offer.said, offer.first, offer.last
 
     def bare(at: int) -> bool:
@@ -362,7 +327,7 @@ _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy
 
 
 def extract_facts(text: str) -> tuple[Statement, ...]:
-    """Return what is learned from a person's turn, in order; the stretches do not overlap.
+    """Return the statements worth learning from a person's turn, in order, without overlap.
 
     >>> [one.text for one in extract_facts("Fix the build. From now on we squash every merge.")]
     ['From now on we squash every merge.']
@@ -385,19 +350,16 @@ def _apart(one: Statement, found: Sequence[Statement]) -> bool:
 
 
 def _lasts(said: str) -> bool:
-    """Tell whether it can be read by itself and holds beyond the day."""
     return _stands_alone(said) and not _TRANSIENT.search(said) and not _NOT.search(said)
 
 
 def _whole(text: str, one: Statement) -> Statement:
-    """Return a statement with the unit, number or bracket that stands right behind it: "is 7" goes on with " %"."""
     behind = _TAIL.match(text, one.end)
     end = behind.end() if behind is not None else one.end
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
 
 def _decisions(text: str, plain: str) -> Iterator[Statement]:
-    """Yield the sentences that begin with a decision, as the person wrote them."""
     for start, end in _sentences(text):
         if _DECIDED.match(plain, start, end) and _lasts(plain[start:end]):
             yield from _sentence(text, start, end, "decision")
@@ -413,7 +375,6 @@ def _sentence(
 
 
 def _marked(text: str, plain: str) -> Iterator[Statement]:
-    """Yield the sentences that a person marks as worth keeping, as they wrote them."""
     for start, end in _sentences(text):
         said = plain[start:end]
         if not said.strip() or _NOT.search(said):
@@ -431,7 +392,6 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence begins and ends; none ends at "St.", "e.g." or "3." with more behind it."""
     start = 0
     for found in _END.finditer(text):
         if found.end() > start and _ended(text, found.end()):
@@ -440,7 +400,6 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _ended(text: str, at: int) -> bool:
-    """Tell whether a sentence that is taken to end at a place of a text does end there."""
     if text[at : at + 1] == ".":
         at += 1
     if text[at - 1 : at] != ".":
@@ -454,6 +413,5 @@ def _ended(text: str, at: int) -> bool:
 
 
 def _stands_alone(said: str) -> bool:
-    """Tell whether it can be read by itself."""
     words = len(said.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", said)) // 2
     return words + bool(_SELF.match(said)) >= _WORDS and not _OPEN.match(said)

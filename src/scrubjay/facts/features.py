@@ -1,10 +1,6 @@
-"""Clause features: what speaks for or against a lasting statement, and its weight.
+"""Clause features: word classes, turn and clause signs, and their weights. Each feature is one bit.
 
-`earnest` finds where a turn stops being earnest: from there on it is fiction, a hypothesis, or a part that
-somebody plays. The others look at a sentence or a clause.
-
-They are weighed (``weighed``): who is spoken of, whether a name, number or time stands in it, whether it speaks of
-the talk itself. Each sign is one bit, and most come from single words, so a clause is looked at once.
+Also finds text that is not meant in earnest: fiction, hypotheses, jokes, hearsay, retractions.
 """
 
 from __future__ import annotations
@@ -95,7 +91,7 @@ _UNSAID = re.compile(
 
 
 def earnest_end(text: str, bag: frozenset[str]) -> int:
-    """Return where fiction, a part to play or a hypothesis begins; the length of the text where none does."""
+    """Return where fiction, a role or a hypothesis begins; the length of the text where none does."""
     if bag.isdisjoint(_TRIGGERS):
         return len(text)
     found = _FRAME.search(text)
@@ -103,24 +99,24 @@ def earnest_end(text: str, bag: frozenset[str]) -> int:
 
 
 def is_unreal(text: str, start: int, end: int, words: Sequence[str]) -> bool:
-    """Tell whether a sentence jokes or speaks of a plan that was dropped."""
+    """Return whether a sentence jokes or tells of a plan that was dropped."""
     if not _JOKES.isdisjoint(words):
         return True
     return not (_DROPS.isdisjoint(words) and text.isascii()) and _DROPPED.search(text, start, end) is not None
 
 
 def is_retraction(text: str, start: int, end: int) -> bool:
-    """Tell whether a sentence takes back the one before it."""
+    """Return whether a sentence retracts the one before it."""
     return _UNSAID.match(text, start, end) is not None
 
 
 def is_hearsay(text: str, start: int, end: int, words: Sequence[str]) -> bool:
-    """Tell whether a clause hands on what others say; so does what follows it in the sentence."""
+    """Return whether a clause reports what others say."""
     return not TELLS.isdisjoint(words) and not _MINE.search(text, start, end)
 
 
 def is_temporary(text: str, start: int, end: int) -> bool:
-    """Tell whether a clause says of itself that it holds now and not for long."""
+    """Return whether a clause says that it holds only for now."""
     return _PASSING.search(text, start, end) is not None
 
 
@@ -297,7 +293,7 @@ WORD_BITS: Final = _by_word(_CLASSES, "")
 
 
 def turn_signs(text: str, plain: str, said: list[str]) -> int:
-    """Return the signs of a whole turn: its length, an order at its start, what was pasted."""
+    """Return the feature bits of a whole turn."""
     signs = (
         FEATURE_BITS["long turn"]
         if len(said) > LONG_TURN
@@ -611,17 +607,11 @@ _SUBJECT_BITS: Final = (1 << sum(name.startswith("of ") for name in FEATURE_BITS
 
 
 def is_kept(signs: int) -> bool:
-    """Tell whether a clause with these signs is kept."""
     return not signs & EXCLUDED_BITS and clause_log_odds(signs) >= MIN_LOG_ODDS
 
 
 def clause_log_odds(signs: int) -> float:
-    """Return the log odds that a clause with these signs says something lasting.
-
-    >>> ours, ordered = ("of our", "named"), ("of order", "number")
-    >>> clause_log_odds(sum(map(FEATURE_BITS.get, ours))) > clause_log_odds(sum(map(FEATURE_BITS.get, ordered)))
-    True
-    """
+    """Return the log odds that a clause with these feature bits states something lasting."""
     table, total = _table(signs & _SUBJECT_BITS), BIAS
     while signs:
         bit = signs & -signs
@@ -632,7 +622,6 @@ def clause_log_odds(signs: int) -> float:
 
 @cache
 def _table(subject: int) -> dict[int, float]:
-    """Return the weight of each bit in clauses with this subject."""
     group = next((group for name, group in FEATURE_GROUPS.items() if subject & FEATURE_BITS[name]), "other")
     own = BY_SUBJECT.get(group, {})
     return {FEATURE_BITS[name]: WEIGHTS.get(name, 0) + own.get(name, 0) for name in FEATURE_BITS}

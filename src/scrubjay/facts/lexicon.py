@@ -1,12 +1,8 @@
-"""Lexicon: synonyms, opposites, negation and function words for comparing facts.
+"""Lexicon: synonyms, opposites, negation and function words for comparing facts, from the tables in ``data/``.
 
-The tables stand in ``data/``, to be read and amended. A line of ``meanings.txt`` holds words of one meaning, and
-behind a bar those of the opposite one; a word is read as the first of its line, and one from behind the bar turns
-the statement round, as "not" would. So "forbidden", "not allowed" and "banned" are one thing to say, and "allowed"
-is its denial. ``phrases.txt`` makes one word of several that do the work of one.
-
-The finer rules are of English. Other languages are compared word by word, with their denials read, and with the numbers
-and dates of German, French, Spanish, Portuguese and Italian.
+A line of ``meanings.txt`` lists words of one meaning, and behind a bar their opposites; a word is read as the first of
+its line. ``phrases.txt`` makes one word of several. Finer rules exist for English only; other languages are compared
+word by word, with denials, numbers and dates.
 """
 
 from __future__ import annotations
@@ -23,13 +19,11 @@ from scrubjay.text.word_frequency import word_ranks
 
 
 def table_lines(name: str) -> list[str]:
-    """Return the lines of a table that are neither empty nor comments."""
     table = resources.files("scrubjay.facts").joinpath("data", name)
     return [line for line in table.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
 
 
 def word_list(words: str) -> frozenset[str]:
-    """Return the words of a list written as text."""
     return frozenset(words.split())
 
 
@@ -226,7 +220,7 @@ PhraseTable = dict[str, list[tuple[tuple[str, ...], str]]]
 
 @cache
 def word_meanings() -> dict[str, tuple[str, bool]]:
-    """Return a word -> the word it is read as, and whether it says the opposite of that."""
+    """Return each word's base word, and whether it means the opposite of it."""
     table: dict[str, tuple[str, bool]] = {}
     for line in table_lines("meanings.txt"):
         same, _, opposite = line.partition("|")
@@ -240,7 +234,7 @@ def word_meanings() -> dict[str, tuple[str, bool]]:
 
 @cache
 def phrase_openings() -> PhraseTable:
-    """Return the first word of a phrase -> what may follow it, longest first, and the word it makes."""
+    """Return the first word of each phrase with its continuations, longest first, and the word it becomes."""
     table: PhraseTable = {}
     for line in table_lines("phrases.txt"):
         phrase, _, word = line.partition(" = ")
@@ -313,19 +307,17 @@ def _table() -> dict[tuple[str, str], list[str]]:
 
 @cache
 def negation_words(tongue: str) -> frozenset[str]:
-    """Return the words that deny in a language other than English."""
     return frozenset(_table()[tongue, "denial"])
 
 
 @cache
 def change_words(tongue: str) -> frozenset[str]:
-    """Return the words of change of a language other than English."""
     return frozenset(_table()[tongue, "change"])
 
 
 @cache
 def opposite_words(tongue: str) -> dict[str, tuple[str, bool]]:
-    """Return the words that are read as another, and whether they say its opposite."""
+    """Return each word's base word, and whether it means the opposite of it."""
     pairs = (pair.split("/") for pair in _table()[tongue, "opposite"])
     return {word: (first, word != first) for first, second in pairs for word in (first, second)}
 
@@ -344,7 +336,6 @@ def _codes() -> tuple[str, ...]:
 
 @cache
 def _owners() -> dict[str, tuple[str, ...]]:
-    """Return each small word with the languages that have it."""
     owners: dict[str, list[str]] = {word: ["en"] for word in function_words("en") | STOP}
     for code in _codes()[1:]:
         for word in neutral_words(code) | negation_words(code) | change_words(code):
@@ -353,13 +344,10 @@ def _owners() -> dict[str, tuple[str, ...]]:
 
 
 def shared_language(old: str, new: str) -> str:
-    """Return the language that both statements are taken to be in: English unless another has more evidence.
+    """Return the language of two statements: English unless another has more evidence.
 
-    >>> (
-    ...     shared_language("Der Kurs ist am Montag.", "Der Kurs ist am Freitag."),
-    ...     shared_language("The gym is closed", "It is open")
-    ... )
-    ('de', 'en')
+    >>> shared_language("Der Kurs ist am Montag.", "Der Kurs ist am Freitag.")
+    'de'
     """
     found = {
         code: one + other
@@ -371,7 +359,6 @@ def shared_language(old: str, new: str) -> str:
 
 @lru_cache(LANGUAGE_CACHE)
 def language_evidence(text: str) -> tuple[float, ...]:
-    """Return how much evidence a text has of each language."""
     scores = dict.fromkeys(_codes(), 0.0)
     owners = _owners()
     for word in _LETTERS.findall(text.lower()):
@@ -386,7 +373,7 @@ MEANING_CACHE: Final = 20_000
 
 
 class WordMeaning(NamedTuple):
-    """What a word is read as: the stem of the first word of its meaning, and whether it is the opposite of that."""
+    """The stem of a word's base word, and whether the word means the opposite of it."""
 
     key: str
     opposite: bool
@@ -394,12 +381,10 @@ class WordMeaning(NamedTuple):
 
 @lru_cache(MEANING_CACHE)
 def meaning_of(word: str, tongue: str) -> WordMeaning:
-    """Return what a folded word is read as.
+    """Return the meaning of a folded word.
 
-    >>> meaning_of("forbidden", "en"), meaning_of("allows", "en")
-    (WordMeaning(key='allow', opposite=True), WordMeaning(key='allow', opposite=False))
-    >>> meaning_of("bought", "en")
-    WordMeaning(key='buy', opposite=False)
+    >>> meaning_of("forbidden", "en")
+    WordMeaning(key='allow', opposite=True)
     """
     if tongue != "en":
         same, opposite = opposite_words(tongue).get(word, (word, False))
@@ -412,7 +397,6 @@ def meaning_of(word: str, tongue: str) -> WordMeaning:
 
 @cache
 def _stems() -> dict[str, tuple[str, bool]]:
-    """Return the table by stems, so that every form of its words is found; of "cost" and "costly" the shorter is it."""
     table: dict[str, tuple[str, bool]] = {}
     for word, found in sorted(word_meanings().items(), key=lambda one: len(one[0])):
         table.setdefault(stem_word(word, "en"), found)
@@ -430,15 +414,9 @@ SIGNALS: Final = ALSO | CHANGE | ENDS | FUTURE | PLANS | _WAITING
 
 
 def time_signal(low: str, following: str, sided: bool) -> tuple[str, bool] | None:
-    """Return what a word of ``SIGNALS`` says of time, and whether it says nothing else.
+    """Return the signal of a word of ``SIGNALS``, and whether it says nothing else; None for an ordinary word.
 
-    Args:
-        low: The folded word.
-        following: The folded word behind it.
-        sided: Whether "left" stands where it is the side, not the verb.
-
-    Returns:
-        The signal and whether the word is used up by it; None where it is an ordinary word here.
+    `sided` says that "left" would be the side here, not the verb.
     """
     used = low not in _CONTENT
     if low in ENDS and not (low == "left" and sided) and not (low == "dropped" and following in _TOWARDS):
@@ -468,15 +446,7 @@ def is_side(before: str, at: int, verb_at: int) -> bool:
 
 
 def circumstance_of(low: str, raw: str, before: str, at: int, verb_at: int) -> tuple[str, str] | None:
-    """Return the kind and the name of a circumstance, or None where the word is an ordinary one.
-
-    Args:
-        low: The folded word.
-        raw: The word as written.
-        before: The folded word before it.
-        at: Place of the word.
-        verb_at: Place of the statement's verb.
-    """
+    """Return the kind and the name of a circumstance, or None for an ordinary word."""
     found = SETTINGS.get(low)
     if found is None:
         return None
@@ -497,7 +467,7 @@ PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")
 
 
 def is_typo(one: str, other: str) -> bool:
-    """Return whether two folded words differ by one letter, and one of them is no word: a typo of the other.
+    """Return whether two folded words differ by one letter and only one of them is a known word.
 
     >>> is_typo("configuraton", "configuration"), is_typo("contract", "contrast"), is_typo("forms", "farms")
     (True, False, False)
@@ -510,13 +480,13 @@ def is_typo(one: str, other: str) -> bool:
 
 
 def is_prefix_opposite(one: str, other: str) -> bool:
-    """Return whether one word is the other turned round by a prefix: "locked", "unlocked"."""
+    """Return whether a prefix makes one word the opposite of the other: "locked", "unlocked"."""
     short, long = sorted((one, other), key=len)
     return len(short) > 2 and long.endswith(short) and any(long == prefix + short for prefix in PREFIXES)
 
 
 def is_abbreviation(whole: str, parts: list[str]) -> bool:
-    """Return whether a word is others in one piece: "timezone" is "time zone", "ETA" its first letters."""
+    """Return whether a word joins others ("timezone", "time zone") or has their first letters ("ETA")."""
     low = whole.lower().replace(".", "")
     return low == "".join(parts) or (whole.isupper() and low == "".join(part[:1] for part in parts))
 

@@ -1,9 +1,7 @@
-"""LLM verifier: keep what a language model extracted only where the turns say it.
+"""LLM verifier: keep what a language model extracted only where the turn itself says it.
 
-The model proposes ``[{"turn", "quote", "kind", "statement"}]``. A proposal is kept where the turn says the statement
-(``text.vouched``) within the quote, in earnest, and as its writer's own words (``prose``, ``veto``: what the rules are
-held to as well). What is kept is the stretch of the turn, never the model's wording. What the rules found there
-already is one statement with it, and stays theirs.
+A proposal is kept where the turn states it within its quote, in earnest and in its writer's own words
+(`paraphrase.supporting_span`). The stored text is the span of the turn, never the model's wording.
 """
 
 from __future__ import annotations
@@ -47,13 +45,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class VerifiedAnswer:
-    """What an answer comes to.
-
-    Attributes:
-        kept: Number of a turn to the statements in it that the rules did not find, in order.
-        known: Proposals that the rules had found already.
-        refused: Proposals that the turns do not bear out, or that have another form.
-    """
+    """Accepted statements by turn, and counts of proposals that the rules had found already and of refused ones."""
 
     kept: dict[int, list[Statement]] = field(default_factory=dict)
     known: int = 0
@@ -61,17 +53,16 @@ class VerifiedAnswer:
 
 
 def model_request(texts: Sequence[str]) -> str:
-    """Return what the model is given."""
     return json.dumps(
         [{"turn": number, "text": text} for number, text in enumerate(texts)], ensure_ascii=False
     )
 
 
 def verify_answer(items: object, texts: Sequence[str]) -> VerifiedAnswer:
-    """Check a model's answer, parsed, against the turns that it was given.
+    """Check a model's parsed answer against the turns that it was given.
 
     Raises:
-        ValueError: It is no list.
+        ValueError: The answer is not a list.
     """
     if not isinstance(items, list):
         raise ValueError(f"a JSON {type(items).__name__} is no list")
@@ -88,7 +79,6 @@ def verify_answer(items: object, texts: Sequence[str]) -> VerifiedAnswer:
 
 
 def _formed(item: Any, turns: int) -> bool:
-    """Tell whether an item has the form that was asked for."""
     if not isinstance(item, dict):
         return False
     turn, kind = item.get("turn"), item.get("kind")
@@ -123,7 +113,6 @@ def _of_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, found: V
 
 
 def _stretch(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
-    """Return where a turn says a statement within its quote, in words of its writer's own."""
     for quote in find_quotes(item["quote"], text):
         found = supporting_span(item["statement"], text[: len(plain)], within=quote)
         if (
@@ -136,7 +125,7 @@ def _stretch(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
 
 
 def find_quotes(quote: str, text: str) -> Iterator[TextSpan]:
-    r"""Yield where a quote stands in a text as whole words, white space and case aside.
+    r"""Yield where a quote stands in a text as whole words, ignoring white space and case.
 
     >>> list(find_quotes("live  in PORTO", "Olive in Porto; I live in\nPorto"))
     [TextSpan(start=18, end=31)]
@@ -150,13 +139,11 @@ def find_quotes(quote: str, text: str) -> Iterator[TextSpan]:
 
 
 def _is_own_text(text: str, plain: str, stretch: TextSpan) -> bool:
-    """Tell whether nothing of a stretch is what another wrote: ``own_prose`` blanks that."""
     pairs = zip(text[slice(*stretch)], plain[slice(*stretch)], strict=False)
     return stretch.end <= len(plain) and all(kept.isalnum() for one, kept in pairs if one.isalnum())
 
 
 def _is_earnest(plain: str, said: WordSequence, stretch: TextSpan) -> bool:
-    """Tell whether a stretch is said in earnest, by its writer, not of this moment, and not taken back."""
     if is_temporary(plain, *stretch):
         return False
     over = False

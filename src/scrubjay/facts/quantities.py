@@ -1,7 +1,4 @@
-"""Quantities: numbers, units, dates and times of a statement in one spelling.
-
-What a number is of stays with it as a dimension: seconds, bytes, metres, a currency, or nothing where it counts.
-"""
+"""Quantities: numbers, units, dates and times of a statement in one spelling."""
 
 from __future__ import annotations
 
@@ -51,15 +48,10 @@ _CLOCK = re.compile(r"(\d{1,2})(?:(?:[:.h]|uhr)(\d{2}))?\s?(?:([ap])\.?m\.?|uhr|
 
 @dataclass(frozen=True, slots=True)
 class DateValue:
-    """A date or a time of day, as much of it as is written; None where nothing is.
+    """The written parts of a date or a time of day: weekday 0 is Monday, `minute` counts from midnight.
 
     Attributes:
-        year: Four digits.
-        month: 1 to 12.
-        day: 1 to 31.
-        weekday: 0 for Monday.
-        minute: Minutes after midnight.
-        vague: Whether ``minute`` may as well be twelve hours later.
+        vague: Whether ``minute`` may also mean twelve hours later.
         early: Whether it stands before the verb.
     """
 
@@ -73,18 +65,14 @@ class DateValue:
 
     @property
     def parts(self) -> tuple[int | None, ...]:
-        """Return what is compared part by part."""
         return self.year, self.month, self.day, self.weekday, self.minute
 
 
 def parse_clock(text: str) -> tuple[int, bool] | None:
-    """Return the minutes after midnight that a clock says, and whether they may be of either half of the day.
+    """Return the minutes after midnight, and whether they may be of either half of the day; None if this is no clock.
 
-    >>> (
-    ...     parse_clock("5pm"), parse_clock("17:00"), parse_clock("14h30"), parse_clock("5:30"),
-    ...     parse_clock("12am"), parse_clock("25:00")
-    ... )
-    ((1020, False), (1020, False), (870, False), (330, True), (0, False), None)
+    >>> parse_clock("5pm"), parse_clock("14h30"), parse_clock("5:30"), parse_clock("25:00")
+    ((1020, False), (870, False), (330, True), None)
     """
     match = _CLOCK.fullmatch(text)
     if not match:
@@ -98,10 +86,7 @@ def parse_clock(text: str) -> tuple[int, bool] | None:
 
 
 def parse_numeric_date(text: str) -> DateValue | None:
-    """Return the date that digits write: year first, or day and month, whichever can be.
-
-    Where both could be the month, the day stands first, as in most of the world; two dates written alike are
-    then compared alike.
+    """Return a date written in digits, year first, or day and month; the day is first where either could be.
 
     >>> parse_numeric_date("2026-05-03") == parse_numeric_date("3.5.2026"), parse_numeric_date("5/23/2026").month
     (True, 5)
@@ -124,7 +109,7 @@ def parse_numeric_date(text: str) -> DateValue | None:
 
 
 def dates_agree(one: DateValue, other: DateValue) -> bool:
-    """Return whether two dates can be the same: what both of them say is equal, and both say some of it."""
+    """Return whether two dates share a part, and all shared parts are equal."""
     shared = False
     for name, ours, theirs in zip(("y", "m", "d", "w", "t"), one.parts, other.parts, strict=True):
         if ours is None or theirs is None:
@@ -243,13 +228,10 @@ MAX_NUMERAL: Final = 18
 
 
 def parse_number(digits: str, tongue: str) -> float | None:
-    """Return the number that digits write; the comma parts thousands in English and decimals elsewhere.
+    """Return the number of a digit string; the comma separates thousands in English and decimals elsewhere.
 
-    >>> (
-    ...     parse_number("1,000", "en"), parse_number("1.000", "de"), parse_number("2,5", "de"),
-    ...     parse_number("3.11.2", "en")
-    ... )
-    (1000.0, 1000.0, 2.5, None)
+    >>> parse_number("1,000", "en"), parse_number("1.000", "de"), parse_number("3.11.2", "en")
+    (1000.0, 1000.0, None)
     """
     if len(digits) > MAX_NUMERAL or not digits.isascii():
         return None
@@ -263,7 +245,7 @@ def parse_number(digits: str, tongue: str) -> float | None:
 
 @cache
 def number_words(tongue: str) -> dict[str, int]:
-    """Return the number words of a language. Which it is, if not English, is a guess: those of all others count too."""
+    """Return number words; a language other than English is a guess, so those of all others count too."""
     return _OWN["en"] if tongue == "en" else _FOREIGN | _OWN.get(tongue, {})
 
 
@@ -307,13 +289,13 @@ Token = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """How much or how many.
+    """An amount.
 
     Attributes:
-        key: The amount in the unit of its dimension, written one way; a version or a code as it stands.
+        key: The amount in the base unit of its dimension, in one spelling; a version or a code as written.
         unit: The dimension; "" for a count.
-        count: The amount before its unit.
-        near: The words beside it, which it may be part of the name of, or a count of.
+        count: The amount in its own unit.
+        near: The words before and behind it.
         early: Whether it stands before the verb.
     """
 
@@ -325,12 +307,12 @@ class Quantity:
 
     @property
     def names(self) -> bool:
-        """Whether it tells which, not how many: "bird number 7", "chapter 3", "v2 of the map"."""
+        """Whether it identifies rather than counts: "bird number 7", "chapter 3", "v2 of the map"."""
         return self.near[0].lower() in NAMED or (self.unit == "version" and self.near[1] == "of")
 
 
 class StatementPiece(NamedTuple):
-    """A word or mark (``low`` folded, ``raw`` as written), or a number, or a date."""
+    """A word or mark (folded and as written), or a number, or a date."""
 
     low: str
     raw: str = ""
@@ -370,7 +352,7 @@ _ENDINGS: Final = (
 
 @lru_cache(TOKEN_CACHE)
 def statement_tokens(text: str, tongue: str) -> tuple[tuple[Token, ...], str]:
-    """Return the tokens of a statement in its language, and what lies beyond the ``MAX_TOKENS``-th.
+    """Return the tokens of a statement in its language, and the text beyond the ``MAX_TOKENS``-th.
 
     >>> [token[1] for token in statement_tokens("We don't ship 30-second ads.", "en")[0]]
     ['we', 'do', 'not', 'ship', '30-second', 'ads', '.']
@@ -408,7 +390,6 @@ def _english(raw: str, low: str) -> list[Token]:
 
 
 def _elided(raw: str) -> list[Token]:
-    """Return a word of a tongue that elides ("l'école", "n'est") in its parts."""
     return [("word", part.lower(), part) for part in raw.split("'") if part]
 
 
@@ -526,7 +507,6 @@ def _spelt(read: list[Token], at: int, tongue: str) -> ParsedAmount | None:
 
 
 def _counted(read: list[Token], end: int) -> bool:
-    """Return whether a word that may be a number is one: a unit follows, or "and a half"."""
     following = [token[1] for token in read[end : end + 3]]
     often = read[end - 1][1] == "once" and len(following) > 1
     rate = often and following[0] in _EACH | _ARTICLES and following[1] in RATES
@@ -534,7 +514,6 @@ def _counted(read: list[Token], end: int) -> bool:
 
 
 def _measured(read: list[Token], at: int, end: int, amount_of: float) -> ParsedAmount:
-    """Return a number with the unit behind it, and a half that follows."""
     amount_of, more = _pointed(read, end, amount_of)
     end += more
     low = read[end][1] if at < end < len(read) else ""
@@ -554,7 +533,7 @@ def _measured(read: list[Token], at: int, end: int, amount_of: float) -> ParsedA
 
 
 def _rate(read: list[Token], at: int) -> ParsedAmount | None:
-    """Return "a month", "per month", "every month" as one word, or as a length of time where it is one."""
+    """Return "a month", "per month", "every month" as one word, or as a duration."""
     low, unit = read[at][1], read[at + 1][1] if at + 1 < len(read) else ""
     if low in _EACH and unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") == "of":
         return None
@@ -571,7 +550,7 @@ def _rate(read: list[Token], at: int) -> ParsedAmount | None:
 
 
 def _pointed(read: list[Token], at: int, whole: float) -> tuple[float, int]:
-    """Return a spoken number with what follows ("point five", "and a half", "quarters of"), and its tokens."""
+    """Return a number with "point five", "and a half" or "quarters of", and the tokens used."""
     following = [token[1] for token in read[at : at + 3]]
     if following == ["and", "a", "half"]:
         return whole + 0.5, 3
@@ -631,7 +610,7 @@ DATE_OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEE
 
 
 def parse_spoken_date(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
-    """Return the date that begins at a token, and how many tokens it takes; None where none does."""
+    """Return the pieces of the date that begins at a token, and how many tokens it takes; None where none does."""
     kind, low, raw = read[at]
     if kind == "digits":
         return _from_day(read, at) or _year(read, at)
@@ -650,7 +629,7 @@ def parse_spoken_date(read: list[Token], at: int) -> tuple[list[StatementPiece],
 
 
 def _month(read: list[Token], at: int) -> int | None:
-    """Return the month a word names; a word that is also another needs a capital and a neighbour of dates."""
+    """Return a month; one that is also another word needs a capital and a date beside it."""
     low, raw = read[at][1:]
     month = MONTHS.get(low)
     if month is None or low not in SPOKEN:
@@ -709,7 +688,7 @@ def _year(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None
 
 
 def _clock(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
-    """Return "half past four" and its like as a time of day."""
+    """Return "half past four" and the like."""
     if at + 2 >= len(read) or read[at + 1][1] not in _PAST:
         return None
     low = read[at + 2][1]
@@ -723,7 +702,7 @@ def _clock(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | Non
 
 
 def parse_pieces(text: str, tongue: str) -> tuple[list[StatementPiece], str]:
-    """Return the pieces of a statement in its language, and the text that was not read for its length."""
+    """Return the pieces of a statement, and the text beyond ``MAX_TOKENS``."""
     every, rest = statement_tokens(text, tongue)
     read = list(every)
     out: list[StatementPiece] = []
@@ -754,5 +733,4 @@ def parse_pieces(text: str, tongue: str) -> tuple[list[StatementPiece], str]:
 
 @cache
 def _openers(tongue: str) -> frozenset[str]:
-    """Return the words that a number or a date can begin with; most words are none of them."""
     return DATE_OPENERS | AMOUNT_OPENERS | frozenset(number_words(tongue))

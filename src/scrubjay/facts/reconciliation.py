@@ -1,9 +1,8 @@
 """Reconciliation: reinforce, supersede or contradict known facts with new ones.
 
-What is learned again in the same words reinforces what is known and is not written; all else is. What says itself
-that it changes a thing is written, and the old one is kept as superseded, true until the new one was said
-(`supersede`); of two that may not both be so, both stay and are joined. Statements are compared with memories of their
-own visibility key alone, so that nobody's private words touch what others see.
+A repeated statement reinforces the known one and is not written. A statement that announces a change supersedes the
+old one, which stays valid until then; of two that contradict each other both stay, joined by an edge. Only memories of
+the same visibility key are compared, so private words never affect what others see.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ STATEMENT_TIERS: Final = ("facet", "lesson", "procedural", "semantic")
 
 
 def is_statement(record: Record) -> bool:
-    """Tell whether a memory is one statement, and so can be said again, changed or contradicted."""
+    """Return whether a memory is a single statement, which can be repeated, changed or contradicted."""
     stated = record.tier in STATEMENT_TIERS or (
         record.tier == "observation" and record.place is None and record.turn is None
     )
@@ -59,34 +58,27 @@ def is_statement(record: Record) -> bool:
 
 
 class ComparisonCandidates:
-    """The statements of one key, those of this call among them."""
+    """The statements of one visibility key near the new ones, those of this call among them."""
 
     def __init__(self, reader: Reader, key: str, fingerprint: str, rows: NDArray[np.float32]) -> None:
-        """Look what is stored near new statements.
-
-        Args:
-            reader: What the key's viewers see.
-            key: The key.
-            fingerprint: The base model.
-            rows: Directions of all that is new, shape (statements, dimensions), unit rows.
-        """
         self._key = key
         self._rows = rows
         self._new: dict[int, Record] = {}
         self._hits: list[dict[str, float]] = [{} for _ in rows]
         for tiers, depth in ((STATEMENT_TIERS, MAX_CANDIDATES), (("observation",), OBSERVATION_DEPTH)):
-            every = reader.alike(fingerprint, rows, depth, NOMINATION_COSINE, RecordFilter(tiers=tiers))
+            every = reader.nearest_batch(
+                fingerprint, rows, depth, NOMINATION_COSINE, RecordFilter(tiers=tiers)
+            )
             for found, hits in zip(self._hits, every, strict=True):
                 found |= {hit.id: hit.score for hit in hits}
         held = reader.get(sorted({memory for found in self._hits for memory in found}))
         self._known = {memory: one for memory, one in held.items() if one.key == key and is_statement(one)}
 
     def add(self, place: int, record: Record) -> None:
-        """Compare what comes with the new statement at this place too."""
         self._new[place] = record
 
     def near(self, place: int, record: Record) -> list[tuple[Record, float]]:
-        """Return the statements nearest to a new one and their cosines, nearest first, ties by id."""
+        """Return the nearest statements and their cosines, nearest first, ties by id."""
         found = dict(self._hits[place])
         known = {memory: self._known[memory] for memory in found if memory in self._known}
         for other, one in self._new.items():
@@ -112,14 +104,7 @@ MAY_SUPERSEDE: Final = "may supersede"
 
 @dataclass(frozen=True, slots=True)
 class FactOutcome:
-    """What became of one new statement.
-
-    Attributes:
-        same: The memory that says it already, so that the new one is not written; or None.
-        supersedes: Memories that it takes the place of.
-        contradicts: Memories that cannot be so if it is.
-        similar: Memories that it is like, the likest first.
-    """
+    """What became of a new statement: if a memory says the same, it was not written."""
 
     same: str | None = None
     supersedes: tuple[str, ...] = ()
@@ -129,13 +114,7 @@ class FactOutcome:
 
 @dataclass(slots=True)
 class ReconciledBatch:
-    """What a batch comes to.
-
-    Attributes:
-        fresh: Statements to write.
-        after: Changes to write after them, in the same transaction.
-        outcomes: New id to what became of it.
-    """
+    """Statements to write, changes to write after them in the same transaction, and the outcome of each new id."""
 
     fresh: list[PreparedMemory] = field(default_factory=list)
     after: list[Change] = field(default_factory=list)
@@ -150,15 +129,15 @@ def reconcile_facts(
     at: int,
     curates: bool = True,
 ) -> ReconciledBatch:
-    """Settle statements of one visibility key, in the order in which they were said.
+    """Reconcile new statements of one visibility key with known ones, in the order in which they were said.
 
     Args:
-        reader: What the viewers of the key see.
-        fingerprint: The base model.
-        statements: With their vectors (`nominees.states` tells what is one).
-        evidence: Id of a statement to the memories that it was taken from.
+        reader: A reader of the key's scope.
+        fingerprint: The base embedding model.
+        statements: Prepared memories with their vectors.
+        evidence: Statement id to the memories that it was extracted from.
         at: UTC microseconds now.
-        curates: Whether a statement may take the place of what another user said; else both stay.
+        curates: Whether a statement may supersede another user's; else both stay.
     """
     done = _Reconciliation(reader, evidence, at, curates)
     if not statements:
@@ -179,8 +158,6 @@ def reconcile_facts(
 
 
 class _Reconciliation:
-    """One batch while it is settled."""
-
     def __init__(
         self, reader: Reader, evidence: Mapping[str, Sequence[Record]], at: int, curates: bool
     ) -> None:
@@ -196,11 +173,9 @@ class _Reconciliation:
         self._sources: dict[str, dict[str, Record]] = {}
 
     def record(self, memory: str) -> Record:
-        """Return a fresh statement as it is now."""
         return self._fresh[memory].record
 
     def revised(self) -> ReconciledBatch:
-        """Return what it all comes to."""
         after: list[Change] = []
         if self._edges:
             after.append(PutEdges(tuple(self._edges)))
@@ -211,7 +186,6 @@ class _Reconciliation:
         return ReconciledBatch(list(self._fresh.values()), after, self._outcomes)
 
     def settle(self, new: PreparedMemory, near: Sequence[tuple[Record, float]]) -> bool:
-        """Decide on one; tell whether it is written."""
         record = new.record
         active = [(old, score) for old, score in near if old.status == "active"]
         same = next((old for old, _ in active if _same_statement(old, record)), None)
@@ -301,7 +275,6 @@ class _Reconciliation:
         ]
 
     def _live(self, record: Record, **fields: object) -> None:
-        """Change what time makes of a memory, whether it is stored or about to be."""
         fresh = self._fresh.get(record.id)
         if fresh is not None:
             self._fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
@@ -310,7 +283,7 @@ class _Reconciliation:
 
 
 def _same_statement(old: Record, new: Record) -> bool:
-    """Tell whether a new memory is a known one: its text is equal, and nothing else tells the two apart."""
+    """Return whether a new memory repeats a known one: equal text, and nothing else tells them apart."""
     if normalize_content(old.content) != normalize_content(new.content):
         return False
     if any(mark in new.content for mark in REDACTION_MARKS):  # two secrets may be behind one mark
@@ -321,7 +294,7 @@ def _same_statement(old: Record, new: Record) -> bool:
 
 
 def corroborated_confidence(confidence: float, more: int) -> float:
-    """Return how sure a statement is that so many more sources bear out.
+    """Return the confidence after so many further independent sources.
 
     >>> round(corroborated_confidence(0.7, 1), 2), round(corroborated_confidence(0.7, 2), 3)
     (0.85, 0.925)
@@ -330,7 +303,7 @@ def corroborated_confidence(confidence: float, more: int) -> float:
 
 
 def _independent_sources(sources: Iterable[Record]) -> set[str]:
-    """Return what tells sources apart: what one conversation or document says twice is said once."""
+    """Return distinct sources: one conversation or document counts once."""
     return {
         one.session or (f"{one.place.source}/{one.place.path}" if one.place else one.id) for one in sources
     }

@@ -1,16 +1,8 @@
 """Supersession: does a later statement say that it replaces an earlier one?
 
-What is superseded leaves default answers, so this errs on one side only: it must never hide what still holds. A
-statement supersedes another when both name the same subject and attribute and it
-
-* rejects the old value by its name ("no longer npm", "nicht mehr Kessler", "不再用 Vue 2", "renamed master to main"),
-* says that the attribute changed ("the upload limit was raised to 20 MB", "I moved to Lisbon"), or is so from now on,
-* corrects it within the same conversation ("No, it's 9464"), or
-* is the same statement with another value of what has but one (a number with its unit, the weekday of a rehearsal, a
-  name of "my manager").
-
-Whatever has a qualifier of its own on both sides (lab 1, lab 4; staging, production) is of two things. In doubt, both
-stay.
+A superseded statement leaves default answers, so when in doubt both stay. The later one replaces the earlier when it
+rejects the old value by name, announces a change, corrects it in the same conversation, or gives another value of an
+attribute that has one. A qualifier of its own on each side (lab 1, lab 4) makes them two things.
 """
 
 from __future__ import annotations
@@ -126,14 +118,7 @@ _NEGATED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParsedStatement:
-    """A statement, word by word.
-
-    Attributes:
-        text: It, folded, with single blanks.
-        raw: Its words as they were written.
-        low: Its folded words.
-        keys: What each is compared by: its stem, or an empty string for one that tells nothing.
-    """
+    """The words of a statement: as written, folded, and the stem each is compared by ("" for function words)."""
 
     text: str
     raw: tuple[str, ...]
@@ -142,22 +127,15 @@ class ParsedStatement:
 
     @property
     def content(self) -> set[str]:
-        """What it speaks of, numbers apart."""
         return {key for key in self.keys if key and not _NUMBER.fullmatch(key)}
 
     @property
     def numbers(self) -> list[int]:
-        """Where its numbers stand."""
         return [at for at, low in enumerate(self.low) if _NUMBER.fullmatch(low)]
 
 
 def supersedes(old: str, new: str, *, together: bool = False) -> str:
-    """Return why a statement takes the place of an earlier one, or an empty string where it may not.
-
-    Args:
-        old: The earlier one.
-        new: The later one.
-        together: Both were said in one conversation.
+    """Return why a later statement supersedes an earlier one, or "" where it may not; `together`: of one conversation.
 
     >>> supersedes("I live in Porto.", "I moved to Lisbon.")
     'it says that it changed'
@@ -196,17 +174,12 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
 
 
 def may_share_subject(old: str, new: str) -> bool:
-    """Tell whether two statements may be of one subject: what each begins with is named by the other.
-
-    Two in the same words in another order have changed roles ("Ann lent Bob", "Bob lent Ann"), and are of two.
+    """Return whether two statements may have one subject: the first content word of each is in the other.
 
     >>> may_share_subject("Flags are in Unleash.", "Our flags are in LaunchDarkly.")
     True
-    >>> (
-    ...     may_share_subject("Max weighs 70 kg", "Mia weighs 60 kg"),
-    ...     may_share_subject("Room A seats 8", "Room B seats 12")
-    ... )
-    (False, False)
+    >>> may_share_subject("Room A seats 8", "Room B seats 12")
+    False
     >>> may_share_subject("Tom reports to Ines", "Ines reports to Tom")
     False
     """
@@ -236,7 +209,7 @@ def _said(text: str, language: str) -> ParsedStatement:
 
 
 def _parted(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether each has a qualifier or a person of its own: of another lab, stage, day, member of the family."""
+    """Return whether each has a qualifier or a person of its own."""
     for kind in QUALIFIERS:
         both = kind & set(one.low), kind & set(other.low)
         if all(both) and not both[0] & both[1]:
@@ -264,7 +237,7 @@ def _parted(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _labels(said: ParsedStatement) -> set[tuple[str, str]]:
-    """Return what is told apart by a number or a letter: lab 4, room A, experiment 17, port 5432 as a subject."""
+    """Return what a number or a letter tells apart: lab 4, room A, experiment 17, port 5432 as a subject."""
     found = set()
     for at in range(1, len(said.low)):
         word, before = said.low[at], said.low[at - 1]
@@ -279,7 +252,6 @@ def _labels(said: ParsedStatement) -> set[tuple[str, str]]:
 
 
 def _rejects(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether the new statement names what the old one says, and nothing else, as what is no longer so."""
     keys = [key for key in one.keys if key]
     for found in REJECTION.finditer(other.text):
         if found.lastgroup == "behind":
@@ -296,7 +268,6 @@ def _rejects(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _behind(said: ParsedStatement, end: int) -> set[str]:
-    """Return what stands behind a marker up to the end of its clause or to what introduces the new value."""
     clause = _CLAUSE.split(said.text[end:], maxsplit=1)[0]
     first = len(_WORD.findall(said.text[:end]))
     last = first + min(len(_WORD.findall(clause)), REACH)
@@ -304,14 +275,12 @@ def _behind(said: ParsedStatement, end: int) -> set[str]:
 
 
 def _value(said: ParsedStatement) -> set[str]:
-    """Return what a statement says of its subject: what stands behind its first verb, and names."""
     at = next((at for at, low in enumerate(said.low) if low in AT_VERB), 0)
     named = {key for key, raw in zip(said.keys, said.raw, strict=True) if raw[:1].isupper() and key}
     return {key for key in said.keys[at + 1 :] if key} | named
 
 
 def _object(said: ParsedStatement) -> set[str]:
-    """Return what stands behind the verb of a statement, so that whoever it speaks of is left out."""
     at = next((at for at, low in enumerate(said.low) if low in AT_VERB | VERBS | DOES), 0)
     return {key for key in said.keys[at + 1 :] if key}
 
@@ -323,7 +292,6 @@ def _shares(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _changed(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether a verb of change stands beside the attribute of the old statement."""
     moved, lives = MOVED.search(other.text), LIVE.search(one.text)
     if moved and lives and lives.start() <= SOON and _subject(other, moved.start()) and _place(other, moved):
         return _subject(one, lives.start()) or lives.start() == 0
@@ -356,7 +324,6 @@ def _changed(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _same_unit(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether one amount of the same unit is told by both, and another."""
     ours, theirs = (
         [(said.low[at], unit) for at, unit in _values(said).items() if unit] for said in (one, other)
     )
@@ -364,14 +331,12 @@ def _same_unit(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _only(one: ParsedStatement, attribute: set[str]) -> bool:
-    """Tell whether what is shared is the head of the old statement, or its value by name."""
     named = {key for key, raw in zip(one.keys, one.raw, strict=True) if raw[:1].isupper() and key}
     first = next((key for key in one.keys if key and key not in PERSONS), "")
     return bool(attribute & ({first} | named)) or len(one.content) < FEW
 
 
 def _place(said: ParsedStatement, moved: re.Match[str]) -> bool:
-    """Tell whether what follows "to" is a name."""
     at = len(_WORD.findall(said.text[: moved.end()]))
     return not moved.group().endswith((" to", " a")) or (at < len(said.raw) and said.raw[at][:1].isupper())
 
@@ -381,7 +346,6 @@ def _subject(said: ParsedStatement, at: int) -> bool:
 
 
 def _same_attribute(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether all but the value of the old statement is said by the new one, of what has one value."""
     value, before = _last(one)
     another, behind = _last(_bare(other)[0])
     rest = one.content - value
@@ -400,7 +364,6 @@ def _same_attribute(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _last(said: ParsedStatement) -> tuple[set[str], str]:
-    """Return the value that ends the first clause of a statement, a name or a word, and the word before it."""
     end = len(_clause(said))
     at = next((at for at in reversed(range(end)) if said.keys[at]), 0)
     start = at
@@ -415,7 +378,6 @@ def _clause(said: ParsedStatement) -> tuple[str, ...]:
 
 
 def _measured(one: ParsedStatement, other: ParsedStatement, *, occasion: bool = False) -> bool:
-    """Tell whether the same thing is measured: one number differs, and all else says the same."""
     if PAST.search(one.text) or PAST.search(other.text):
         return False
     if not occasion and OCCASIONS.search(one.text + other.text) and DUE not in one.content & other.content:
@@ -438,7 +400,7 @@ def _measured(one: ParsedStatement, other: ParsedStatement, *, occasion: bool = 
 
 
 def _owned(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether the new statement leaves out whose something is, or what it is: "Sue's locker", "the gym bag"."""
+    """Return whether the new statement drops an owner or a qualifier: "Sue's locker", "the gym bag"."""
     if {"my", "our"} & set(other.low) - set(one.low):
         return True
     gone = one.content - other.content
@@ -449,7 +411,7 @@ def _owned(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _turned(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether a small word, a person or the order of names makes another thing of the same words."""
+    """Return whether a small word, a person or the order of names makes it another thing."""
     if (one.low[0] in OURSELVES) != (other.low[0] in OURSELVES):
         return True
     ways = DIRECTIONS & set(one.low), DIRECTIONS & set(other.low)
@@ -476,7 +438,6 @@ def _weekdays(said: ParsedStatement) -> set[str]:
 
 
 def _weekly(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether both say on which day of the week something regular takes place, so that the day may differ."""
     return all(any(low in WEEKDAYS and low.endswith("s") for low in said.low) for said in (one, other))
 
 
@@ -489,14 +450,12 @@ def _unit(said: ParsedStatement, at: int) -> set[str]:
 
 
 def _same_thing(ours: set[str], theirs: set[str]) -> bool:
-    """Tell whether the new statement speaks of the same: a word more tells which of several."""
     narrower = any(kind & (ours ^ theirs) for kind in (*QUALIFIERS, DAY_KEYS))
     most = len(theirs) if all(key >= "\u4e00" for key in theirs) else min(len(theirs), FEW)
     return bool(theirs) and not narrower and (ours == theirs or (theirs < ours and len(ours - theirs) < most))
 
 
 def _values(said: ParsedStatement) -> dict[int, str]:
-    """Return where the numbers of a statement stand, each with its unit."""
     found = {}
     for at in said.numbers:
         behind = said.low[at + 1] if at + 1 < len(said.low) else ""
@@ -509,7 +468,7 @@ def _measures(said: ParsedStatement, at: int) -> bool:
 
 
 def _numbered(said: ParsedStatement, at: int) -> bool:
-    """Tell whether a number names a thing (ticket 12, chapter 3) rather than measures one."""
+    """Return whether a number names a thing (ticket 12, chapter 3) rather than measures one."""
     early = not any(word in AT_VERB or word in HEADS for word in said.low[:at]) and ":" not in said.text
     before = said.low[at - 1] if at else ""
     if _measures(said, at):
@@ -520,7 +479,6 @@ def _numbered(said: ParsedStatement, at: int) -> bool:
 
 
 def _named(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether two names are given to what has one, in the same words but for the name."""
     if PAST.search(one.text) or PAST.search(other.text):
         return False
     before = 0
@@ -546,12 +504,11 @@ def _name(raw: tuple[str, ...]) -> bool:
 
 
 def _head(head: tuple[str, ...]) -> bool:
-    """Tell whether words name an attribute of which there is one: "my editor is", "the build runs on"."""
     return bool(ATTRIBUTES.search(" ".join(head)))
 
 
 def _announced(one: ParsedStatement, bare: ParsedStatement) -> bool:
-    """Tell whether a statement that announces a change is the old one but for a value of any kind."""
+    """Return whether an announced change is the old statement but for one value."""
     before, ours, theirs, behind = _aligned(one, bare)
     head = {one.low[at] for at in before}
     kept = {one.keys[at] for at in (*before, *behind)} - {""}
@@ -567,11 +524,7 @@ def _announced(one: ParsedStatement, bare: ParsedStatement) -> bool:
 
 
 def _one_slot(one: ParsedStatement, other: ParsedStatement) -> bool:
-    """Tell whether two statements are equal but for one value, of a kind that what they speak of has one of.
-
-    What stands in the subject may not differ: of another thing, another value holds. The value is a number, the time of
-    something regular, or the name of what has one.
-    """
+    """Return whether two statements differ only in one value of an attribute that has one."""
     before, ours, theirs, behind = _aligned(one, other)
     if not (ours and theirs) or max(len(ours), len(theirs)) > FEW + 1:
         return False
@@ -594,7 +547,7 @@ def _one_slot(one: ParsedStatement, other: ParsedStatement) -> bool:
 
 
 def _bare(said: ParsedStatement) -> tuple[ParsedStatement, bool]:
-    """Return a statement without what announces that it changed something, and whether it did."""
+    """Return a statement without what announces a change, and whether it announced one."""
     text = said.text
     left = ANNOUNCED.sub("", text)
     lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0
@@ -613,7 +566,7 @@ def _bare(said: ParsedStatement) -> tuple[ParsedStatement, bool]:
 def _aligned(
     one: ParsedStatement, other: ParsedStatement
 ) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Return where the old statement says the same before the value, both values, and what is the same behind it."""
+    """Return the places before the value, of both values, and behind the value."""
     ours = [at for at, low in enumerate(one.low) if low not in ARTICLES]
     theirs = [at for at, low in enumerate(other.low) if low not in ARTICLES]
     skip = _same_subject(one, other, ours, theirs)
@@ -644,7 +597,6 @@ def _like(one: ParsedStatement, at: int, other: ParsedStatement, place: int) -> 
 def _same_subject(
     one: ParsedStatement, other: ParsedStatement, ours: list[int], theirs: list[int]
 ) -> tuple[int, int]:
-    """Return up to where two statements name the same subject in another order, or an empty pair."""
     ends = []
     for said, places in ((one, ours), (other, theirs)):
         ends.append(next((n for n, at in enumerate(places) if said.low[at] in STATES | AT_VERB), 0))
@@ -661,7 +613,6 @@ def _same_subject(
 
 
 def _scheduled(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool:
-    """Tell whether both say when what is regular takes place: on which weekdays, at what time."""
     if slots[0] == slots[1] or OPEN.search(text):
         return False
     if slots[0][0] >= "\u4e00":
@@ -676,7 +627,6 @@ def _scheduled(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool
 
 
 def _counted(said: ParsedStatement, head: tuple[str, ...], at: int, tail: tuple[str, ...]) -> bool:
-    """Tell whether a number counts or measures what the words around it name, rather than tells one of several."""
     before = head[-1] if head else ""
     if OCCASIONS.search(said.text) and before not in ("every", "alle"):
         return False
@@ -691,5 +641,4 @@ def _count(low: str) -> str:
 
 
 def _proper(raw: tuple[str, ...]) -> bool:
-    """Tell whether words are a name, of a person, a place or a company."""
     return len(raw) <= FEW + 1 and raw[0][:1].isupper() and raw[-1][:1].isupper()

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Supersession lexicon: how languages say that something changed or was corrected."""
+"""Supersession lexicon: how languages announce a change, a rejection or a correction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vocabulary: classes of words by which fact extraction reads clauses."""
+"""Vocabulary: word classes of fact extraction."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from typing import Final
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Return the words of a text as a set.
-
-    >>> sorted(word_set("b a b"))
-    ['a', 'b']
-    """
     return frozenset(words.split())
 
 

@@ -1,8 +1,7 @@
-"""Additions: validate new memories, store them once, and edit stored ones.
+"""Additions: validate new memories, store each once, and amend stored ones.
 
-The earlier text stays as a memory of its own, superseded, with the same evidence: `history` leads to it, a search
-as of then finds it, and forgetting the memory takes it along. What was derived and is put in other words is from
-then on said by whoever changed it: no night replaces it and no undo takes it away.
+An amendment keeps the earlier text as a superseded memory of its own with the same evidence, so `history` and searches
+as of an earlier time still find it. A derived memory whose text is amended no longer counts as derived.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import FactBatch, FactStage
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.turns import (
-    _checked_text,
+    checked_text,
     is_only_injected,
     redact_new_turns,
     redact_stored_turns,
@@ -28,8 +27,8 @@ from scrubjay.ingest.turns import (
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.graph import EDITED_RULE, Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
-from scrubjay.models.lifecycle import UNCHANGED, Amendment, Event, LifecycleChange, NewMemory
-from scrubjay.models.records import ORIGINS, TIERS, Record, Scope
+from scrubjay.models.lifecycle import Amendment, Event, LifecycleChange, NewMemory
+from scrubjay.models.records import ORIGINS, TIERS, UNCHANGED, Record, Scope
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.redaction.redactor import RedactedText, redact_text
@@ -44,21 +43,14 @@ if TYPE_CHECKING:
 
 
 MAX_MEMORY_CHARACTERS: Final = 10_000_000
-"""Characters of one memory: a book is several memories."""
 REDACTION_CHECK_MASK: Final = 0xFF
-"""Bits of a keyed hash by which two texts that redaction made equal are told apart. Eight find 255 of 256 such pairs;
-of a secret they leave one guess of 256, however short it is, to whoever has the store's file and its key."""
+"""Bits of a keyed hash that distinguish two texts which redaction made equal. Eight distinguish 255 of 256 such pairs
+and let whoever has the store and its key rule out no more than 255 of 256 guesses of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidatedMemory:
-    """A new memory with its id, not yet counted and embedded.
-
-    Attributes:
-        record: The memory.
-        scrubbed: Kind of secret to how many were replaced.
-        exact: The id that earlier versions gave it, by its text as it stands.
-    """
+    """A new memory with its id, not yet tokenized and embedded; ``exact`` is the id that earlier versions gave it."""
 
     record: Record
     scrubbed: Mapping[str, int]
@@ -66,35 +58,32 @@ class ValidatedMemory:
 
 
 def validate_memory(
-    new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = (), found: RedactedText | None = None
+    new: NewMemory,
+    scope: Scope,
+    secret: bytes,
+    allow: Sequence[str] = (),
+    redacted: RedactedText | None = None,
 ) -> ValidatedMemory:
-    """Check a new memory, scrub it and give it its id.
+    """Check a new memory, redact it and give it its id.
 
-    The id is a keyed hash of who may see it, tier, conversation and turn, event and text, whatever its blanks
-    and the form of its Unicode: adding the same again finds the same memory, and two turns that both say "yes" stay
-    two. So do two texts that differ in nothing but a secret.
-
-    Args:
-        new: The memory.
-        scope: Who adds it.
-        secret: The tenant's key of ids.
-        allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
-        found: Its text without secrets, where that is known already: that of a turn (`scrub_turns`).
+    The id is a keyed hash of visibility key, tier, session, turn, event and normalized text, so adding the same again
+    finds the same memory, while two turns that both say "yes" stay two, and so do texts that differ in a secret only.
+    ``redacted`` is its redacted text where the caller knows it (`redact_new_turns`).
 
     Raises:
-        InputError: A field has a value it cannot have.
+        InputError: A field has an invalid value.
     """
     scrubbed: Counter[str] = Counter()
 
     def clean(value: object, field: str) -> str:
-        one = redact_text(_checked_text(value, field), allow)
+        one = redact_text(checked_text(value, field), allow)
         scrubbed.update(one.counts)
         return one.text
 
-    told = stated_text(new)
-    found = found or redact_text(told, allow)
-    scrubbed.update(found.counts)
-    content = found.text
+    text = stated_text(new)
+    redacted = redacted or redact_text(text, allow)
+    scrubbed.update(redacted.counts)
+    content = redacted.text
     if not content.strip():
         raise InputError("The memory is empty. Nothing was written.", hint="give it some text")
     if len(content) > MAX_MEMORY_CHARACTERS:
@@ -104,10 +93,7 @@ def validate_memory(
             hint="save it as a Markdown file and `scrubjay sync` its folder",
         )
     _check_fields(new)
-    key = scope.key(new.visibility, new.group)
-    event = parse_when(new.date)
     start, end = parse_when(new.valid_from), parse_when(new.valid_until)
-    session = _checked_name(new.session, "session")
     now = now_micros()
     record = Record(
         id="",
@@ -115,51 +101,48 @@ def validate_memory(
         content=content,
         content_hash=text_hash(content),
         title=clean(new.title, "title"),
-        key=key,
+        key=scope.key(new.visibility, new.group),
         owner=scope.user,
         recorded_at=now,
         updated_at=now,
         tags=tuple(sorted({clean(tag, "tags").strip().lower() for tag in new.tags} - {""})),
         project=_checked_name(new.project, "project"),
         agent=_checked_name(new.agent, "agent"),
-        session=session,
+        session=_checked_name(new.session, "session"),
         role=_checked_name(new.role, "role"),
         turn=None if new.turn is None else int(new.turn),
         origin=new.origin,
         pinned=bool(new.pinned),
         confidence=float(new.confidence),
-        event=event,
+        event=parse_when(new.date),
         valid_from=start.start if start else None,
-        valid_until=end.end if end else None,  # true through the whole of a day that is named
+        valid_until=end.end if end else None,  # through the end of a day
     )
     if start is not None and end is not None and end.end < start.start:
-        raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
-    redacted = (
-        f"{memory_key(secret, ('redacted', normalize_content(told))) & REDACTION_CHECK_MASK}"
-        if found.counts
-        else ""
-    )
-    named = replace(record, id=memory_id(new.tier, addition_key(secret, record, redacted)))
-    exact = memory_id(new.tier, _addition_hash(secret, record, content_digest=record.content_hash))
-    return ValidatedMemory(named, dict(scrubbed), exact)
+        raise InputError(
+            f"valid_from {new.valid_from} is after valid_until {new.valid_until}. Nothing was written."
+        )
+    check = ""
+    if redacted.counts:
+        check = f"{memory_key(secret, ('redacted', normalize_content(text))) & REDACTION_CHECK_MASK}"
+    exact = memory_id(new.tier, _addition_hash(secret, record, record.content_hash))
+    record = replace(record, id=memory_id(new.tier, addition_key(secret, record, check)))
+    return ValidatedMemory(record, dict(scrubbed), exact)
 
 
-def addition_key(secret: bytes, record: Record, redacted: str = "") -> int:
-    """Return the number of a memory that stands in no document, whoever brings it: a hash of all that tells it.
+def addition_key(secret: bytes, record: Record, check: str = "") -> int:
+    """Return the id number of a memory outside documents: a keyed hash of what identifies it.
 
-    Args:
-        secret: The tenant's key of ids.
-        record: The memory.
-        redacted: What tells it from another that redaction made equal to it.
+    ``check`` distinguishes two texts that redaction made equal.
     """
-    return _addition_hash(secret, record, text_hash(normalize_content(record.content)), redacted)
+    return _addition_hash(secret, record, text_hash(normalize_content(record.content)), check)
 
 
-def _addition_hash(secret: bytes, record: Record, content_digest: str, redacted: str = "") -> int:
+def _addition_hash(secret: bytes, record: Record, content_digest: str, check: str = "") -> int:
     at = "" if record.event is None else str(record.event.start)
     turn = "" if record.turn is None else str(record.turn)
     parts = ("add", record.key, record.tier, record.session or "", turn, at, content_digest)
-    return memory_key(secret, (*parts, redacted) if redacted else parts)
+    return memory_key(secret, (*parts, check) if check else parts)
 
 
 def _check_fields(new: NewMemory) -> None:
@@ -185,13 +168,12 @@ def _number(value: object) -> bool:
 
 
 def _checked_name(value: object, field: str) -> str | None:
-    return None if value is None else _checked_text(value, field)
+    return None if value is None else checked_text(value, field)
 
 
 ADD_BATCH: Final = 1_000
 """Memories of one transaction."""
 ONLY_RECALLED: Final = "The turn is nothing but recalled memories."
-"""Why a turn is not remembered."""
 
 
 def add_memories(
@@ -203,19 +185,16 @@ def add_memories(
     fact_stage: FactStage,
     allow: Sequence[str] = (),
 ) -> list[AddReport]:
-    """Add memories, each once; all fields of all of them are checked before the first is written.
+    """Add memories, each once; all of them are validated before the first is written.
 
-    Only equal texts are one memory (`validate_memory.normal`), however alike others are. A turn that is
-    nothing but recalled
-    memories is passed over, and its answer says so. What ``allow`` names is never replaced as a secret. A turn is
-    read with those before it, and a stored one that it calls a secret is redacted (`scrub_turns`).
+    A turn that consists of injected memories alone is skipped, and its report says so.
     """
     secret = store.secret(scope)
-    wanted = list(memories)
-    found, called = redact_new_turns(store, scope, wanted, allow)
+    memories = list(memories)
+    redacted, called = redact_new_turns(store, scope, memories, allow)
     validated = [
         None if is_only_injected(new) else validate_memory(new, scope, secret, allow, clean)
-        for new, clean in zip(wanted, found, strict=True)
+        for new, clean in zip(memories, redacted, strict=True)
     ]
     if called:
         redact_stored_turns(store, scope, base, called)
@@ -230,30 +209,36 @@ def put_memories(
     edge_builder: EdgeBuilder,
     fact_stage: FactStage,
 ) -> list[AddReport]:
-    """Add validated memories, each once; None stands for one that is skipped."""
+    """Store validated memories, each once; None stands for one that is skipped."""
     secret = store.secret(scope)
     with store.reader(scope) as reader:
-        settled, present = _with_existing_ids(
-            reader, [item for item in validated if item is not None], secret
-        )
+        items, present = _with_existing_ids(reader, [one for one in validated if one is not None], secret)
     fresh: dict[str, PreparedMemory] = {}
-    first: set[int] = set()
-    for place, item in enumerate(settled):
+    new_places: set[int] = set()
+    for place, item in enumerate(items):
         if item.record.id not in present and item.record.id not in fresh:
             fresh[item.record.id] = prepare_memory(item.record)
-            first.add(place)
-    learned = FactBatch()
-    waiting = list(fresh.values())
-    if len(waiting) > ADD_BATCH:
-        check_planned_writes(store, scope.tenant, Counter(one.record.key for one in waiting))
-    for start in range(0, len(waiting), ADD_BATCH):
-        batch = waiting[start : start + ADD_BATCH]
-        _write(
-            store, scope, embed_memories(batch, [""] * len(batch), base), edge_builder, fact_stage, learned
-        )
-    answers = iter([_answer(item, place in first, learned) for place, item in enumerate(settled)])
+            new_places.add(place)
+    prepared = list(fresh.values())
+    if len(prepared) > ADD_BATCH:
+        check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))
+    facts = FactBatch()
+    for start in range(0, len(prepared), ADD_BATCH):
+        batch = prepared[start : start + ADD_BATCH]
+        done = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
+        edge_builder.add_entities([memory.record for memory in done.fresh])
+        before, after = edge_builder.changes(done.fresh, ())
+        puts = [PutMemory(memory) for memory in done.fresh]
+        store.write(scope, [*before, *puts, *after, *done.after], durable=True)
+        facts.outcomes |= done.outcomes
+        facts.stated |= done.stated
+        for change in after:
+            for edge in change.edges if isinstance(change, PutEdges) else ():
+                if edge.kind == "similar":
+                    facts.similar.setdefault(edge.src, []).append(edge.dst)
+    reports = iter([_report(item, place in new_places, facts) for place, item in enumerate(items)])
     return [
-        AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(answers)
+        AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(reports)
         for item in validated
     ]
 
@@ -261,91 +246,55 @@ def put_memories(
 def _with_existing_ids(
     reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
 ) -> tuple[list[ValidatedMemory], set[str]]:
-    """Return the validated memories under their ids, and those of them that are there.
-
-    A memory whose text was changed keeps its id; its first text, added again, is a memory of its own.
-    """
-    before = reader.get([one.exact for one in validated if one.exact != one.record.id])
-    found = [
+    """A memory whose text was amended keeps its id; its first text, added again, becomes a new memory."""
+    exact = reader.get([one.exact for one in validated if one.exact != one.record.id])
+    items = [
         replace(one, record=replace(one.record, id=one.exact))
-        if one.exact in before and not one.scrubbed and _says(before[one.exact], one.record)
+        if one.exact in exact and not one.scrubbed and _same_text(exact[one.exact], one.record)
         else one
         for one in validated
     ]
     present: set[str] = set()
-    places = list(range(len(found)))
+    places = list(range(len(items)))
     while places:
-        held = reader.get([found[place].record.id for place in places])
-        present |= held.keys()
-        again = []
+        stored = reader.get([items[place].record.id for place in places])
+        present |= stored.keys()
+        renamed = []
         for place in places:
-            record = found[place].record
-            old = held.get(record.id)
-            if old is not None and old.place is None and not _says(old, record):
+            record = items[place].record
+            old = stored.get(record.id)
+            if old is not None and old.place is None and not _same_text(old, record):
                 parts = ("again", record.id, record.content_hash)
-                renamed = replace(record, id=memory_id(record.tier, memory_key(secret, parts)))
-                found[place] = replace(found[place], record=renamed)
-                again.append(place)
-        places = again
-    return found, present
+                again = replace(record, id=memory_id(record.tier, memory_key(secret, parts)))
+                items[place] = replace(items[place], record=again)
+                renamed.append(place)
+        places = renamed
+    return items, present
 
 
-def _says(old: Record, new: Record) -> bool:
-    """Tell whether a memory still says what made its id."""
+def _same_text(old: Record, new: Record) -> bool:
     return old.content_hash == new.content_hash or normalize_content(old.content) == normalize_content(
         new.content
     )
 
 
-def _answer(item: ValidatedMemory, first: bool, learned: FactBatch) -> AddReport:
+def _report(item: ValidatedMemory, is_new: bool, facts: FactBatch) -> AddReport:
     memory = item.record.id
-    outcome = learned.outcomes.get(memory, FactOutcome())
-    if outcome.same is not None or not first:
+    outcome = facts.outcomes.get(memory, FactOutcome())
+    if outcome.same is not None or not is_new:
         return AddReport(outcome.same or memory, True, item.scrubbed)
-    stated = tuple(learned.stated.get(memory, ()))
-    taken = {*outcome.supersedes, *outcome.contradicts}
-    near = dict.fromkeys((*outcome.similar, *learned.similar.get(memory, ())))
-    alike = tuple(one for one in near if one not in taken)
+    stated = tuple(facts.stated.get(memory, ()))
+    changed = {*outcome.supersedes, *outcome.contradicts}
+    near = dict.fromkeys((*outcome.similar, *facts.similar.get(memory, ())))
+    similar = tuple(one for one in near if one not in changed)
     return AddReport(
-        memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated, similar=alike
+        memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated, similar=similar
     )
 
 
-def _write(
-    store: Store,
-    scope: Scope,
-    batch: Sequence[PreparedMemory],
-    edge_builder: EdgeBuilder,
-    fact_stage: FactStage,
-    learned: FactBatch,
-) -> None:
-    """Settle memories with what is known, connect them and store them durably."""
-    done = fact_stage.extract(batch)
-    edge_builder.add_entities([memory.record for memory in done.fresh])
-    before, after = edge_builder.changes(done.fresh, ())
-    puts = [PutMemory(memory) for memory in done.fresh]
-    store.write(scope, [*before, *puts, *after, *done.after], durable=True)
-    learned.outcomes |= done.outcomes
-    learned.stated |= done.stated
-    for change in after:
-        for edge in change.edges if isinstance(change, PutEdges) else ():
-            if edge.kind == "similar":
-                learned.similar.setdefault(edge.src, []).append(edge.dst)
-
-
-_TOLD: Final = ("content", "title", "tags", "event", "origin")
-"""What its words, vectors, edges or place in time rest on."""
-_LIVED: Final = ("confidence", "valid_from", "valid_until", "pinned")
-"""What changes without them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _PriorState:
-    """A memory as it is, what it rests on, and how often it was changed."""
-
-    record: Record
-    evidence: Sequence[Edge]
-    edits: int
+_CONTENT_FIELDS: Final = ("content", "title", "tags", "event", "origin")
+"""Fields from which terms, vectors, edges or the event time derive."""
+_LIFECYCLE_FIELDS: Final = ("confidence", "valid_from", "valid_until", "pinned")
 
 
 def amend_memory(
@@ -357,43 +306,38 @@ def amend_memory(
     amendment: Amendment,
     allow: Sequence[str] = (),
 ) -> UpdateReport:
-    """Change a memory that belongs to no file, in one transaction; what it is already changes nothing.
-
-    Args:
-        store: Where.
-        scope: Who says so.
-        base: The base model.
-        edge_builder: Rebuilds its edges.
-        memory: Its whole id, one that the scope sees.
-        amendment: What is said of it.
-        allow: What is never replaced as a secret.
+    """Change a memory that belongs to no file, in one transaction.
 
     Raises:
-        InputError: A field has a value it cannot have, or the text was forgotten or is another memory's.
+        InputError: A field has an invalid value, or the text was forgotten or is another memory's.
     """
-    secret = store.secret(scope)
+    secret, actor = store.secret(scope), scope.user
     with store.reader(scope) as reader:
+        old = reader.get([memory])[memory]
+        evidence = reader.edges([memory], ["derived_from"])
         edits = sum(event.op == "changed" for event in reader.events([memory], limit=ALL_EVENTS))
-        before = _PriorState(reader.get([memory])[memory], reader.edges([memory], ["derived_from"]), edits)
-        old, wanted = before.record, amendment_fields(amendment)
+        wanted = amendment_fields(amendment)
         validated = validate_memory(_as_new(old, wanted), scope, secret, allow)
-        new = _amended(old, validated.record, wanted, scope.user)
+        new = _amended(old, validated.record, wanted, actor)
         check_validity(old.id, new.valid_from, new.valid_until)
         if new.content != old.content:
-            _allowed(reader, secret, new, validated)
-    changed = tuple(name for name in (*_TOLD, *_LIVED) if getattr(new, name) != getattr(old, name))
+            _check_new_text(reader, secret, new, validated)
+    changed = tuple(
+        name for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS) if getattr(new, name) != getattr(old, name)
+    )
     if not changed:
         return UpdateReport(old.id, (), None, validated.scrubbed)
-    if set(changed) <= set(_LIVED):
-        store.write(scope, _relived(old, new, changed, scope.user), durable=True)
-        return UpdateReport(old.id, changed, None, validated.scrubbed)
-    version = _version(secret, before, new) if "content" in changed else None
-    store.write(scope, _rewritten(before, new, version, scope.user, base, edge_builder), durable=True)
+    version = _version(secret, old, new, edits) if "content" in changed else None
+    if set(changed) <= set(_LIFECYCLE_FIELDS):
+        changes = _lifecycle_changes(old, new, changed, actor)
+    else:
+        changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
+    store.write(scope, changes, durable=True)
     return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:
-    """Return, by name, what an amendment says.
+    """Return the fields that an amendment sets.
 
     >>> amendment_fields(Amendment(pinned=True, valid_until=None))
     {'valid_until': None, 'pinned': True}
@@ -403,67 +347,58 @@ def amendment_fields(amendment: Amendment) -> dict[str, Any]:
 
 
 def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
-    """Return a memory as somebody would add it, so that the same is checked and scrubbed."""
     visibility, _, group = old.key.partition(":")
     shared = group if visibility == "group" else None
-    given: dict[str, Any] = {
-        "content": old.content,
-        "title": old.title,
-        "tags": old.tags,
-        "confidence": old.confidence,
-    }
-    given |= {"pinned": old.pinned, "origin": old.origin} | wanted
-    own = ("tier", "session", "role", "turn", "project", "agent")
-    return NewMemory(
-        **given, visibility=visibility, group=shared, **{name: getattr(old, name) for name in own}
-    )
+    amendable = ("content", "title", "tags", "confidence", "pinned", "origin")
+    fixed = ("tier", "session", "role", "turn", "project", "agent")
+    values = {name: getattr(old, name) for name in (*amendable, *fixed)} | wanted
+    return NewMemory(**values, visibility=visibility, group=shared)
 
 
 def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: str) -> Record:
-    """Return a memory as it shall be, under the id that it has."""
-    names = {"date": "event"}
-    fresh = {names.get(name, name): getattr(validated, names.get(name, name)) for name in wanted}
-    # The hash says what was written: of a text that nobody says anew it stays, whatever has become of the text.
+    names = ["event" if name == "date" else name for name in wanted]
+    fresh = {name: getattr(validated, name) for name in names}
+    # The hash is of the text as it was written; it stays unless there is a new text.
     digest = validated.content_hash if "content" in wanted else old.content_hash
     new = replace(old, **fresh, content_hash=digest)
     if new.content != old.content and old.origin == "derived" and "origin" not in wanted:
         new = replace(new, origin="owner")
-    if old.owner != actor and new.origin == "owner" != old.origin:  # another does not speak for the owner
+    if (
+        old.owner != actor and new.origin == "owner" != old.origin
+    ):  # another user does not speak for the owner
         new = replace(new, origin="agent" if old.origin == "derived" else old.origin)
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))
 
 
-def _allowed(reader: Reader, secret: bytes, new: Record, validated: ValidatedMemory) -> None:
-    """Refuse a text that was forgotten, and one that another memory has."""
-    if reader.forgotten(sorted(tombstone_hashes(secret, new.content, [new.key]))):
+def _check_new_text(reader: Reader, secret: bytes, new: Record, validated: ValidatedMemory) -> None:
+    if reader.forgotten_hashes(sorted(tombstone_hashes(secret, new.content, [new.key]))):
         raise InputError(
             f"The new text of {new.id} was forgotten once. Nothing was written.",
             hint=f"scrubjay forget {new.id}, or say it in other words",
         )
-    twin = validated.record.id
-    other = reader.get([twin]).get(twin)
-    if twin != new.id and other is not None and other.content_hash == new.content_hash:
+    same_text = validated.record.id
+    other = reader.get([same_text]).get(same_text)
+    if same_text != new.id and other is not None and other.content_hash == new.content_hash:
         raise InputError(
             f"{other.id} says this already ({other.status}). Nothing was written.",
             hint=f"scrubjay archive {new.id}, or forget it",
         )
 
 
-def _relived(old: Record, new: Record, changed: Sequence[str], actor: str) -> list[Change]:
-    life = LifecycleChange(**{name: getattr(new, name) for name in changed})
+def _lifecycle_changes(old: Record, new: Record, changed: Sequence[str], actor: str) -> list[Change]:
     ops = []
     if "pinned" in changed:
         ops.append("pinned" if new.pinned else "unpinned")
     if set(changed) - {"pinned"}:
         ops.append("changed")
+    life = LifecycleChange(**{name: getattr(new, name) for name in changed})
     events = tuple(Event(old.id, op, new.updated_at, old.key, actor=actor) for op in ops)
     return [PutLifecycle({old.id: life}), PutEvents(events)]
 
 
-def _version(secret: bytes, before: _PriorState, new: Record) -> Record:
-    """Return the memory that keeps a text, true until another took its place."""
-    old = before.record
-    parts = ("version", old.id, str(before.edits), old.content_hash)
+def _version(secret: bytes, old: Record, new: Record, edits: int) -> Record:
+    """Return the memory that keeps the earlier text, valid until now."""
+    parts = ("version", old.id, str(edits), old.content_hash)
     until = max(new.updated_at, old.valid_from or 0)
     return replace(
         old,
@@ -477,38 +412,36 @@ def _version(secret: bytes, before: _PriorState, new: Record) -> Record:
     )
 
 
-def _rewritten(
-    before: _PriorState,
+def _content_changes(
+    old: Record,
     new: Record,
     version: Record | None,
+    evidence: Sequence[Edge],
     actor: str,
     base: Embedder,
     edge_builder: EdgeBuilder,
 ) -> list[Change]:
-    """Return what writes a memory anew, with its words, vectors, names and neighbours, and keeps its text."""
-    at, old = new.updated_at, before.record
+    at = new.updated_at
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
     fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)
     edge_builder.add_entities([new], [old.id])
-    first, edge_changes = edge_builder.changes([fresh], [old.id])
+    first, last = edge_builder.changes([fresh], [old.id])
     edges: list[Edge] = []
-    ops = ["changed"]
+    other = None
     if version is not None:
+        other = version.id
         edges.append(Edge(old.id, "supersedes", version.id, old.key, 1.0, at, "given", EDITED_RULE))
-        edges += [replace(edge, src=version.id) for edge in before.evidence]
+        edges += [replace(edge, src=version.id) for edge in evidence]
+    events = [Event(old.id, "changed", at, old.key, other=other, actor=actor)]
     if new.pinned != old.pinned:
-        ops.append("pinned" if new.pinned else "unpinned")
-    other = None if version is None else version.id
-    events = tuple(
-        Event(old.id, op, at, old.key, other=other if op == "changed" else None, actor=actor) for op in ops
-    )
-    # What could not be so beside the earlier text may be so beside this one.
+        events.append(Event(old.id, "pinned" if new.pinned else "unpinned", at, old.key, actor=actor))
+    # What contradicted the earlier text may not contradict this one.
     of = (old.id,) if version is not None else ()
     return [
         *first,
         PutMemory(fresh),
-        *edge_changes,
+        *last,
         *(PutMemory(one) for one in kept),
         PutEdges(tuple(edges), of, ("contradicts",), inward=True),
-        PutEvents(events),
+        PutEvents(tuple(events)),
     ]

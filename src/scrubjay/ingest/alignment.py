@@ -1,10 +1,6 @@
 """Alignment: match new passages with stored memories, so that ids survive edits.
 
-Ids must survive edits elsewhere in the file and small edits of their own text. First by equal text, in
-order; then, among what is left, by equal heading path and likeness; last by likeness alone.
-
-What is left of a document of which something was forgotten has gaps: its text is the join of the passages that there
-are, and a place in it is not one in the file. Nothing that is cut from it reaches over a gap.
+Passages match by equal text first, then by equal headings and similarity, last by similarity alone.
 """
 
 from __future__ import annotations
@@ -12,11 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -28,15 +24,14 @@ from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
 
 NOTE_MARKER: Final = re.compile(r"^<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->\r?$", re.MULTILINE)
-"""Stands on a line of its own under the heading of an addition, and says which memory it is."""
+"""A line under the heading of an addition that names its memory."""
 _QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
 
 
 def with_note_marker(record: Record) -> str:
-    """Return an addition as it is appended to a note: its mark, and its text so that it stays one section.
+    """Return an addition as it is appended to a note: its marker, then its text.
 
-    A text with headings, or with a fence or comment that nothing closes, is quoted: else it would end its
-    section, or swallow the next.
+    A text with headings, or with an unclosed fence or comment, is quoted so that it stays one section.
     """
     text = record.content.strip("\n").rstrip()
     kinds = [block.kind for block in parse_blocks(f"\n{text}\n\n## end\n")]
@@ -46,98 +41,86 @@ def with_note_marker(record: Record) -> str:
 
 
 def note_marker_id(content: str) -> str | None:
-    """Return the id of the addition whose mark a passage bears, or None."""
-    mark = _find_marker(content)
-    return mark.group(1) if mark is not None else None
+    """Return the id of the addition whose marker a passage holds."""
+    marker = _find_marker(content)
+    return marker.group(1) if marker is not None else None
 
 
 def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
-    """Return, for each passage, the text of the addition that it is or is a piece of, else its own.
+    """Return, for each passage, the whole text of the addition that it is part of, else its own.
 
-    An addition that was forgotten before its note was read is known by what was added, not by its section.
-
-    Args:
-        passages: Heading path and text of a document's passages, in order.
+    An addition that was forgotten before its note was synced is recognised by that text, not by its section.
     """
     texts = [content for _, content in passages]
     place = 0
     while place < len(texts):
-        mark = _find_marker(texts[place])
+        marker = _find_marker(texts[place])
         end = place + 1
-        if mark is not None:
+        if marker is not None:
             while (
                 end < len(texts)
                 and passages[end][0] == passages[place][0]
                 and note_marker_id(texts[end]) is None
             ):
                 end += 1
-            whole = _unquoted("".join(texts[place:end])[mark.end() :].strip())
+            whole = "".join(texts[place:end])[marker.end() :].strip()
+            if all(line.startswith(">") for line in whole.splitlines()):
+                whole = _QUOTE.sub("", whole)
             texts[place:end] = [whole] * (end - place)
         place = end
     return texts
 
 
 def _find_marker(content: str) -> re.Match[str] | None:
-    # Asked of every passage several times; hardly any holds the word.
+    # Called several times for every passage; hardly any has a marker.
     return NOTE_MARKER.search(content) if "<!-- scrubjay:" in content else None
 
 
-def _unquoted(text: str) -> str:
-    return _QUOTE.sub("", text) if all(line.startswith(">") for line in text.splitlines()) else text
-
-
 SECTION_SIMILARITY: Final = 0.1
-"""Least likeness of two texts under the same headings to be one memory that was edited: nearly any, since
-a section keeps its subject while its words change."""
+"""Least Jaccard similarity of the words of an edited passage under the same headings: nearly any, since a section keeps
+its subject while its words change."""
 MOVED_SIMILARITY: Final = 0.6
-"""Least likeness where the headings differ: a section that was renamed or moved, not another one."""
+"""Least similarity where the headings differ: a renamed or moved section."""
 MAX_COMPARISONS: Final = 400
-"""Unmatched passages compared with one another; beyond, each with those near its own place, under equal headings."""
+"""Unmatched passages that are all compared; beyond, each only with those near its place under equal headings."""
 NEARBY_PLACES: Final = 20
-"""Places before and after a passage's own at which it is looked for in a document of more."""
 MAX_CANDIDATES: Final = 4
-"""Likest candidates that are kept of those."""
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """What is known of a new passage before it has an id."""
-
     content_hash: str
     heading_path: tuple[str, ...]
     content: str
 
 
 def align_passages(old: Sequence[Record], new: Sequence[NewPassage]) -> list[Record | None]:
-    """Return, for each new passage, the old memory that it is, or None for a new one.
-
-    No old memory is given twice. The same input gives the same answer.
-    """
-    found: list[Record | None] = [None] * len(new)
+    """Return, for each new passage, the stored memory that it continues, or None; each memory at most once."""
+    matches: list[Record | None] = [None] * len(new)
     by_hash: dict[str, deque[Record]] = defaultdict(deque)
     for record in old:
         by_hash[record.content_hash].append(record)
-    for place, text in enumerate(new):
-        if by_hash[text.content_hash]:
-            found[place] = by_hash[text.content_hash].popleft()
-    taken = {record.id for record in found if record is not None}
-    left = [record for record in old if record.id not in taken]
-    open_places = [place for place, record in enumerate(found) if record is None]
-    if not left or not open_places:
-        return found
-    _pair(found, left, open_places, new, same_headings=True)
-    taken = {record.id for record in found if record is not None}
-    left = [record for record in left if record.id not in taken]
-    open_places = [place for place in open_places if found[place] is None]
-    if left and len(left) * len(open_places) <= MAX_COMPARISONS**2:
-        _pair(found, left, open_places, new, same_headings=False)
-    return found
+    for place, passage in enumerate(new):
+        if by_hash[passage.content_hash]:
+            matches[place] = by_hash[passage.content_hash].popleft()
+    used = {record.id for record in matches if record is not None}
+    unmatched = [record for record in old if record.id not in used]
+    open_places = [place for place, record in enumerate(matches) if record is None]
+    if not unmatched or not open_places:
+        return matches
+    _pair(matches, unmatched, open_places, new, same_headings=True)
+    used = {record.id for record in matches if record is not None}
+    unmatched = [record for record in unmatched if record.id not in used]
+    open_places = [place for place in open_places if matches[place] is None]
+    if unmatched and len(unmatched) * len(open_places) <= MAX_COMPARISONS**2:
+        _pair(matches, unmatched, open_places, new, same_headings=False)
+    return matches
 
 
 def _pair(
-    found: list[Record | None],
-    left: Sequence[Record],
+    matches: list[Record | None],
+    unmatched: Sequence[Record],
     places: Sequence[int],
     new: Sequence[NewPassage],
     *,
@@ -146,32 +129,33 @@ def _pair(
     floor = SECTION_SIMILARITY if same_headings else MOVED_SIMILARITY
     words = lru_cache(maxsize=2 * MAX_COMPARISONS)(_words)
     by_path: dict[tuple[str, ...], list[Record]] = defaultdict(list)
-    for record in left:
+    for record in unmatched:
         by_path[record.heading_path].append(record)
-    asked = Counter(new[place].heading_path for place in places)
+    totals = Counter(new[place].heading_path for place in places)
     seen: Counter[tuple[str, ...]] = Counter()
     pairs: list[tuple[float, int, int, str, Record]] = []
     for place in places:
         path = new[place].heading_path
-        beside = by_path[path] if same_headings else left
-        first, last = 0, len(beside)
-        if same_headings and asked[path] * len(beside) > MAX_COMPARISONS**2:
-            here = seen[path] * len(beside) // asked[path]
+        pool = by_path[path] if same_headings else unmatched
+        first, last = 0, len(pool)
+        if same_headings and totals[path] * len(pool) > MAX_COMPARISONS**2:
+            here = seen[path] * len(pool) // totals[path]
             first, last = max(0, here - NEARBY_PLACES), here + NEARBY_PLACES
         seen[path] += 1
         own = _words(new[place].content)
-        found_here = []
-        for rank, record in enumerate(beside[first:last], first):
-            alike = _similarity(own, words(record.content))
-            if alike >= floor:
-                found_here.append((-alike, abs(place - rank), place, record.id, record))
-        if last - first < len(beside):
-            found_here = nsmallest(MAX_CANDIDATES, found_here, key=lambda pair: pair[:4])
-        pairs += found_here
+        candidates = []
+        for rank, record in enumerate(pool[first:last], first):
+            other = words(record.content)
+            similarity = len(own & other) / len(own | other) if own or other else 1.0
+            if similarity >= floor:
+                candidates.append((-similarity, abs(place - rank), place, record.id, record))
+        if last - first < len(pool):
+            candidates = nsmallest(MAX_CANDIDATES, candidates, key=lambda pair: pair[:4])
+        pairs += candidates
     used: set[str] = set()
     for _, _, place, memory, record in sorted(pairs, key=lambda pair: pair[:4]):
-        if found[place] is None and memory not in used:
-            found[place] = record
+        if matches[place] is None and memory not in used:
+            matches[place] = record
             used.add(memory)
 
 
@@ -179,28 +163,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def _similarity(a: frozenset[str], b: frozenset[str]) -> float:
-    if not a and not b:
-        return 1.0
-    return len(a & b) / len(a | b)
-
-
-LABELLER_VERSION = "2"  # stamped on every document; a change of what is indexed beside the text changes it
+LABELLER_VERSION = "2"
+"""Stamped on every document; raise it with any change of what is indexed beside the text."""
 PASSAGE_TIER = "observation"
 LANGUAGE_SAMPLE = 1_500
-"""Characters of a document that tell its language: two paragraphs of function words do."""
+"""Characters by which a document's language is detected."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftPassage:
-    """A passage before it has an id.
-
-    Attributes:
-        content: Its text.
-        place: Where it stands.
-        heading_path: Headings above it.
-        title: Nearest heading, else the document's name.
-    """
+    """A passage before it has an id; ``title`` is the nearest heading, else the document's name."""
 
     content: str
     place: SourcePlace
@@ -210,11 +182,7 @@ class DraftPassage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentTraits:
-    """What all passages of a document share.
-
-    Attributes:
-        origin: Whose words they are; None leaves what is stored of each, and makes a new one its owner's.
-    """
+    """What all passages of a document share; an ``origin`` of None keeps what is stored, "owner" for new passages."""
 
     key: str
     owner: str
@@ -229,65 +197,62 @@ class DocumentTraits:
 
 @dataclass(frozen=True, slots=True)
 class IdFactory:
-    """Where new ids come from.
+    """Source of new ids.
 
     Attributes:
-        secret: The tenant's key of ids.
-        taken: Tells whether another document's memory has an id already (a renamed one kept its own).
-        find: Returns a memory by id: a passage that bears the mark of an addition is that addition.
+        taken: Whether a memory of another document has an id already (a renamed document keeps its ids).
+        find: Returns a memory by id: a passage with the marker of an addition is that addition.
     """
 
     secret: bytes
     taken: Callable[[str], bool]
     find: Callable[[str], Record | None]
 
-    def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
-        """Return the addition whose mark a passage bears, if it is still there and the owner's own, and trusted.
+    def addition(self, content: str, owner: str, own_ids: Set[str]) -> Record | None:
+        """Return the addition whose marker a passage holds, if it is the owner's and not in another document.
 
-        One that stands in a document whose passages are not ``mine`` stays there: a copied note is a copy.
+        ``mine`` are the ids of the document's own passages: an addition in a copied note stays with the original.
         """
         memory = note_marker_id(content)
         found = self.find(memory) if memory is not None else None
-        foreign = found is None or found.owner != owner or (found.place is not None and found.id not in mine)
+        foreign = (
+            found is None or found.owner != owner or (found.place is not None and found.id not in own_ids)
+        )
         return None if foreign else found
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledDocument:
+class PreparedDocument:
     """A document ready to be embedded and written.
 
     Attributes:
-        document: The document as it is now.
-        fresh: Passages that are new or changed.
-        kept: Passages that stay.
-        dropped: Ids of passages that are no more.
-        moved_from: Path under which it stood, when it was renamed.
-        grows: The fresh passages join those that it holds.
-        renewed: Ids of the fresh ones that replace what they said before.
-        shown: Whether some see it now who saw nothing of it before.
+        fresh: New and changed passages.
+        dropped: Ids of passages that no longer exist.
+        moved_from: Its path before a rename.
+        grows: The fresh passages are added to the stored ones.
+        renewed: Ids of fresh passages that replace an earlier text.
+        shown: Whether some viewers see it now who saw nothing of it before.
+        preceding: The text before each fresh passage, for the overlap of embeddings.
+        keys: Visibility keys that it changes.
     """
 
     document: Document
-    fresh: tuple[PreparedMemory, ...]
-    kept: tuple[UnchangedPassage, ...]
-    dropped: tuple[str, ...]
+    fresh: tuple[PreparedMemory, ...] = ()
+    kept: tuple[UnchangedPassage, ...] = ()
+    dropped: tuple[str, ...] = ()
     moved_from: str | None = None
     grows: bool = False
     renewed: tuple[str, ...] = ()
     shown: bool = False
+    preceding: Sequence[str] = ()
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
-    """A document whose passages have their ids, before words are counted: that takes ten times the text in memory.
+    """A document whose passages have ids but are not yet tokenized: terms take ten times the memory of the text.
 
-    Attributes:
-        document: The document as it is now.
-        fresh: Passages that are new or changed, each with the language of its words.
-        kept: Passages that stay.
-        dropped: Ids of passages that are no more.
-        renewed: Ids of the fresh ones that replace what they said before.
-        shown: Whether some see it now who saw nothing of it before.
+    Fields are those of `PreparedDocument`; each fresh passage comes with its language.
     """
 
     document: Document
@@ -296,25 +261,24 @@ class PlannedDocument:
     dropped: tuple[str, ...]
     renewed: frozenset[str]
     shown: bool
+    moved_from: str | None = None
+    preceding: Sequence[str] = ()
+    keys: frozenset[str] = frozenset()
 
-    def labelled(self) -> LabelledDocument:
-        """Return the whole document, its words counted."""
-        fresh = tuple(prepare_memory(record, tongue) for record, tongue in self.fresh)
-        renewed = tuple(record.id for record, _ in self.fresh if record.id in self.renewed)
-        return LabelledDocument(
-            self.document, fresh, self.kept, self.dropped, renewed=renewed, shown=self.shown
+    def prepared(self, *, grows: bool = False) -> PreparedDocument:
+        """Return the document with its passages tokenized."""
+        return PreparedDocument(
+            self.document,
+            tuple(prepare_memory(record, language) for record, language in self.fresh),
+            self.kept,
+            self.dropped,
+            self.moved_from,
+            grows,
+            tuple(record.id for record, _ in self.fresh if record.id in self.renewed),
+            self.shown,
+            self.preceding,
+            self.keys,
         )
-
-
-def label_document(
-    document: Document,
-    drafts: Sequence[DraftPassage],
-    traits: DocumentTraits,
-    old: Sequence[Record],
-    ids: IdFactory,
-) -> LabelledDocument:
-    """Give every passage its id, tell the new and changed from those that stay, and count the words of the former."""
-    return plan_document(document, drafts, traits, old, ids).labelled()
 
 
 def plan_document(
@@ -324,35 +288,33 @@ def plan_document(
     old: Sequence[Record],
     ids: IdFactory,
 ) -> PlannedDocument:
-    """Give every passage its id, and tell the new and changed from those that stay.
-
-    Args:
-        document: The document as it is now.
-        drafts: Its passages, in order.
-        traits: What they share.
-        old: Its passages as they are stored.
-        ids: Where new ids come from.
-    """
-    texts = [NewPassage(text_hash(one.content), one.heading_path, one.content) for one in drafts]
+    """Give every passage its id, and separate new and changed ones from those that stay."""
+    hashes = [text_hash(draft.content) for draft in drafts]
     used = {record.id for record in old}
-    own = _additions(drafts, ids, traits.owner, used)
-    taken = {record.id for record in own.values()}
-    others = [place for place in range(len(drafts)) if place not in own]
-    aligned = align_passages([one for one in old if one.id not in taken], [texts[place] for place in others])
-    matched = {**own, **dict(zip(others, aligned, strict=True))}
-    matches = [matched[place] for place in range(len(drafts))]
+    matches: list[Record | None] = [None] * len(drafts)
+    additions: set[str] = set()
+    for place, draft in enumerate(drafts):
+        addition = ids.addition(draft.content, traits.owner, used)
+        if addition is not None and addition.id not in additions:  # only the first passage with its marker
+            matches[place] = addition
+            additions.add(addition.id)
+    others = [place for place, match in enumerate(matches) if match is None]
+    new = [NewPassage(hashes[at], drafts[at].heading_path, drafts[at].content) for at in others]
+    aligned = align_passages([record for record in old if record.id not in additions], new)
+    for place, match in zip(others, aligned, strict=True):
+        matches[place] = match
     records = []
-    for draft, text, match in zip(drafts, texts, matches, strict=True):
+    for draft, digest, match in zip(drafts, hashes, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        records.append(_record(memory, draft, text.content_hash, traits, match))
-    tongues = {key: _document_language(records, key) for key in {record.key for record in records}}
+        records.append(_record(memory, draft, digest, traits, match))
+    languages = {key: _document_language(records, key) for key in {record.key for record in records}}
     fresh, kept = [], []
     for draft, record, match in zip(drafts, records, matches, strict=True):
         if match is not None and _same(match, record):
             kept.append(UnchangedPassage(record.id, draft.place))
         else:
-            fresh.append((record, tongues[record.key]))
+            fresh.append((record, languages[record.key]))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
     renewed = frozenset(record.id for record, _ in fresh if record.id in present)
@@ -361,35 +323,27 @@ def plan_document(
 
 
 def _document_language(records: Sequence[Record], key: str) -> str:
-    """Return the language of a document's passages of one visibility key: other keys' text does not tell."""
+    """The text of other visibility keys must not influence it."""
     return detect_language(
         "\n".join([record.content for record in records if record.key == key][:8])[:LANGUAGE_SAMPLE]
     )
 
 
-def _additions(
-    drafts: Sequence[DraftPassage], ids: IdFactory, owner: str, mine: Set[str]
-) -> dict[int, Record]:
-    """Return the additions that passages say they are: each once, the first that bears its mark."""
-    found: dict[str, tuple[int, Record]] = {}
-    for place, draft in enumerate(drafts):
-        record = ids.addition(draft.content, owner, mine)
-        if record is not None:
-            found.setdefault(record.id, (place, record))
-    return dict(found.values())
-
-
 def _record(
     memory: str, draft: DraftPassage, digest: str, traits: DocumentTraits, match: Record | None
 ) -> Record:
-    """Return a passage as a memory: what it was is kept (its status while its text stays), what is said now is set."""
-    if match is not None:
-        old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
+    """Build a passage's memory from what is stored of it; its status stays as long as its text does."""
+    if match is None:
+        old = Record(
+            memory, PASSAGE_TIER, "", digest, draft.title, traits.key, traits.owner, traits.recorded_at,
+            traits.updated_at,
+        )  # fmt: skip
+    elif match.content_hash == digest:
+        old = match
     else:
-        tier, key, owner = PASSAGE_TIER, traits.key, traits.owner
-        old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
-    mark = note_marker_id(draft.content)
-    addition = mark is not None
+        old = replace(match, status="active", valid_until=None)
+    marker = note_marker_id(draft.content)
+    addition = marker is not None
     return replace(
         old,
         content=draft.content,
@@ -403,23 +357,21 @@ def _record(
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
         project=old.project if addition and old.project is not None else traits.project,
-        origin=old.origin if mark == memory and old.content_hash == digest else traits.origin or old.origin,
+        origin=old.origin if marker == memory and old.content_hash == digest else traits.origin or old.origin,
     )
 
 
 def _new_id(ids: IdFactory, document: Document, draft: DraftPassage, key: str, used: set[str]) -> str:
-    # The key, for who left a group sees no longer which numbers its passages have.
+    # With the key: who left a group must not see the ids of its passages.
     parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal), key)
-    attempt = 0
-    while True:
-        memory = memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
-        if memory not in used and not ids.taken(memory):
-            return memory
-        attempt += 1
+    candidates = (
+        memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
+        for attempt in count()
+    )
+    return next(memory for memory in candidates if memory not in used and not ids.taken(memory))
 
 
 def _same(old: Record, new: Record) -> bool:
-    """Tell whether nothing but the place of a passage changed (a new file name is indexed too)."""
     assert new.place is not None
     if old.place is None:
         return False
@@ -428,42 +380,38 @@ def _same(old: Record, new: Record) -> bool:
     return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
 
 
-def restore_offsets(cut: Sequence[DraftPassage], left: Sequence[Record]) -> tuple[DraftPassage, ...]:
-    """Return the drafts as they stand in the document.
+def restore_offsets(cut: Sequence[DraftPassage], passages: Sequence[Record]) -> tuple[DraftPassage, ...]:
+    """Return drafts cut from joined passages with their places in the document.
 
-    Args:
-        cut: What the join of the passages' texts was cut into.
-        left: The passages that are left of the document, in their order.
+    Where passages were forgotten the join has gaps: its offsets are not the document's, and no draft may span a gap.
     """
-    places = [record.place for record in left if record.place is not None]
-    begins, at = [], 0
-    for record in left:
-        begins.append(at)
+    places = [record.place for record in passages if record.place is not None]
+    starts, at = [], 0
+    for record in passages:
+        starts.append(at)
         at += len(record.content)
     runs = [0] + [n for n, (one, other) in enumerate(pairwise(places), 1) if one.end != other.start]
-    if len(places) < len(left) or (len(runs) == 1 and not places[0].start):
+    if len(places) < len(passages) or (len(runs) == 1 and not places[0].start):
         return tuple(cut)
-    text = normalize_newlines("".join(record.content for record in left))
-    firsts = [begins[run] for run in runs]
-    made: list[DraftPassage] = []
+    text = normalize_newlines("".join(record.content for record in passages))
+    run_starts = [starts[run] for run in runs]
+    drafts: list[DraftPassage] = []
     for draft in cut:
-        for start, end in _parts(draft.place, firsts):
-            run = bisect_right(firsts, start) - 1
-            place = _place(text, start, end, firsts[run], places[runs[run]])
-            ordinal = max(place.ordinal, made[-1].place.ordinal + 1 if made else 0)
-            content = draft.content[start - draft.place.start : end - draft.place.start]
-            made.append(replace(draft, content=content, place=replace(place, ordinal=ordinal)))
-    return tuple(made)
-
-
-def _parts(place: SourcePlace, firsts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """A stretch of the join, cut where a run of passages begins within it."""
-    edges = [place.start, *(first for first in firsts if place.start < first < place.end), place.end]
-    return pairwise(edges)
-
-
-def _place(text: str, start: int, end: int, first: int, run: SourcePlace) -> SourcePlace:
-    """Where a stretch of the join stands: in the run of passages that begins at ``first`` and stands at ``run``."""
-    moved, line = run.start - first, run.line_start + text.count("\n", first, start)
-    last = line + text.count("\n", start, end - 1)
-    return replace(run, start=start + moved, end=end + moved, line_start=line, line_end=last)
+        stretch = draft.place
+        inner = [start for start in run_starts if stretch.start < start < stretch.end]
+        for start, end in pairwise([stretch.start, *inner, stretch.end]):
+            run = bisect_right(run_starts, start) - 1
+            first = places[runs[run]]
+            offset = first.start - run_starts[run]
+            line = first.line_start + text.count("\n", run_starts[run], start)
+            place = replace(
+                first,
+                ordinal=max(first.ordinal, drafts[-1].place.ordinal + 1 if drafts else 0),
+                start=start + offset,
+                end=end + offset,
+                line_start=line,
+                line_end=line + text.count("\n", start, end - 1),
+            )
+            content = draft.content[start - stretch.start : end - stretch.start]
+            drafts.append(replace(draft, content=content, place=place))
+    return tuple(drafts)

@@ -1,26 +1,10 @@
 """Chunker: cut a document into passages along its headings.
 
-Pieces grow block by block. When the next block does not fit, the cut goes to the break that scores best
-among those passed: a break is worth more the more it parts (paragraphs, then list items, lines, sentences,
-words) and the nearer the piece then comes to the target,
-
-    worth * (1 - DECAY * ((size - target) / target) ** 2)
-
-A block that fits nowhere is taken apart one step at a time: a list into items, anything into lines, a line
-into sentences, a sentence into words, a word at its punctuation or between ideographs. So a piece's parts
-are never finer than they must be, and only one unbroken word, with the few characters beside it that are too few
-to stand alone, can be longer than the limit. Each character is looked at a bounded number of times, so time is
-linear in the length of the section.
-
-A section is a heading with what follows it up to the next heading, of whatever level. A section that fits
-is one passage; a longer one is cut near the target (`split_section`). Passages partition the document: every
-character lies in exactly one of them, blank lines in the passage before them. Overlap is not stored;
-`embedder.text_to_embed` borrows it from the neighbour.
-
-A heading without a body answers nothing, so it goes with the section after it; so does front matter. Small
-sections with a body are not joined: joining siblings below 60 tokens lowered known-item search.
-
-The module does not know where the text came from, what it is about, or who may see it.
+A section that fits is one passage; a longer one is cut where a break scores best: a break is worth more the more it
+separates (block, list item, line, sentence, word), times ``1 - DECAY * ((size - target) / target) ** 2``. A block that
+does not fit is taken apart one level at a time, so every cut is as coarse as possible and time is linear. Passages
+partition the document. A heading without a body goes with the next section; small sections are not joined, since
+joining those below 60 tokens lowered known-item search.
 """
 
 from __future__ import annotations
@@ -35,9 +19,9 @@ from scrubjay.text.display import quarter_tokens
 from scrubjay.text.markdown import Block, is_code_file, normalize_newlines, parse_blocks
 
 BLOCK = 100
-"""What a break before a block is worth; the other worths are relative to it."""
+"""Worth of a break before a block; the others are relative to it."""
 LEAD_IN = 50
-"""Before a block that a colon announced or that is indented: it belongs to what is above it."""
+"""Before a block that is indented or follows a colon."""
 ITEM, NESTED = 80, 4
 """Before a list item, and how much less per level of nesting."""
 GAP, LINE, WRAPPED = 49, 40, 30
@@ -52,7 +36,7 @@ DECAY = 0.7
 (80) beats both."""
 
 LEAST = 4
-"""No piece is smaller than a fourth of the target where the text can be taken apart to avoid it."""
+"""No piece is smaller than a fourth of the target where that can be avoided."""
 
 CLAUSE, SYLLABLES = 24, 8
 """Sentences and word parts of fewer characters stay together: finer cuts cost time and gain nothing."""
@@ -68,8 +52,6 @@ _ENDS = tuple(".!?:;|}>。！？)")
 
 
 class _Atom(NamedTuple):
-    """Characters that stay together for now."""
-
     start: int
     end: int
     weight: int
@@ -81,46 +63,35 @@ AtomSplitter = Callable[[str, _Atom], list[_Atom]]
 
 
 def split_section(text: str, blocks: Sequence[Block], *, target: int, most: int) -> Iterator[int]:
-    """Where the pieces of a section end.
-
-    Args:
-        text: The document, its line ends made even.
-        blocks: The section's blocks, consecutive.
-        target: Size of a piece to aim at, in tokens.
-        most: Size no piece may exceed where a break is to be had, in tokens.
-
-    Yields:
-        The end of each piece, ascending; the last is the end of the last block.
-    """
+    """Yield where the pieces of a section end, ascending; ``target`` and ``most`` are in tokens."""
     least, aim, limit = target * 4 // LEAST, target * 4, most * 4
-    waiting = _atoms(text, blocks)
-    waiting.reverse()
+    stack = _atoms(text, blocks)
+    stack.reverse()
     window: list[_Atom] = []
     size = 0
-    while waiting:
-        atom = waiting.pop()
+    while stack:
+        atom = stack.pop()
         if size + atom.weight <= limit:
             window.append(atom)
             size += atom.weight
             continue
         parts = _parts(text, atom) if size < least else []
         if parts:
-            waiting.extend(reversed(parts))
+            stack.extend(reversed(parts))
             continue
         if window:
-            waiting.append(atom)
+            stack.append(atom)
         else:
             window = [atom]
-        keep = _best(window, waiting[-1].worth if waiting else BLOCK, least, aim)
+        keep = _best(window, stack[-1].worth if stack else BLOCK, least, aim)
         yield window[keep - 1].end
-        waiting.extend(reversed(window[keep:]))
+        stack.extend(reversed(window[keep:]))
         window, size = [], 0
     if window:
         yield window[-1].end
 
 
 def _best(window: Sequence[_Atom], worth: float, least: int, aim: int) -> int:
-    """How many atoms of the window make the piece; ``worth`` is that of the break behind the last."""
     best, keep, size = -1.0, len(window), 0
     for index, atom in enumerate(window, 1):
         size += atom.weight
@@ -134,7 +105,6 @@ def _best(window: Sequence[_Atom], worth: float, least: int, aim: int) -> int:
 
 
 def _atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
-    """One atom a block, blank lines with the block before them."""
     atoms: list[_Atom] = []
     worth: float = BLOCK
     start, body = blocks[0].start, blocks[0]
@@ -153,7 +123,6 @@ def _atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
 
 
 def _after(text: str, block: Block) -> float:
-    """What the break behind a block is worth."""
     if block.kind == "heading":
         return HEADING
     announces = block.kind == "paragraph" and text[block.end - 3 : block.end].rstrip().endswith(":")
@@ -161,7 +130,6 @@ def _after(text: str, block: Block) -> float:
 
 
 def _parts(text: str, atom: _Atom) -> list[_Atom]:
-    """The atom one step finer, or nothing when it cannot be taken apart."""
     while atom.parts:
         found = atom.parts(text, atom)
         if len(found) > 1:
@@ -173,15 +141,7 @@ def _parts(text: str, atom: _Atom) -> list[_Atom]:
 def _split(
     text: str, atom: _Atom, breaks: Iterable[tuple[int, float]], parts: AtomSplitter | None, apart: int = 1
 ) -> list[_Atom]:
-    """Take an atom apart before each offset given; the first part keeps the worth of the whole.
-
-    Args:
-        text: The document.
-        atom: What to take apart.
-        breaks: Offsets, ascending, each with the worth of a break there.
-        parts: How the parts can be taken apart further.
-        apart: Breaks that would make a shorter part, in characters, are passed over.
-    """
+    """Split an atom at the breaks, but for parts of fewer than ``apart`` characters; the first part keeps its worth."""
     found: list[_Atom] = []
     start, worth = atom.start, atom.worth
     for at, value in breaks:
@@ -198,18 +158,17 @@ def _items(text: str, atom: _Atom) -> list[_Atom]:
 
 
 def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
-    """The list's items at all depths, those of fences left out."""
     depths: list[int] = []
     fence = ""
     pos = atom.start
     while pos < atom.end:
         entry = _ENTRY.match(text, pos)
         stop = text.find("\n", pos) + 1 or atom.end
-        mark = entry[2] if entry else None
+        opening = entry[2] if entry else None
         if fence:
-            fence = "" if mark and mark.startswith(fence) else fence
-        elif mark:
-            fence = mark
+            fence = "" if opening and opening.startswith(fence) else fence
+        elif opening:
+            fence = opening
         elif entry and entry.end() > entry.end(1):
             indent = len(entry[1].expandtabs(4))
             while depths and depths[-1] >= indent:
@@ -224,7 +183,6 @@ def _lines(text: str, atom: _Atom) -> list[_Atom]:
 
 
 def _line_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
-    """The lines that are not blank; blank ones stay with the line before them."""
     pos, worth = atom.start, 0
     while pos < atom.end:
         stop = text.find("\n", pos, atom.end) + 1 or atom.end
@@ -263,16 +221,13 @@ _BODILESS = frozenset(("heading", "blank", "front_matter", "rule"))
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How documents are cut, sizes in estimated tokens (``estimate_tokens``), and what in them is no secret.
+    """Sizes of passages in estimated tokens, and the redaction allowlist.
 
     Attributes:
-        target: Size to aim at when a section must be cut.
-        overlap: How much of the piece before is embedded with a piece.
+        target: Size aimed at when a section must be cut.
+        overlap: How much of the preceding piece is embedded with a piece.
         most: No passage is longer, except one unbroken word.
-        allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
-
-    Raises:
-        ConfigError: The sizes contradict one another.
+        allow: Words, and patterns as ``/…/``, that are never redacted.
     """
 
     target: int = 400
@@ -294,16 +249,9 @@ DEFAULT_CHUNK_SETTINGS = ChunkSettings()
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One stretch of a document.
+    """One stretch of a document: offsets in code points, lines from 1 inclusive, headings outermost first.
 
-    Attributes:
-        start: Offset of its first character, in code points.
-        end: Offset behind its last one.
-        line_start: Line of its first character, from 1.
-        line_end: Line of its last character, from 1; a line end belongs to the line it ends.
-        heading_path: The headings it stands under, outermost first; empty before the first heading.
-        title: The nearest heading, else the document's name.
-        continues: Whether its section began in the passage before.
+    ``continues`` tells that its section began in the passage before.
     """
 
     start: int
@@ -329,17 +277,9 @@ def chunk_text(
     settings: ChunkSettings = DEFAULT_CHUNK_SETTINGS,
     found: Sequence[Block] | None = None,
 ) -> tuple[Passage, ...]:
-    """Cut a text into passages; a text with nothing but white space has none.
+    """Cut a text into passages; a blank text has none.
 
-    Line ends are LF, CRLF and CR. A line is cut inside only where it is itself too long: at the end of a
-    sentence, else of a word, else behind punctuation or an ideograph; both passages then name that line.
-
-    Args:
-        text: The whole document.
-        name: The document's file name: the title where no heading stands above, and by its ending
-            whether the text is code.
-        settings: Sizes.
-        found: The text's blocks, when they are known already; for code, those that are not of Markdown.
+    ``name`` is the title outside headings, and its suffix tells whether the text is code.
     """
     flat = normalize_newlines(text)
     if not flat.strip("\ufeff \t\n\v\f"):
@@ -359,7 +299,6 @@ def chunk_text(
 
 
 def _sections(text: str, found: Sequence[Block]) -> Iterator[_Section]:
-    """The document along its headings; what stands before the first heading is a section too."""
     path: list[tuple[int, str]] = []
     here: tuple[str, ...] = ()
     body: list[Block] = []
@@ -382,17 +321,16 @@ def _section(text: str, body: list[Block], path: tuple[str, ...]) -> _Section:
 
 
 def _joined(sections: Iterator[_Section], limit: int) -> Iterator[_Section]:
-    """Each section together with the bare ones right before it, under its own heading path."""
-    held = next(sections)
+    pending = next(sections)
     for section in sections:
-        weight = held.weight + section.weight
-        if held.bare and (held.weight <= LEAD_TOKENS * 4 or weight <= limit):
-            held.blocks.extend(section.blocks)
-            held = _Section(held.blocks, section.path, weight, section.bare)
+        weight = pending.weight + section.weight
+        if pending.bare and (pending.weight <= LEAD_TOKENS * 4 or weight <= limit):
+            pending.blocks.extend(section.blocks)
+            pending = _Section(pending.blocks, section.path, weight, section.bare)
         else:
-            yield held
-            held = section
-    yield held
+            yield pending
+            pending = section
+    yield pending
 
 
 def _ends(text: str, section: _Section, settings: ChunkSettings) -> Iterator[int]:

@@ -1,19 +1,9 @@
-"""Deletion: archive, restore and delete memories, with what was derived from them.
+"""Deletion: delete memories with what was derived from them, and change or restore statuses.
 
-And the way there and back: what gives memories another status, with the event that tells of it, and what takes
-such events back.
-
-What was made from a forgotten memory and holds its words goes with it, and so on upward. Its other sources are
-made active again where it had archived them, so that the next night makes it anew without. What merely lists
-the memory as evidence loses that edge and stays; so does what somebody put in words of their own.
-
-They go with it, and so on upward: a fact that a person stated in one of its conversations, a digest of such. What
-has other evidence stays without the edges to what is gone; the next night tells such a digest anew. What somebody
-pinned, or wrote, stays.
-
-What was made from forgotten texts and says what they said goes with them (`resting`), and so does a concept that was
-found in them alone. So does a category whose name or digest says what they said: its key, or its source, is told
-to the caller, to be sorted anew.
+A derived memory that repeats words of a deleted one is deleted too, and so on upward; its archived sources become
+active again, so that consolidation can derive it anew from what is left. One that merely cites the memory loses that
+edge. Entities found only in deleted memories and categories that quote them go as well; pinned memories and those in
+somebody's own words stay.
 """
 
 from __future__ import annotations
@@ -21,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -43,15 +32,14 @@ from scrubjay.storage.interface import Reader, Store
 from scrubjay.text.tokenizer import query_groups
 
 STATUS_EVENTS: Final = frozenset(("archived", "restored", "superseded"))
-"""What gives a memory another status."""
 ALL_EVENTS: Final = 2**31
 """More events than any memories have."""
 STATUS_BATCH: Final = 1_000
-"""Memories that are asked for together."""
+"""Memories of one query."""
 
 
 def last_status_events(reader: Reader, ids: Sequence[str]) -> dict[str, Event]:
-    """Return the newest event of each memory that gave it a status; those without one are left out."""
+    """Return the newest status event of each memory that has one."""
     found: dict[str, Event] = {}
     for first in range(0, len(ids), STATUS_BATCH):
         for event in reader.events(ids[first : first + STATUS_BATCH], limit=ALL_EVENTS):
@@ -68,53 +56,38 @@ def status_changes(
     run: str | None = None,
     actor: str = "",
 ) -> list[Change]:
-    """Return what gives memories another status, and tells of it.
-
-    Args:
-        records: The memories as they are.
-        life: What becomes of each.
-        op: One of `STATUS_EVENTS`.
-        at: UTC microseconds.
-        run: In the name of which run, or None.
-        actor: User who does it, or an empty string.
-    """
-    turned_ones = list(records)
-    events = tuple(Event(one.id, op, at, one.key, run, before=one.status, actor=actor) for one in turned_ones)
-    return [PutLifecycle({one.id: life for one in turned_ones}), PutEvents(events)]
+    """Return the changes that give memories another status, with their events."""
+    records = list(records)
+    events = tuple(Event(one.id, op, at, one.key, run, before=one.status, actor=actor) for one in records)
+    return [PutLifecycle({one.id: life for one in records}), PutEvents(events)]
 
 
 def revert_status_events(events: Iterable[Event], at: int, run: str | None = None) -> list[Change]:
-    """Return what takes back the events that gave memories the status that they still have.
-
-    Args:
-        events: One of each memory.
-        at: UTC microseconds.
-        run: In the name of which run, or None.
-    """
-    back = list(events)
+    """Return the changes that revert status events, one of each memory."""
+    events = list(events)
     lives = {
-        # Superseding ended its time of being true; nothing else did.
+        # Superseding ended its validity; nothing else did.
         one.memory: LifecycleChange(status=one.before or "active", valid_until=None)
         if one.op == "superseded"
         else LifecycleChange(status=one.before or "active")
-        for one in back
+        for one in events
     }
-    restored = tuple(Event(one.memory, "restored", at, one.key, run, before=one.op) for one in back)
+    restored = tuple(Event(one.memory, "restored", at, one.key, run, before=one.op) for one in events)
     return [PutLifecycle(lives), PutEvents(restored)]
 
 
 SHINGLE_WORDS: Final = 4
-"""Words in a row that a text shares with a memory when it was taken from it."""
+"""Shared words in a row by which a text counts as derived from another."""
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """What rests on memories.
+    """What depends on deleted memories.
 
     Attributes:
-        gone: Id to record of what goes with them.
-        beside: Archived sources of what goes, and of what is to be forgotten and was made itself, that stay.
+        gone: Derived memories that are deleted too.
+        beside: Archived sources of deleted memories that stay.
     """
 
     gone: Mapping[str, Record]
@@ -122,285 +95,252 @@ class Dependents:
 
 
 def find_dependents(reader: Reader, records: Mapping[str, Record]) -> Dependents:
-    """Return what was made from memories and says what they said, and what else that was made from."""
+    """Find the derived memories that repeat what deleted ones say, transitively."""
     gone: dict[str, Record] = {}
-    made = [memory for memory, record in records.items() if record.origin == "derived"]
-    beside = reader.get(sorted({edge.dst for edge in reader.edges(made, ["derived_from"])}))
+    derived = [memory for memory, record in records.items() if record.origin == "derived"]
+    beside = reader.get(sorted({edge.dst for edge in reader.edges(derived, ["derived_from"])}))
     wave = dict(records)
     while wave:
         edges = reader.edges(list(wave), ["derived_from"], inward=True)
         upward = reader.get(sorted({edge.src for edge in edges} - gone.keys() - records.keys()))
-        going: dict[str, Record] = {}
+        next_wave: dict[str, Record] = {}
         for memory, record in upward.items():
             own = record.origin != "derived"
             if own and not any(edge.src == memory and edge.origin == "found" for edge in edges):
-                continue  # a person joined it: it says what it says by itself
+                continue  # a person linked it: it has its own words
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
-            lost = {one for one in sources if one in wave or one in gone or one in records}
-            left = [sources[one].content for one in sources.keys() - lost]
+            deleted = {one for one in sources if one in wave or one in gone or one in records}
+            left = [sources[one].content for one in sources.keys() - deleted]
             if (not left and not own) or _repeats_deleted(
-                record, [sources[one].content for one in lost], left
+                record, [sources[one].content for one in deleted], left
             ):
-                going[memory] = record
+                next_wave[memory] = record
                 beside |= sources
-        gone |= going
-        wave = going
+        gone |= next_wave
+        wave = next_wave
     stay = [one for memory, one in sorted(beside.items()) if memory not in gone and memory not in records]
     return Dependents(gone, tuple(one for one in stay if one.status == "archived"))
 
 
-def _repeats_deleted(record: Record, lost: Iterable[str], left: Iterable[str]) -> bool:
-    """Tell whether a memory holds words in a row that only sources which go have said."""
-    kept, lost = text_shingles(left), list(lost)
+def _repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:
+    """Return whether a memory has words in a row that only deleted sources have."""
+    kept, lost = text_shingles(left), text_shingles(deleted)
     own = f"{record.title} {record.content}"
-    if not kept.issuperset(text_shingles([own]) & text_shingles(lost)):
+    if not kept.issuperset(text_shingles([own]) & lost):
         return True
-    short = {" ".join(run) for run in text_shingles(lost) - kept if len(run) < SHINGLE_WORDS}
+    short = {" ".join(words) for words in lost - kept if len(words) < SHINGLE_WORDS}
     plain = f" {' '.join(_WORD.findall(own.casefold()))} "
     return any(words and f" {words} " in plain for words in short)
 
 
 def text_shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    """Return every few words in a row that texts hold; a text of fewer words is one run."""
-    return set(chain.from_iterable(_runs(_WORD.findall(text.casefold())) for text in texts))
-
-
-def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
-    yield from (tuple(words[at : at + SHINGLE_WORDS]) for at in range(max(1, len(words) - SHINGLE_WORDS + 1)))
+    """Return every run of `SHINGLE_WORDS` words of the texts; a shorter text is one run."""
+    found = set()
+    for text in texts:
+        words = _WORD.findall(text.casefold())
+        for at in range(max(1, len(words) - SHINGLE_WORDS + 1)):
+            found.add(tuple(words[at : at + SHINGLE_WORDS]))
+    return found
 
 
 ORPHAN_PAGE: Final = 1_000
-"""Memories that are read together."""
 
 
 def find_orphans(reader: Reader, source: str) -> set[str]:
-    """Return the ids of the memories that rest on a source alone.
-
-    Args:
-        reader: Who removes it sees no other memories.
-        source: Its id.
-    """
-    gone: set[str] = set()
-    lost = set(chain.from_iterable(_brought(reader, source)))
-    wave = sorted(lost)
-    while wave:
-        found: set[str] = set()
-        for first in range(0, len(wave), ORPHAN_PAGE):
-            edges = reader.edges(wave[first : first + ORPHAN_PAGE], ["derived_from"], inward=True)
-            found |= {edge.src for edge in edges}
-        wave = sorted(_without_evidence(reader, sorted(found - lost), lost))
-        gone |= set(wave)
-        lost |= set(wave)
-    return gone
-
-
-def _brought(reader: Reader, source: str) -> Iterator[list[str]]:
+    """Return the ids of the memories whose only evidence is a source, as the reader sees it."""
+    orphans: set[str] = set()
+    lost: set[str] = set()
     after, where = "", RecordFilter(sources=(source,), statuses=STATUSES)
     while page := reader.page(after, ORPHAN_PAGE, where):
         after = page[-1].id
-        yield [record.id for record in page]
+        lost |= {record.id for record in page}
+    wave = sorted(lost)
+    while wave:
+        derived: set[str] = set()
+        for first in range(0, len(wave), ORPHAN_PAGE):
+            edges = reader.edges(wave[first : first + ORPHAN_PAGE], ["derived_from"], inward=True)
+            derived |= {edge.src for edge in edges}
+        wave = sorted(_without_evidence(reader, sorted(derived - lost), lost))
+        orphans |= set(wave)
+        lost |= set(wave)
+    return orphans
 
 
-def _without_evidence(reader: Reader, made: Sequence[str], lost: set[str]) -> Iterator[str]:
-    """Yield those of some memories all of whose evidence is lost."""
-    for first in range(0, len(made), ORPHAN_PAGE):
-        records = reader.get(made[first : first + ORPHAN_PAGE])
+def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) -> Iterator[str]:
+    for first in range(0, len(derived), ORPHAN_PAGE):
+        records = reader.get(derived[first : first + ORPHAN_PAGE])
         own = [
             memory
             for memory, one in records.items()
             if one.origin == "derived" and one.place is None and not one.pinned
         ]
-        borne = {edge.src for edge in reader.edges(own, ["derived_from"]) if edge.dst not in lost}
-        yield from (memory for memory in own if memory not in borne)
+        supported = {edge.src for edge in reader.edges(own, ["derived_from"]) if edge.dst not in lost}
+        yield from (memory for memory in own if memory not in supported)
 
 
 MAX_CATEGORY_WORDS: Final = 400
-"""Words of one category that are looked up: its digest has 150."""
+"""Words of one category that are looked up."""
 REREAD_HASH: Final = "to be read again"
-"""Stands for the hash of a file whose passages are fewer than what it holds."""
+"""Content hash of a document whose file must be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """What forgetting did.
+    """What a deletion did.
 
     Attributes:
-        report: For who asked.
-        keys: Visibility keys whose topics lost one that told of what is forgotten.
-        fewer: Visibility keys that hold fewer memories now.
-        sources: The caller's sources in whose places something stood, with its visibility keys.
+        topic_keys: Visibility keys that lost a topic.
+        keys: Visibility keys that lost a memory.
+        sources: The caller's sources that lost categorised passages, with their visibility keys.
     """
 
     report: ForgetReport
+    topic_keys: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
-    fewer: tuple[str, ...] = ()
     sources: Mapping[Source, frozenset[str]] = field(default_factory=dict)
 
 
 def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionResult:
-    """Remove memories with their vectors, postings and cached texts, and keep only keyed hashes.
+    """Delete memories with vectors, postings and cached texts, keeping only keyed hashes.
 
-    A synced file is not edited: its lines are named, and the next sync leaves the passage out as long as
-    its text stays the same.
+    Synced files are not edited: their lines are reported, and later syncs skip the passage while its text is the same.
     """
     with store.reader(scope) as reader:
-        records = reader.get(ids)
+        requested = reader.get(ids)
+        gone = tuple(memory for memory in dict.fromkeys(ids) if memory in requested)
+        unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in requested)
+        if not gone:
+            return DeletionResult(ForgetReport((), unknown, ()))
         sources = {source.id: source for source in reader.sources()}
-        records |= _versions(reader, records)  # what they said before somebody changed them
-        rests = find_dependents(reader, records)
-        last = last_status_events(reader, [record.id for record in rests.beside])
-    made = records.keys() | rests.gone.keys()
-    # What somebody archived by hand, or a run for another reason, stays where they put it.
-    freed = {one.id: (one, last[one.id].run) for one in rests.beside if _is_digested(last.get(one.id), made)}
+        earlier = {
+            event.other
+            for event in reader.events(list(requested), limit=ALL_EVENTS)
+            if event.op == "changed" and event.other is not None
+        }
+        requested |= reader.get(sorted(earlier))  # what they said before they were amended
+        dependents = find_dependents(reader, requested)
+        records = {**requested, **dependents.gone}
+        now = now_micros()
+        restored = _restored_sources(reader, dependents.beside, records)
+        categories, placed = _affected_categories(store, scope, reader, records)
+        changes = [
+            Forget(tuple(records)),
+            # In the name of the run that archived them, which distinguishes them from what a person restores.
+            *(
+                change
+                for record, run in restored
+                for change in status_changes([record], LifecycleChange(status="active"), "restored", now, run)
+            ),
+            *_entity_changes(store, scope, reader, records),
+            *_reread_changes(reader, requested.values(), records),
+            *(DropCategory(category.id) for category in categories),
+        ]
+    store.write(scope, changes, durable=True)
     still = []
-    for record in records.values():
+    for record in requested.values():
         place = record.place
         if place is not None and place.source in sources:
             root = sources[place.source].root
             still.append(f"{root}/{place.path}:{place.line_start}-{place.line_end}")
-    gone = tuple(memory for memory in dict.fromkeys(ids) if memory in records)
-    told: list[Category] = []
-    placed: list[Record] = []
-    if gone:
-        asked, records = records, {**records, **rests.gone}
-        told, placed = _affected_categories(store, scope, records)
-        changes: list[Change] = [
-            Forget(tuple(records)),
-            *_restored(freed.values()),
-            *_concepts(store, scope, records),
-            *_reread(store, scope, asked, records),
-        ]
-        store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
-    unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in records)
-    derived = tuple(memory for memory in (*records, *rests.gone) if memory not in gone)
-    report = ForgetReport(gone, unknown, tuple(still), tuple(dict.fromkeys(derived)), tuple(freed))
-    stood: dict[str, set[str]] = {}
+    source_keys: dict[str, set[str]] = {}
     for record in placed:
         if record.place is not None and record.place.source in sources:
-            stood.setdefault(record.place.source, set()).add(record.key)
+            source_keys.setdefault(record.place.source, set()).add(record.key)
+    derived = tuple(memory for memory in records if memory not in gone)
     return DeletionResult(
-        report,
-        tuple(sorted({category.key for category in told if category.kind == "topic"})),
+        ForgetReport(gone, unknown, tuple(still), derived, tuple(one.id for one, _ in restored)),
+        tuple(sorted({category.key for category in categories if category.kind == "topic"})),
         tuple(sorted({record.key for record in records.values()})),
-        {sources[one]: frozenset(stood[one]) for one in sorted(stood)},
+        {sources[one]: frozenset(source_keys[one]) for one in sorted(source_keys)},
     )
 
 
-def _versions(reader: Reader, records: Iterable[str]) -> dict[str, Record]:
-    """Return the memories that keep the texts which these had before."""
-    events = reader.events(list(records), limit=ALL_EVENTS)
-    return reader.get(sorted({one.other for one in events if one.op == "changed" and one.other is not None}))
-
-
-def _is_digested(last: Event | None, made: Collection[str]) -> bool:
-    """Tell whether a memory is archived because one of these tells what it says."""
-    return last is not None and last.op == "archived" and last.run is not None and last.other in made
-
-
-def _restored(freed: Iterable[tuple[Record, str | None]]) -> list[Change]:
-    """Return what makes the other sources of what goes active again, in the name of the run that archived them.
-
-    So they are known from what a person restores, which no night archives again.
-    """
-    at, active = now_micros(), LifecycleChange(status="active")
-    return [change for one, run in freed for change in status_changes([one], active, "restored", at, run)]
+def _restored_sources(
+    reader: Reader, beside: Sequence[Record], deleted: Collection[str]
+) -> list[tuple[Record, str]]:
+    """Return the sources that a run archived because of a deleted digest, with that run."""
+    last = last_status_events(reader, [record.id for record in beside])
+    found = []
+    for record in beside:
+        event = last.get(record.id)
+        # What a person archived, or a run for another reason, stays archived.
+        if event is not None and event.op == "archived" and event.run is not None and event.other in deleted:
+            found.append((record, event.run))
+    return found
 
 
 def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Sequence[Sequence[str]]) -> str:
-    """Return the title that a document keeps when passages of it are forgotten: its own, or the name of its file.
+    """Return a document's title after passages are forgotten: its own, or its file name if the title was forgotten too.
 
-    A title goes with the last passage, and a heading with the last passage that stands below it.
-
-    Args:
-        document: The document.
-        gone: Headings above each passage that is forgotten.
-        left: Headings above each that stays.
+    ``gone`` and ``left`` are the heading paths of the forgotten and of the remaining passages.
     """
     title = document.title
     heading = any(title in one for one in gone) and not any(title in one for one in left)
     return title if left and not heading else PurePosixPath(document.path).name
 
 
-def _reread(
-    store: Store, scope: Scope, records: dict[str, Record], forgotten: Mapping[str, Record]
-) -> list[Change]:
-    """Return what makes the next sync read these memories' files again and say that it leaves them out.
-
-    Titles that no other passage has go at once. A transcript is read on from its cursor alone.
-
-    Args:
-        store: Where.
-        scope: For whom.
-        records: The memories.
-        forgotten: All that are forgotten with them.
-    """
-    places = {(r.place.source, r.place.path) for r in records.values() if r.place is not None}
-    changes: list[Change] = []
-    with store.reader(scope) as reader:
-        for source, path_ in sorted(places):
-            document = reader.documents(source).get(path_)
-            if document is None:
-                continue
-            passages = reader.passages(source, path_)
-            gone = [one.heading_path for one in passages if one.id in forgotten]
-            left = [one.heading_path for one in passages if one.id not in forgotten]
-            titled = replace(document, title=remaining_title(document, gone, left))
-            if not document.cursor:
-                titled = replace(titled, mtime_ns=0, content_hash=REREAD_HASH)
-            if titled != document:
-                changes.append(PutDocument(titled))
-    return changes
+def _reread_changes(
+    reader: Reader, requested: Iterable[Record], records: Collection[str]
+) -> Iterator[PutDocument]:
+    """Make the next sync read the memories' files again; titles that were forgotten go at once."""
+    places = {(record.place.source, record.place.path) for record in requested if record.place is not None}
+    for source, path in sorted(places):
+        document = reader.documents(source).get(path)
+        if document is None:
+            continue
+        passages = reader.passages(source, path)
+        gone = [one.heading_path for one in passages if one.id in records]
+        left = [one.heading_path for one in passages if one.id not in records]
+        changed = replace(document, title=remaining_title(document, gone, left))
+        if not document.cursor:  # a transcript is only read on from its cursor
+            changed = replace(changed, mtime_ns=0, content_hash=REREAD_HASH)
+        if changed != document:
+            yield PutDocument(changed)
 
 
-def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:
-    """Return what takes out the concepts that nobody gave and that no other memory refers to, key by key."""
-    with store.reader(scope) as reader:
-        named = {edge.dst for edge in reader.edges(list(records), ["references"])}
-        rows = reader.concepts(sorted(named)) if named else []
-    keys = {record.key for record in records.values()}  # what one key knows rests on texts of that key alone
-    found: list[Change] = []
+def _entity_changes(
+    store: Store, scope: Scope, reader: Reader, records: Mapping[str, Record]
+) -> Iterator[DropConcept]:
+    """Drop the discovered entities that no other memory refers to, key by key."""
+    referenced = {edge.dst for edge in reader.edges(list(records), ["references"])}
+    rows = reader.concepts(sorted(referenced)) if referenced else []
+    keys = {record.key for record in records.values()}  # an entity of a key rests on texts of that key alone
     for row in rows:
         if row.key in keys and row.kind not in ("given", "refused"):
-            with store.reader(scope.seen_with(row.key)) as reader:
-                held = reader.edges([row.id], ["references"], inward=True, limit=len(records) + 1)
-            if all(edge.src in records for edge in held):
-                found.append(DropConcept(row.id, row.key))
-    return found
+            with store.reader(scope.seen_with(row.key)) as viewers:
+                references = viewers.edges([row.id], ["references"], inward=True, limit=len(records) + 1)
+            if all(edge.src in records for edge in references):
+                yield DropConcept(row.id, row.key)
 
 
 def _affected_categories(
-    store: Store, scope: Scope, records: dict[str, Record]
+    store: Store, scope: Scope, reader: Reader, records: Mapping[str, Record]
 ) -> tuple[list[Category], list[Record]]:
-    """Return the categories around memories that say what they said or hold nothing else, and who has a place.
+    """Return categories that quote deleted memories or become empty, and the memories that had a folder category.
 
-    Those are the categories that hold any of them, or stand above one that does. Their own source brings places in
-    step; but who forgets what somebody else shared cannot see that source, and leaves no empty places behind.
+    Folder categories are updated with their source; who forgets another's shared note cannot see that source.
     """
-    with store.reader(scope) as reader:
-        by_id = {category.id: category for category in reader.categories()}
-        homes = [edge for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id]
+    by_id = {category.id: category for category in reader.categories()}
+    homes = [edge for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id]
     placed = [records[home.src] for home in homes if by_id[home.dst].kind == "path"]
-    trails = [category_path(by_id[home.dst], by_id) for home in homes]
-    near = {one.id: depth for trail in trails for depth, one in enumerate(trail)}
-    told: dict[str, Category] = {}
-    for one in sorted(near, key=lambda one: (-near[one], one)):  # what is below comes first
+    paths = [category_path(by_id[home.dst], by_id) for home in homes]
+    depths = {one.id: depth for path in paths for depth, one in enumerate(path)}
+    affected: dict[str, Category] = {}
+    for one in sorted(depths, key=lambda one: (-depths[one], one)):  # children first
         category = by_id[one]
-        bears = any(other.parent == one and other.id not in told for other in by_id.values())
-        empty = category.kind == "path" and not bears and _becomes_empty(store, scope, category, records)
-        if empty or _category_quotes(store, scope, category, records.values()):
-            told[one] = category
-    return list(told.values()), placed
+        with store.reader(scope.seen_with(category.key)) as viewers:
+            has_child = any(other.parent == one and other.id not in affected for other in by_id.values())
+            empty = category.kind == "path" and not has_child
+            if empty:
+                members = viewers.edges([one], ["belongs"], inward=True, limit=len(records) + 1)
+                empty = all(edge.src in records for edge in members)
+            if empty or _category_quotes(viewers, category, records.values()):
+                affected[one] = category
+    return list(affected.values()), placed
 
 
-def _becomes_empty(store: Store, scope: Scope, category: Category, records: Collection[str]) -> bool:
-    """Tell whether none but these memories belongs to a category."""
-    with store.reader(scope.seen_with(category.key)) as reader:
-        held = reader.edges([category.id], ["belongs"], inward=True, limit=len(records) + 1)
-    return all(edge.src in records for edge in held)
-
-
-def _category_quotes(store: Store, scope: Scope, category: Category, records: Iterable[Record]) -> bool:
-    """Tell whether a category's words are in part those of memories of its key that are to be forgotten."""
+def _category_quotes(viewers: Reader, category: Category, records: Iterable[Record]) -> bool:
+    """Return whether a category's words come from deleted memories of its key."""
     own = [record for record in records if record.key == category.key]
     words = "\n".join((category.name, category.abstract, category.overview))
     texts = [f"{record.content}\n{record.title}" for record in own]
@@ -409,7 +349,6 @@ def _category_quotes(store: Store, scope: Scope, category: Category, records: It
         title in words.casefold() for title in titles
     ):
         return True
-    held = {group for text in texts for group in query_groups(text)}
-    shared = [group for group in query_groups(words)[:MAX_CATEGORY_WORDS] if group in held]
-    with store.reader(scope.seen_with(category.key)) as reader:
-        return any(count <= len(own) for count in reader.frequencies(shared))
+    groups = {group for text in texts for group in query_groups(text)}
+    shared = [group for group in query_groups(words)[:MAX_CATEGORY_WORDS] if group in groups]
+    return any(count <= len(own) for count in viewers.frequencies(shared))

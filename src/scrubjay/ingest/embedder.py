@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -25,14 +25,11 @@ if TYPE_CHECKING:
 
 
 HEAD_CHARACTERS: Final = 500
-"""Characters at the beginning of a passage in which its own headings stand."""
+"""Characters at the beginning of a passage that are searched for its headings."""
 
 
 def headings_above(record: Record) -> tuple[str, ...]:
-    """Return the headings or the title that a memory stands under and does not itself begin with.
-
-    A passage holds the heading it stands under; one that is added with a title holds it only as its first line.
-    """
+    """Return the headings, or the title, that a memory does not itself begin with."""
     if record.place is not None:
         head = record.content[:HEAD_CHARACTERS]
         return tuple(name for name in dict.fromkeys(record.heading_path) if name and name not in head)
@@ -40,28 +37,22 @@ def headings_above(record: Record) -> tuple[str, ...]:
     return (record.title,) if record.title and first != record.title else ()
 
 
-def prepare_memory(record: Record, tongue: str | None = None) -> PreparedMemory:
-    """Return a memory with its abstract and overview, and its terms.
+def prepare_memory(record: Record, language: str | None = None) -> PreparedMemory:
+    """Return a memory with its abstract, overview and terms.
 
-    Its terms are those of its text, of what it stands under, and its title's once more.
-
-    A title counted twice lifts known items (a heading's words find its section first .79 to .87 of the
-    time) and lowers no set by more than .005 (bench/LOG.md).
+    Its title counts twice: that finds a section by its heading first in .87 of cases instead of .79 (bench/LOG.md).
     """
-    tongue = tongue or detect_language(record.content)
-    named = "\n".join((record.title, *naming_context(record), record.content))
-    phrase, paragraph = summarise_text(record.title, record.content, record.heading_path)
-    if (phrase, paragraph) != (record.abstract, record.overview):
-        record = replace(record, abstract=phrase, overview=paragraph)
-    return PreparedMemory(record, index_terms(named, tongue), {}, tongue)
+    language = language or detect_language(record.content)
+    indexed = "\n".join((record.title, *naming_context(record), record.content))
+    abstract, overview = summarise_text(record.title, record.content, record.heading_path)
+    if (abstract, overview) != (record.abstract, record.overview):
+        record = replace(record, abstract=abstract, overview=overview)
+    return PreparedMemory(record, index_terms(indexed, language), {}, language)
 
 
 def naming_context(record: Record) -> tuple[str, ...]:
-    """Return what names a memory but does not stand in its own text.
-
-    The headings above it (or the title it was given), and its file's name.
-    """
-    if record.place is None or record.turn is not None:  # the file of a conversation is named by its tool
+    """Return what names a memory but is not in its text: headings or title, and its file's name."""
+    if record.place is None or record.turn is not None:  # a transcript's file name says nothing
         return headings_above(record)
     stem = _stem(record.place.path)
     return (
@@ -73,31 +64,23 @@ def naming_context(record: Record) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _stem(path: str) -> str:
-    """Return a file's name without its ending; the passages of one document come one after another."""
     return PurePosixPath(path).stem
 
 
 OVERLAP_TOKENS: Final = 80
-"""Tokens of the piece before that are embedded with a piece of a section that was cut."""
+"""Tokens of the preceding piece that are embedded with a piece."""
 CHARACTERS_PER_TOKEN: Final = 4
-"""Characters of a token, about."""
 _WORD: Final = re.compile(r"\s")
 
 
 def text_to_embed(record: Record, before: str = "", overlap: int = OVERLAP_TOKENS) -> str:
-    """Return what is embedded for a memory: the headings above it or its title, then its text.
-
-    Args:
-        record: The memory.
-        before: Text of the piece before it, when its section was cut in several.
-        overlap: Tokens to borrow of it.
-    """
+    """Return what is embedded for a memory: headings or title, the tail of the preceding piece, its text."""
     text = " > ".join(headings_above(record))
     return (text + "\n" if text else "") + overlap_tail(before, overlap) + record.content
 
 
 def overlap_tail(before: str, overlap: int = OVERLAP_TOKENS) -> str:
-    """Return the end of a text, about so many tokens of it, from a word's beginning.
+    """Return about the last ``overlap`` tokens of a text, from the beginning of a word.
 
     >>> overlap_tail("short")
     'short'
@@ -110,13 +93,24 @@ def overlap_tail(before: str, overlap: int = OVERLAP_TOKENS) -> str:
     return end[space.end() :] if space else end
 
 
+def preceding_texts(records: Iterable[Record]) -> list[str]:
+    """Return the text before each passage of a document, where both have one section and visibility key."""
+    texts = []
+    before = None
+    for record in records:
+        near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
+        texts.append(before.content if before is not None and near and record.place is not None else "")
+        before = record
+    return texts
+
+
 def embed_memories(
     memories: Sequence[PreparedMemory],
     befores: Sequence[str],
     embedder: Embedder,
     overlap: int = OVERLAP_TOKENS,
 ) -> list[PreparedMemory]:
-    """Return the memories with the vectors of one more model."""
+    """Return the memories with the vectors of one more model; ``befores`` are the texts of the preceding pieces."""
     pairs = zip(memories, befores, strict=True)
     texts = [text_to_embed(memory.record, before, overlap) for memory, before in pairs]
     fingerprint = embedder.model.fingerprint
@@ -127,7 +121,7 @@ def embed_memories(
 
 
 def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVectors]:
-    """Return the windows of each text as they are kept."""
+    """Return the quantized window vectors of each text."""
     import numpy as np
 
     if not texts:
@@ -140,7 +134,7 @@ def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVect
 
 
 BACKFILL_BATCH: Final = 64
-"""Memories embedded and stored at a time: about a second of MiniLM, all that a kill can lose."""
+"""Memories of one batch: about a second of MiniLM."""
 
 
 def backfill_vectors(
@@ -152,15 +146,9 @@ def backfill_vectors(
     seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> EmbedReport:
-    """Embed what waits, in hash order, so that a half-done backfill covers an even sample.
+    """Embed pending memories, model by model, in hash order so that a partial backfill is an even sample.
 
-    Args:
-        store: Where.
-        scope: Whose memories.
-        embedders: Models to bring up to date, in this order.
-        overlap: Tokens of the piece before that are embedded with a piece of a cut section.
-        seconds: Stop after this long, between two batches; None goes on to the end.
-        progress: Told after each batch.
+    Stops after ``seconds``, between two batches.
     """
     started = time.monotonic()
     done = 0
@@ -168,7 +156,7 @@ def backfill_vectors(
     for embedder in embedders:
         while seconds is None or time.monotonic() - started < seconds:
             with store.reader(scope) as reader:
-                batch = reader.waiting(embedder.model.fingerprint, BACKFILL_BATCH)
+                batch = reader.pending(embedder.model.fingerprint, BACKFILL_BATCH)
             if not batch:
                 break
             texts = [text_to_embed(item.record, item.before, overlap) for item in batch]
@@ -190,13 +178,13 @@ def _embed(
     fingerprint = embedder.model.fingerprint
     hashes = [text_hash(text) for text in texts]
     with store.reader(scope) as reader:
-        known = dict(reader.cached(fingerprint, hashes))
+        known = dict(reader.cached_texts(fingerprint, hashes))
     missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in known}
-    made: dict[str, QuantizedVectors] = dict(
+    new: dict[str, QuantizedVectors] = dict(
         zip(missing, encode_texts(embedder, list(missing.values())), strict=True)
     )
-    known.update(made)
+    known.update(new)
     vectors = {
         item.record.id: (item.record.content_hash, known[h]) for item, h in zip(batch, hashes, strict=True)
     }
-    store.write(scope, [PutVectors(fingerprint, vectors, made)])
+    store.write(scope, [PutVectors(fingerprint, vectors, new)])

@@ -1,7 +1,6 @@
 """Fact stage: extract facts from new turns and reconcile them with known ones.
 
-A person's turn is read for statements worth keeping (``learnable``); each becomes a memory of its own, derived
-from the turn and seen by whoever sees it. What was forgotten once is not learned again.
+Each fact becomes a derived memory with the visibility of its turn; forgotten facts are not learned again.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 
 FACT_STAGES: Final = ("statements", "changes")
-"""What can be done: turns read for statements, and statements compared with known ones."""
 TIER_OF_KIND: Final = {
     "correction": "lesson",
     "decision": "semantic",
@@ -32,9 +30,7 @@ TIER_OF_KIND: Final = {
     "howto": "procedural",
     "preference": "lesson",
 }
-"""Kind of a statement to the tier of its memory."""
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
-"""Confidence of a statement with a single source."""
 
 
 @dataclass(slots=True)
@@ -42,11 +38,11 @@ class FactBatch:
     """What a batch comes to.
 
     Attributes:
-        fresh: Memories to write: the statements, and those given, when they are settled.
+        fresh: Memories to write: the facts, and the given memories when they were reconciled.
         after: Changes to write after them.
-        outcomes: Id of a given memory to what became of it.
-        stated: Id of a turn to the statements that were taken from it and are new.
-        similar: Id of a memory to those that it is like, the likest first.
+        outcomes: Id of a given memory to its outcome.
+        stated: Id of a turn to its new facts.
+        similar: Id of a memory to similar ones, nearest first.
     """
 
     fresh: list[PreparedMemory] = field(default_factory=list)
@@ -57,7 +53,7 @@ class FactBatch:
 
 
 class FactStage:
-    """Extracts facts from the turns that one call writes."""
+    """Extracts facts from the turns that one call writes; ``learned`` counts them."""
 
     def __init__(
         self,
@@ -68,11 +64,6 @@ class FactStage:
         *,
         curates: bool = True,
     ) -> None:
-        """Args: where, for whom, the base model, what is done, and whether others' memories may be superseded.
-
-        Attributes:
-            learned: Statements that became memories.
-        """
         self._store = store
         self._scope = scope
         self._base = base
@@ -82,12 +73,9 @@ class FactStage:
         self.learned = 0
 
     def extract(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
-        """Extract facts from memories that are about to be written, and return what to write.
+        """Extract facts from embedded memories that are about to be written.
 
-        Args:
-            given: With their vectors, of any keys.
-            settle: Whether they are settled too, and returned. Passages of files are not: a file says what it
-                says.
+        With ``settle`` the given memories are reconciled and returned too; passages of files are not.
         """
         at = now_micros()
         batch = FactBatch()
@@ -120,37 +108,28 @@ class FactStage:
     def _statements(
         self, reader: Reader, own: Sequence[PreparedMemory], at: int
     ) -> list[tuple[PreparedMemory, Record]]:
-        """Return the statements of people's turns as memories, each with its turn."""
         turns = [one for one in own if is_own_turn(one.record)]
         found = {}
         for one in turns:
             for statement in extract_facts(one.record.content):
                 record = fact_record(self._secret, one.record, statement, at)
                 found[record.id] = (record, one)
-        marks = {
+        tombstones = {
             memory: tombstone_hashes(self._secret, record.content, [record.key])
             for memory, (record, _) in found.items()
         }
-        gone = reader.forgotten([mark for own_marks in marks.values() for mark in own_marks])
+        forgotten = reader.forgotten_hashes([one for some in tombstones.values() for one in some])
         return [
             (prepare_memory(record, turn.language), turn.record)
             for memory, (record, turn) in found.items()
-            if gone.isdisjoint(marks[memory])
+            if forgotten.isdisjoint(tombstones[memory])
         ]
 
 
 def fact_record(
     secret: bytes, turn: Record, statement: Statement, at: int, confidence: float = SINGLE_SOURCE_CONFIDENCE
 ) -> Record:
-    """Return a statement as a memory; whoever finds the same words in the same turn makes the same id.
-
-    Args:
-        secret: The tenant's key of ids.
-        turn: Where it was said.
-        statement: What was said.
-        at: UTC microseconds now.
-        confidence: How sure it is.
-    """
+    """Return a fact as a memory; the same words in the same turn always get the same id."""
     tier = TIER_OF_KIND[statement.kind]
     digest = text_hash(statement.text)
     return Record(
@@ -174,5 +153,5 @@ def fact_record(
 
 
 def is_own_turn(turn: Record) -> bool:
-    """Tell whether a memory is a person's own turn; what a model claims is no fact."""
+    """Return whether a memory is a person's own turn; what a model claims is no fact."""
     return turn.role in PERSON_ROLES and turn.origin == "owner"

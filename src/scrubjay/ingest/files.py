@@ -1,16 +1,8 @@
 """Files of a source: read one within its root, decode it, replace it atomically.
 
-Opens nothing outside the root, and nothing but a regular file: every folder on the way is opened without
-following links, so a link swapped in after the check leads to an error, not out of the root.
-
-Text is UTF-8, or UTF-16 or UTF-32 with a byte order mark. Nothing is guessed: a wrong guess is stored as
-garbage and never noticed, an error is. A NUL becomes U+FFFD, as CommonMark 2.3 demands (and PostgreSQL
-stores no NUL); positions and lines stay. Line ends are kept as they are.
-
-The new text is written beside its place and renamed over it, so that whoever reads the file, and whoever loses power,
-finds the one text or the other. What another program wrote meanwhile is never written over: the bytes are compared
-once more just before. Its encoding, byte order mark and mode stay. A file that cannot keep what it is by that way is
-refused: a read-only one, one that belongs to somebody else, one that has a second name (a hard link).
+Every folder is opened without following links, so a link swapped in after the check causes an error and never leads
+out of the root. Text is UTF-8, or UTF-16/32 with a byte order mark; NUL becomes U+FFFD (CommonMark 2.3). A replacement
+is written beside the file and renamed over it, and refused if the file changed meanwhile.
 """
 
 from __future__ import annotations
@@ -18,24 +10,22 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import secrets
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from scrubjay.errors import InputError, SourceError
 
-# A day of heavy notes is 300 KB; 100 MB is a dump or a log, and would hold its text several times in memory.
+# Larger files are dumps or logs, whose text would be in memory several times.
 MAX_FILE_BYTES = 100 * 1024 * 1024
-# A file that changes during three readings in a row is being written; the next sync finds it at rest.
 READ_ATTEMPTS = 3
-# A stray NUL is a slip of a tool; a file with more than one byte in a hundred is data (UTF-16 without a byte
-# order mark has fifty).
+# A stray NUL is a tool's slip; more are binary data, or UTF-16 without a byte order mark.
 MAX_NUL_SHARE = 0.01
 
 _CHUNK = 1 << 20
-# UTF-32's little-endian mark starts with UTF-16's, so it is asked first.
+# UTF-32's little-endian mark starts with UTF-16's, so it comes first.
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -43,7 +33,7 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# O_NONBLOCK: a pipe swapped in for the file must not be waited on. Windows lacks the first two.
+# O_NONBLOCK: do not block on a pipe swapped in for the file. Windows lacks the first two.
 _OPEN_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
     _OPEN_FLAGS |= getattr(os, _flag, 0)
@@ -52,14 +42,7 @@ SUPPORTS_DIR_FD = os.open in os.supports_dir_fd
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """One file's text.
-
-    Attributes:
-        text: Without byte order mark; line ends as they are in the file.
-        content_hash: SHA-256 of the file's bytes, hexadecimal.
-        mtime_ns: Last change at the time of reading, nanoseconds since 1970.
-        size: Bytes read.
-    """
+    """A file's text without byte order mark, line ends as they are; ``content_hash`` is the SHA-256 of its bytes."""
 
     text: str
     content_hash: str
@@ -68,15 +51,10 @@ class FileText:
 
 
 def read_file(root: Path, path: str) -> FileText:
-    """Read one file of a source.
-
-    Args:
-        root: The source's folder, or the file itself where the source is one file.
-        path: POSIX path relative to the root, as `scan` gives it.
+    """Read a file of a source by its POSIX path relative to the root.
 
     Raises:
-        SourceError: The file cannot be read, lies outside the root, is no regular file, is over 100 MB, is
-            no text, or is being written.
+        SourceError: It cannot be read, is outside the root, not a regular file, over 100 MB, binary, or being written.
     """
     for _ in range(READ_ATTEMPTS):
         try:
@@ -92,34 +70,24 @@ def read_file(root: Path, path: str) -> FileText:
 
 
 def open_file(root: Path, path: str) -> BinaryIO:
-    """Open a file of a source for reading its bytes, of whatever size.
+    """Open a file of a source for reading bytes, of any size.
 
     Raises:
-        SourceError: It lies outside the root, or is no regular file.
+        SourceError: It is outside the root, or not a regular file.
         OSError: It cannot be opened.
     """
-    descriptor = _open(root, path)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise SourceError(
-            f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
-        )
-    return os.fdopen(descriptor, "rb")
+    return os.fdopen(_open_regular(root, path), "rb")
 
 
 def is_within(real: str, top: str) -> bool:
-    """Whether ``real`` is ``top`` or lies under it; both are resolved paths."""
+    """Return whether ``real`` is ``top`` or below it; both are resolved paths."""
     return real == top or real.startswith(top if top.endswith(os.sep) else top + os.sep)
 
 
 def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]:
-    descriptor = _open(root, path)
+    descriptor = _open_regular(root, path)
     try:
         before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise SourceError(
-                f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
-            )
         data = bytearray()
         while len(data) <= MAX_FILE_BYTES:
             part = os.read(descriptor, _CHUNK)
@@ -133,15 +101,13 @@ def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]
 
 
 def locate_file(root: Path, path: str) -> tuple[int | str, str]:
-    """Return the folder that a file of a source stands in, and the file's name there, links followed.
+    """Return a file's folder, links followed, and its name there.
 
-    Returns:
-        A descriptor of the folder, which lies inside the root whatever is swapped meanwhile; its path, where the
-        system has no names relative to a descriptor.
+    The folder is a descriptor inside the root, or a path where the system has no names relative to a descriptor.
 
     Raises:
         SourceError: The file lies outside the root.
-        OSError: It is not there.
+        OSError: It does not exist.
     """
     top, inside = _inside(root, path)
     if not inside:
@@ -152,7 +118,6 @@ def locate_file(root: Path, path: str) -> tuple[int | str, str]:
 
 
 def _inside(root: Path, path: str) -> tuple[str, list[str]]:
-    """Return the real root and the real file's names below it; none where the root is the file."""
     segments = path.split("/")
     outside = SourceError(f"{path!r} is not a path inside {root}; it was not read.", hint="scrubjay sources")
     if not path or "\0" in path or any(part in {"", ".", ".."} for part in segments) or os.path.isabs(path):
@@ -168,12 +133,18 @@ def _inside(root: Path, path: str) -> tuple[str, list[str]]:
     return top, real[len(top) :].lstrip(os.sep).split(os.sep)
 
 
-def _open(root: Path, path: str) -> int:
-    """A descriptor of the file, which lies inside the root whatever is swapped meanwhile."""
+def _open_regular(root: Path, path: str) -> int:
     top, inside = _inside(root, path)
-    if not inside or not SUPPORTS_DIR_FD:
-        return os.open(os.path.join(top, *inside), _OPEN_FLAGS)
-    return _descend(top, inside)
+    if inside and SUPPORTS_DIR_FD:
+        descriptor = _descend(top, inside)
+    else:
+        descriptor = os.open(os.path.join(top, *inside), _OPEN_FLAGS)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SourceError(
+            f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
+        )
+    return descriptor
 
 
 def _descend(top: str, segments: list[str]) -> int:
@@ -189,16 +160,17 @@ def _descend(top: str, segments: list[str]) -> int:
 
 
 def decode_text(data: bytes, path: str) -> str:
-    """Return the text of a file's bytes; ``path`` is named where they are none.
+    """Decode a file's bytes; ``path`` is for the error.
 
     Raises:
-        SourceError: They are no text.
+        SourceError: They are not text.
     """
-    mark, encoding = next(
-        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
-    )
-    if encoding == "utf-8":
-        _refuse_binary(data, path)
+    mark, encoding = _encoding(data)
+    nuls = data.count(0) if encoding == "utf-8" else 0
+    if nuls > len(data) * MAX_NUL_SHARE:
+        message = f"{path} is not text: {nuls:,} of its {len(data):,} bytes are NUL. It was not read."
+        hint = "leave it out by a line in .scrubjayignore; UTF-16 is read when it has a byte order mark"
+        raise SourceError(message, hint=hint)
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -213,12 +185,8 @@ def decode_text(data: bytes, path: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def _refuse_binary(data: bytes, path: str) -> None:
-    nuls = data.count(0)
-    if nuls > len(data) * MAX_NUL_SHARE:
-        message = f"{path} is not text: {nuls:,} of its {len(data):,} bytes are NUL. It was not read."
-        hint = "leave it out by a line in .scrubjayignore; UTF-16 is read when it has a byte order mark"
-        raise SourceError(message, hint=hint)
+def _encoding(data: bytes) -> tuple[bytes, str]:
+    return next(((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -226,14 +194,7 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
-    """A file as it is.
-
-    Attributes:
-        text: Its text, without byte order mark.
-        data: Its bytes.
-        mark: Its byte order mark, may be empty.
-        encoding: How the text behind the mark is written.
-    """
+    """A file as it was read; ``mark`` is its byte order mark."""
 
     text: str
     data: bytes
@@ -241,16 +202,16 @@ class FileSnapshot:
     encoding: str
 
     def coded(self, text: str) -> bytes:
-        """Return the bytes of another text, written as this one is."""
+        """Return another text in this file's encoding."""
         return self.mark + text.encode(self.encoding)
 
 
 def snapshot_file(root: Path, path: str) -> FileSnapshot:
-    """Read a file of a source so that it can be written again.
+    """Read a file of a source so that it can be rewritten.
 
     Raises:
-        SourceError: It cannot be read, lies outside the root, is no regular file or no text.
-        InputError: It holds bytes that would not be written again as they are.
+        SourceError: It cannot be read, is outside the root, not a regular file, or not text.
+        InputError: Its bytes would not survive a rewrite.
     """
     try:
         with open_file(root, path) as file:
@@ -259,9 +220,7 @@ def snapshot_file(root: Path, path: str) -> FileSnapshot:
         raise SourceError(
             f"{path} cannot be read: {error.strerror or error}. Nothing was written."
         ) from error
-    mark, encoding = next(
-        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
-    )
+    mark, encoding = _encoding(data)
     found = FileSnapshot(decode_text(data, path), data, mark, encoding)
     if len(data) > MAX_FILE_BYTES or found.coded(found.text) != data:
         raise InputError(
@@ -272,16 +231,10 @@ def snapshot_file(root: Path, path: str) -> FileSnapshot:
 
 
 def replace_file(root: Path, path: str, before: FileSnapshot, text: str) -> None:
-    """Put another text in the place of the one that was read.
-
-    Args:
-        root: The source's folder.
-        path: POSIX path relative to it.
-        before: The file as it was read.
-        text: What it shall say.
+    """Replace a file's text.
 
     Raises:
-        InputError: The file is another by now, is read-only, is somebody else's or has a second name.
+        InputError: It changed since it was read, is read-only, another user's, or has a hard link.
         SourceError: It cannot be written; it is as it was.
     """
     full = Path(root) / path
@@ -300,36 +253,37 @@ def replace_file(root: Path, path: str, before: FileSnapshot, text: str) -> None
 
 
 def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, data: bytes) -> None:
-    at = folder if isinstance(folder, int) else None
-    # Where the system has no names relative to a folder, the name holds the folder.
-    named = name if isinstance(folder, int) else os.path.join(folder, name)
-    info = os.stat(named, dir_fd=at, follow_symlinks=False)
-    _allowed(info, named, at, full)
-    new = os.path.join(os.path.dirname(named), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
+    dir_fd = folder if isinstance(folder, int) else None
+    # Without names relative to a descriptor, the name includes the folder.
+    target = name if isinstance(folder, int) else os.path.join(folder, name)
+    info = os.stat(target, dir_fd=dir_fd, follow_symlinks=False)
+    _check_writable(info, target, dir_fd, full)
+    new = os.path.join(os.path.dirname(target), f".{os.path.basename(name)}.{os.urandom(4).hex()}.part")
     try:
-        descriptor = os.open(new, _NEW, 0o600, dir_fd=at)
+        descriptor = os.open(new, _NEW, 0o600, dir_fd=dir_fd)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
             out.flush()
             if SUPPORTS_DIR_FD:
                 _copy_mode_and_owner(descriptor, info, full)
             os.fsync(descriptor)
-        with os.fdopen(os.open(named, os.O_RDONLY, dir_fd=at), "rb") as now:
+        with os.fdopen(os.open(target, os.O_RDONLY, dir_fd=dir_fd), "rb") as now:
             if os.fstat(now.fileno()).st_ino != info.st_ino or now.read(MAX_FILE_BYTES + 1) != before.data:
                 raise InputError(
                     f"{full} was changed by another program meanwhile. Nothing was written.",
                     hint="look at what it says now, and try again",
                 )
-        if at is not None:
-            os.rename(new, named, src_dir_fd=at, dst_dir_fd=at)
-            os.fsync(at)
+        if dir_fd is not None:
+            os.rename(new, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+            os.fsync(dir_fd)
         else:
-            os.replace(new, named)
+            os.replace(new, target)
     finally:
-        _gone(new, at)
+        with suppress(FileNotFoundError):  # it was renamed
+            os.unlink(new, dir_fd=dir_fd)
 
 
-def _allowed(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
+def _check_writable(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
     reason = None
     if not info.st_mode & 0o222 or not os.access(named, os.W_OK, dir_fd=at):
         reason = "is read-only"
@@ -342,9 +296,8 @@ def _allowed(info: os.stat_result, named: str, at: int | None, full: Path) -> No
 
 
 def _copy_mode_and_owner(descriptor: int, info: os.stat_result, full: Path) -> None:
-    """Give the new file the mode and the owner of the old one."""
-    mine = os.fstat(descriptor)
-    if (mine.st_uid, mine.st_gid) != (info.st_uid, info.st_gid):
+    new = os.fstat(descriptor)
+    if (new.st_uid, new.st_gid) != (info.st_uid, info.st_gid):
         try:
             os.fchown(descriptor, info.st_uid, info.st_gid)
         except PermissionError as error:
@@ -353,10 +306,3 @@ def _copy_mode_and_owner(descriptor: int, info: os.stat_result, full: Path) -> N
                 hint=f"edit {full} with a program of yours",
             ) from error
     os.fchmod(descriptor, info.st_mode & 0o7777)
-
-
-def _gone(new: str, at: int | None) -> None:
-    try:
-        os.unlink(new, dir_fd=at)
-    except FileNotFoundError:  # it has its place
-        return

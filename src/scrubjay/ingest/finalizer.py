@@ -1,10 +1,7 @@
 """Finalizer: resolve the links and folder categories of a source once its documents are stored.
 
-A link may be written before its page is, so links are collected while a source is synced and resolved at its end.
-When a page comes in a later sync, stored notes that may already name it are searched for links to it.
-
-Only links within the notes count: a URL leads out of them, an image is not a memory, and what stands in code is an
-example of a link.
+A link may precede its page, so links are collected during a sync and resolved at its end; when a page is new, stored
+notes that may link to it are searched for. URLs, images and links in code do not count.
 """
 
 from __future__ import annotations
@@ -16,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.categories.folders import folder_changes
-from scrubjay.ingest.alignment import LabelledDocument
-from scrubjay.ingest.writer import LINK_BATCH, PreparedDocument, SyncRun
+from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.sync_run import LINK_BATCH, SyncRun
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.records import (
@@ -36,21 +33,20 @@ from scrubjay.text.markdown import LinkTarget, extract_links, heading_slug
 from scrubjay.text.tokenizer import query_groups
 
 MAX_CACHED_PASSAGES: Final = 50_000
-"""Passages whose place is remembered through one sync instead of being read again: 15 MB."""
+"""Passages cached through one sync: 15 MB."""
 MAX_MENTIONS: Final = 200
-"""Stored passages that are searched for links to a page that has just come."""
+"""Stored passages searched for links to a new page."""
 DOCUMENTS_PER_LOOKUP: Final = 50
-"""Documents that are read in the time in which the words of one new page's names are looked up."""
+"""Documents that can be read in the time of one word lookup."""
 
 
 class SourceFinalizer:
     """Collects what a sync changes in one source, and derives links and folder categories from it at the end."""
 
     def __init__(self, run: SyncRun, source: Source, known: Mapping[str, Document]) -> None:
-        """Args: the sync, the source, and its documents before it."""
         self._stages = run.edges.stages
         self._scope = run.scope
-        self._secret = run.store.secret(run.scope)
+        self._secret = run.secret
         self._source = source
         self._known = known
         self._resolver = LinkResolver(source.id, run.scope)
@@ -60,15 +56,18 @@ class SourceFinalizer:
         self._passages: dict[str, tuple[PassageRef, ...]] = {}
         self._room = MAX_CACHED_PASSAGES
 
-    def note_batch(self, reader: Reader, batch: Sequence[PreparedDocument]) -> None:
-        """Remember documents that are about to be written, and who links to the passages that they replace."""
-        labelled = [document.labelled for document in batch]
+    def note_batch(self, store: Store, batch: Sequence[PreparedDocument]) -> None:
+        """Record documents that are about to be written, and which passages link to the ones they replace."""
         replaced = [
-            m for one in labelled for m in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
+            memory
+            for one in batch
+            for memory in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
         ]
-        self._note_linking(reader, replaced)
-        for document, one in zip(batch, labelled, strict=True):
-            self._keys |= document.keys
+        if replaced and "links" in self._stages:
+            with store.reader(self._scope) as reader:
+                self._resolver.add_linking(reader, replaced)
+        for one in batch:
+            self._keys |= one.keys
             if one.fresh or one.kept or one.dropped:
                 self._changed_paths.add(one.document.path)
             if one.shown:
@@ -77,17 +76,13 @@ class SourceFinalizer:
             self._cache_passages(one)
 
     def note_dropped(self, reader: Reader, records: Sequence[Record]) -> None:
-        """Remember who links to passages whose documents are about to go."""
+        """Record which passages link to those that are about to be dropped."""
         self._keys.update(record.key for record in records)
-        self._note_linking(reader, [record.id for record in records])
+        if records and "links" in self._stages:
+            self._resolver.add_linking(reader, [record.id for record in records])
 
     def changes(self, reader: Reader, *, everything: bool) -> list[Change]:
-        """Return what brings links and folder categories up to date.
-
-        Args:
-            reader: A view in which all documents are written.
-            everything: Look at all documents of the source, not only at those that were written.
-        """
+        """Return what brings links and folder categories up to date, of all documents with ``everything``."""
         documents = note_documents(reader.documents(self._source.id))
         changes: list[Change] = []
         if "links" in self._stages:
@@ -102,7 +97,7 @@ class SourceFinalizer:
 
     def _link_changes(self, reader: Reader, documents: Mapping[str, Document]) -> list[Change]:
         if self._known:
-            # What stays in a document may name a heading that came, or be read from another folder now.
+            # Unchanged passages may link to a new heading, or resolve from another folder now.
             for path in sorted(self._changed_paths & documents.keys()):
                 self._resolver.add(reader.passages(self._source.id, path))
             titles = {path: document.title for path, document in self._known.items()}
@@ -122,17 +117,12 @@ class SourceFinalizer:
             return folder_changes(reader, self._secret, self._source, now_micros(), passages=passages)
         if not touched:
             return []
-        # A change of documents of one key updates no other key's categories: its viewers would notice.
+        # Other keys' categories stay as they are: their viewers must not notice.
         return folder_changes(
             reader, self._secret, self._source, now_micros(), changed=sorted(touched), keys=self._keys
         )
 
-    def _note_linking(self, reader: Reader, passages: Sequence[str]) -> None:
-        if passages and "links" in self._stages:
-            self._resolver.add_linking(reader, passages)
-
-    def _cache_passages(self, one: LabelledDocument) -> None:
-        """Remember the passages of a document that is written whole, while there is room."""
+    def _cache_passages(self, one: PreparedDocument) -> None:
         path = one.document.path
         partial = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._passages
         if partial or self._known or len(one.fresh) > self._room:
@@ -144,7 +134,6 @@ class SourceFinalizer:
 
 
 def relink_source(store: Store, scope: Scope, source: Source) -> None:
-    """Resolve the links of all documents of a source again."""
     with store.reader(scope) as reader:
         changes = relink_changes(reader, scope, source)
     for change in changes:
@@ -161,7 +150,7 @@ def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]
 
 
 def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
-    """Return the changes that replace the links of passages, a limited number of passages each."""
+    """Return changes that replace the links of passages, `LINK_BATCH` passages each."""
     ids = list(links)
     changes: list[Change] = []
     for first in range(0, len(ids), LINK_BATCH):
@@ -173,8 +162,6 @@ def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
 
 @dataclass(frozen=True, slots=True)
 class _LinkingPassage:
-    """A passage with links; ``path`` is its document's."""
-
     id: str
     key: str
     path: str
@@ -182,7 +169,7 @@ class _LinkingPassage:
 
 
 class LinkResolver:
-    """Collects the passages of one source whose links are to be resolved, and resolves them."""
+    """Collects passages of one source and resolves their links."""
 
     def __init__(self, source: str, scope: Scope) -> None:
         self._source = source
@@ -190,12 +177,7 @@ class LinkResolver:
         self._linking: dict[str, _LinkingPassage] = {}
 
     def add(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
-        """Add passages whose links are to be resolved.
-
-        Args:
-            records: The passages.
-            stale: Those that may have had links before and have none now; None for any.
-        """
+        """Add passages; ``stale`` are ids of passages that may have had links before, None for any."""
         for record in records:
             place = record.place
             if place is not None and place.source == self._source and record.session is None:
@@ -204,10 +186,7 @@ class LinkResolver:
                     self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
 
     def add_linking(self, reader: Reader, passages: Sequence[str]) -> None:
-        """Add the passages that link to others which are about to change, move or go.
-
-        Their page may still be there, or another of its name; a heading that they name may come.
-        """
+        """Add the passages that link to ones which are about to change, move or go."""
         sources = {
             edge.src for edge in reader.edges(passages, ["links"], inward=True) if edge.origin == "found"
         }
@@ -216,10 +195,7 @@ class LinkResolver:
     def add_mentions(
         self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]
     ) -> None:
-        """Add the stored passages that may link to pages which have just come, or have a new title.
-
-        ``documents`` are all of the source.
-        """
+        """Add stored passages that may link to new or retitled pages; ``documents`` are all of the source."""
         if len(documents) < DOCUMENTS_PER_LOOKUP * len(new):
             for path in documents:
                 self.add(reader.passages(self._source, path))
@@ -239,10 +215,10 @@ class LinkResolver:
     def edges(
         self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs
     ) -> dict[str, list[Edge]]:
-        """Return the edges of each added passage's links.
+        """Return the link edges of each added passage.
 
-        A shared passage links to what all its viewers see, so a private page never shadows a shared one. A link that
-        only its writer can follow is an edge of their own.
+        A shared passage links to what all its viewers see, so a private page never shadows a shared one; a link
+        that only its writer can follow becomes an edge of their own.
         """
         pages = _VisiblePages(reader, self._source, documents, passages)
         resolved: dict[str, list[Edge]] = {}
@@ -258,8 +234,6 @@ class LinkResolver:
 
 
 class _VisiblePages:
-    """The pages of one source, as the viewers of some visibility keys see them."""
-
     def __init__(
         self, reader: Reader, source: str, documents: Mapping[str, Document], cached: PassageRefs
     ) -> None:
@@ -271,29 +245,25 @@ class _VisiblePages:
         self._hidden: dict[tuple[str, ...], set[str]] = {}
         self._by_path: dict[str, list[tuple[str, str, str]]] = {}
 
-    def target_of(self, target: LinkTarget, start: str, keys: tuple[str, ...]) -> str | None:
-        """Return the passage that a link in the document ``start`` leads to, None where its viewers see none.
-
-        Under the heading that it names, else the first of the document.
-        """
+    def target_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
+        """Return the passage that a link leads to: under the heading it names, else the first."""
         hidden = self._hidden.setdefault(keys, set())
         while True:
             if keys not in self._pages:
                 self._pages[keys] = PageIndex({p: d for p, d in self._documents.items() if p not in hidden})
-            path = self._pages[keys].find(target, start)
+            path = self._pages[keys].find(target, origin)
             if path is None:
                 return None
             visible = [(memory, heading) for memory, heading, key in self._passages(path) if key in keys]
-            if visible or path == start:
+            if visible or path == origin:
                 break
-            hidden.add(path)  # its name may be that of a page that they see
+            hidden.add(path)  # a visible page may have the same name
             del self._pages[keys]
         wanted = heading_slug(target.heading)
-        named = (memory for memory, heading in visible if wanted and heading == wanted)
-        return next(named, visible[0][0] if visible else None)
+        under_heading = (memory for memory, heading in visible if wanted and heading == wanted)
+        return next(under_heading, visible[0][0] if visible else None)
 
     def _passages(self, path: str) -> list[tuple[str, str, str]]:
-        """Return id, anchor and visibility key of a document's passages."""
         if path not in self._by_path:
             self._by_path[path] = [
                 (p.id, heading_slug(p.heading_path[-1]) if p.heading_path else "", p.key)
@@ -303,12 +273,12 @@ class _VisiblePages:
 
 
 class PageIndex:
-    """The documents of one source by every name that a link may give them."""
+    """The documents of one source by every name that a link may use."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._paths = {path.casefold(): path for path in sorted(documents, reverse=True)}
         self._names: dict[str, str] = {}
-        # A shorter path wins a name that two pages bear, then the smaller one: `seeds.md` before `old/seeds.md`.
+        # Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`.
         for path in sorted(documents, key=lambda path: (path.count("/"), path)):
             pure = PurePosixPath(path)
             title = documents[path].title
@@ -316,7 +286,7 @@ class PageIndex:
                 self._names.setdefault(_page_name(name), path)
 
     def find(self, target: LinkTarget, path: str) -> str | None:
-        """Return the path of the document that a link in the document ``path`` leads to, None for none."""
+        """Return the path of the document that a link in the document ``path`` leads to."""
         if not target.name:
             return path
         if target.rule == "wikilink":

@@ -1,19 +1,15 @@
-"""Linker: connect memories that are written by entities, similarity and topics.
+"""Linker: connect new memories by entities, similarity and topics.
 
-Each memory is joined with the few nearest that were there before it. A similarity edge is stored once, from the later
-memory, and read from both ends, so what others write never uses up anybody's links. A shared memory is joined with
-shared ones only, a private one with any that its owner sees.
-
-All of it is done key by key: what the text of one visibility key teaches is kept under that key, and judged by what
-all its viewers see. So nothing that a person writes for themselves changes what others see.
+Everything is done per visibility key: what a key's texts teach is stored under that key and judged by what all its
+viewers see, so private memories never change what others see. A similarity edge is stored once, from the later memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrubjay.categories.clustering import has_enough_words
 from scrubjay.categories.topics import TopicAssigner
@@ -37,10 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+T = TypeVar("T")
+
 WIDENING: Final = 8
-"""Times as many are asked for once more, where of those that came nearest too many cannot be joined with."""
+"""Factor of a second query, where too many of the nearest memories cannot be joined."""
 MAX_KNOWN: Final = 100_000
-"""Memories whose place is remembered through one sync: 20 MB."""
+"""Candidates cached through one sync: 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,9 @@ class SimilarityOptions:
     """When two memories are joined.
 
     Attributes:
-        floor: Least cosine. With the static model, of pairs from two documents of the Rust book .75 is still
-            the same subject ("Sharing Data", "Reference Cycles"); of a handbook it joins any two tables.
-        links: Most links that a memory makes.
+        floor: Least cosine. With the static model, pairs of two documents of the Rust book share a subject at .75;
+            in a handbook that joins any two tables.
+        links: Most links of a memory.
     """
 
     floor: float = 0.8
@@ -59,13 +57,7 @@ class SimilarityOptions:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityCandidate:
-    """What decides whether a memory may be joined with another.
-
-    Attributes:
-        key: Its visibility key.
-        document: Source and path: passages of one document are not joined. Its own id, if in none.
-        comparable: Whether it says enough to be like another.
-    """
+    """What decides whether a memory may be joined: passages of one ``document`` (source and path) are not."""
 
     key: str
     document: tuple[str, str]
@@ -73,10 +65,9 @@ class SimilarityCandidate:
 
 
 class SimilarityLinker:
-    """Joins the memories of one call with those that are most similar."""
+    """Joins the memories of one call with the most similar ones."""
 
     def __init__(self, fingerprint: str, similarity: SimilarityOptions) -> None:
-        """Args: fingerprint of the model whose vectors are compared; when two memories are joined."""
         self._fingerprint = fingerprint
         self._options = similarity
         self._candidates: dict[str, SimilarityCandidate] = {}
@@ -88,32 +79,34 @@ class SimilarityLinker:
         at: int,
         *,
         beside: Sequence[PreparedMemory] = (),
-        again: bool = False,
+        rejoin: bool = False,
     ) -> list[Edge]:
-        """Return the edges from memories that are about to be written to those nearest to them.
+        """Return similarity edges of memories that are about to be written.
 
         Args:
             reader: A view of the memories' viewers: they share one visibility key.
-            fresh: The memories, none of them stored as they are now.
+            fresh: The memories.
             at: UTC microseconds of the edges.
-            beside: What else is about to be written and seen by all who see these: of wider keys.
-            again: The memories are stored as they are, and all are joined anew: of two with one key, the one
-                with the greater id makes their link.
+            beside: Other new memories, of wider keys.
+            rejoin: The memories are stored already and all are joined anew: of two with one key, the one with the
+                greater id makes their link.
         """
         import numpy as np
 
         if len(self._candidates) > MAX_KNOWN:
             self._candidates.clear()
-        self._remember([memory.record for memory in (*fresh, *beside)])
+        self._add_candidates([memory.record for memory in (*fresh, *beside)])
         comparable = self._comparable(fresh)
         if not comparable:
             return []
         codes = [memory.vectors[self._fingerprint] for memory in comparable]
         queries = mean_directions(codes, codes[0].data.shape[1])
         others = [*comparable, *self._comparable(beside)]
-        now = {memory.record.id for memory in (*fresh, *beside)}
-        found = self._stored(reader, [memory.record for memory in comparable], queries, now, again=again)
-        micro = _products(queries, [memory.vectors[self._fingerprint] for memory in others])
+        new_ids = {memory.record.id for memory in (*fresh, *beside)}
+        found = self._stored_neighbours(
+            reader, [memory.record for memory in comparable], queries, new_ids, rejoin=rejoin
+        )
+        micro = _cosines(queries, [memory.vectors[self._fingerprint] for memory in others])
         ids = np.array([memory.record.id for memory in others])
         documents = np.unique(
             ["\n".join(self._candidates[one].document) for one in ids], return_inverse=True
@@ -121,15 +114,15 @@ class SimilarityLinker:
         near = (micro / MICRO >= self._options.floor) & (documents != documents[: len(comparable), None])
         near[:, : len(comparable)] &= np.tri(
             len(comparable), k=-1, dtype=bool
-        )  # the later of two makes their link
-        joined = near.any(axis=1)
+        )  # the later memory makes the link
+        has_near = near.any(axis=1)
         edges = []
         for place, memory in enumerate(comparable):
-            if joined[place]:
+            if has_near[place]:
                 rows = np.flatnonzero(near[place])
                 order = np.lexsort((ids[rows], -micro[place, rows]))[: self._options.links]
                 found[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
-            edges += self._best(memory.record, found[place], at)
+            edges += self._best_edges(memory.record, found[place], at)
         return edges
 
     def _comparable(self, memories: Sequence[PreparedMemory]) -> list[PreparedMemory]:
@@ -137,44 +130,47 @@ class SimilarityLinker:
             m for m in memories if self._fingerprint in m.vectors and self._candidates[m.record.id].comparable
         ]
 
-    def _stored(
+    def _stored_neighbours(
         self,
         reader: Reader,
         records: Sequence[Record],
         queries: NDArray[np.float32],
-        now: set[str],
+        new_ids: set[str],
         *,
-        again: bool,
+        rejoin: bool,
     ) -> list[dict[str, float]]:
-        """Return for each memory the stored ones it may be joined with, and how near they are."""
         found: list[dict[str, float]] = [{} for _ in records]
         if not reader.windows(self._fingerprint):
             return found
         links, texts = self._options.links, [query.tobytes() for query in queries]
-        wanted, rows = links * 2, list(range(len(records)))
-        for most in (wanted, wanted * WIDENING):
-            # Each text once: of a thousand that are the same, every one is as near to every other.
+        limit, rows = links * 2, list(range(len(records)))
+        for limit_now in (limit, limit * WIDENING):
+            # Each vector once: equal texts have the same neighbours.
             first: dict[bytes, int] = {}
             for row in rows:
                 first.setdefault(texts[row], row)
-            asked = queries[list(first.values())]
-            nearest = reader.alike(self._fingerprint, asked, most, self._options.floor)
+            unique = queries[list(first.values())]
+            nearest = reader.nearest_batch(self._fingerprint, unique, limit_now, self._options.floor)
             hits = dict(zip(first, nearest, strict=True))
-            unknown = {hit.id for some in nearest for hit in some} - self._candidates.keys()
-            self._remember(list(reader.get(list(unknown)).values()))
+            unknown = {hit.id for nearby in nearest for hit in nearby} - self._candidates.keys()
+            self._add_candidates(list(reader.get(list(unknown)).values()))
             short = []
             for row in rows:
-                some = hits[texts[row]]
-                fit = [hit for hit in some if hit.id not in now and self._fits(records[row], hit.id, again)]
+                nearby = hits[texts[row]]
+                fit = [
+                    hit
+                    for hit in nearby
+                    if hit.id not in new_ids and self._may_join(records[row], hit.id, rejoin)
+                ]
                 found[row] = {hit.id: hit.score for hit in fit}
-                if len(some) == most and len(fit) < links:
+                if len(nearby) == limit_now and len(fit) < links:
                     short.append(row)
             rows = short
             if not rows:
                 break
         return found
 
-    def _fits(self, record: Record, other: str, again: bool) -> bool:
+    def _may_join(self, record: Record, other: str, rejoin: bool) -> bool:
         candidate = self._candidates.get(other)
         if (
             candidate is None
@@ -182,15 +178,15 @@ class SimilarityLinker:
             or candidate.document == self._candidates[record.id].document
         ):
             return False
-        return not again or candidate.key != record.key or _digits(other) < _digits(record.id)
+        return not rejoin or candidate.key != record.key or _digits(other) < _digits(record.id)
 
-    def _remember(self, records: Sequence[Record]) -> None:
+    def _add_candidates(self, records: Sequence[Record]) -> None:
         for record in records:
             place = record.place
             document = (place.source, place.path) if place is not None else ("", record.id)
             self._candidates[record.id] = SimilarityCandidate(record.key, document, has_enough_words(record))
 
-    def _best(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
+    def _best_edges(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
         ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[: self._options.links]
         return [
             Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
@@ -202,36 +198,30 @@ def _digits(memory: str) -> str:
     return memory.partition("_")[2]
 
 
-def _products(queries: NDArray[np.float32], held: Sequence[QuantizedVectors]) -> NDArray[np.int64]:
-    """Return the cosine of each query with each memory's best window, in millionths, as a store scores them."""
+def _cosines(queries: NDArray[np.float32], vectors: Sequence[QuantizedVectors]) -> NDArray[np.int64]:
     import numpy as np
 
     packed = [quantize(query) for query in queries]
     kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
-    rows = np.concatenate([codes.data for codes in held]).astype(kind)
+    rows = np.concatenate([codes.data for codes in vectors]).astype(kind)
     scores = (np.stack([row for row, _ in packed]).astype(kind) @ rows.T).astype(np.float64)
-    scales = np.concatenate([codes.scales for codes in held]).astype(np.float64)
+    scales = np.concatenate([codes.scales for codes in vectors]).astype(np.float64)
     scores *= scales * np.array([scale for _, scale in packed])[:, None]
     scores *= MICRO
     micro = np.rint(scores, out=scores).astype(np.int64)
-    if len(rows) == len(held):
+    if len(rows) == len(vectors):
         return micro
-    first = np.cumsum([0, *(len(codes.scales) for codes in held[:-1])])
+    first = np.cumsum([0, *(len(codes.scales) for codes in vectors[:-1])])
     return np.maximum.reduceat(micro, first, axis=1)
 
 
 DERIVED_EDGE_KINDS: Final = ("belongs", "references", "similar")
-"""Kinds of edges that are made anew with every change of a memory."""
+"""Kinds of edges that are rebuilt when a memory changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkingOptions:
-    """How memories are connected.
-
-    Attributes:
-        stages: Any of ``concepts``, ``links`` (by name), ``similar``, ``categories``.
-        similarity: When two memories are joined by likeness.
-    """
+    """How memories are connected; ``stages`` are any of ``concepts``, ``links``, ``similar`` and ``categories``."""
 
     stages: tuple[str, ...] = ("concepts", "links", "similar", "categories")
     similarity: SimilarityOptions = field(default_factory=SimilarityOptions)
@@ -244,8 +234,8 @@ class EdgeBuilder:
     """Builds the edges of memories that one call writes.
 
     Attributes:
-        linked: Entities that memories refer to, counted once a memory.
-        written: Number of memories connected, by visibility key.
+        linked: Entity references made.
+        written: Memories connected, by visibility key.
     """
 
     def __init__(
@@ -256,7 +246,6 @@ class EdgeBuilder:
         dictionaries: DictionaryCache,
         options: LinkingOptions = LINK_EVERYTHING,
     ) -> None:
-        """Args: the store, who writes, the base model's fingerprint, the cache of dictionaries, and what to do."""
         self._options = options
         self._store = store
         self._scope = scope
@@ -268,7 +257,7 @@ class EdgeBuilder:
         self._new_entities: dict[str, list[Entity]] = {}
         self._entity_changes: list[Change] = []
         self._earlier_mentions: list[Change] = []
-        self._handed_out: tuple[list[Change], list[Change]] = ([], [])
+        self._last_changes: tuple[list[Change], list[Change]] = ([], [])
         self._similarity = SimilarityLinker(fingerprint, options.similarity)
         self._topics: dict[str, TopicAssigner] = {}
         self.linked = 0
@@ -276,29 +265,25 @@ class EdgeBuilder:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages that are on."""
         return self._options.stages
 
     def add_entities(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
-        """Discover the entities of memories that are about to be written, a window of them at a time.
+        """Discover the entities of memories that are about to be written, a window at a time.
 
-        Memories that were written before and name one of them are linked with the next `changes`.
-
-        Args:
-            records: The memories.
-            stored: Ids of those of them that are there already, as they are or as they were.
+        Stored memories that mention a new entity are linked with the next `changes`. ``stored`` are ids of
+        ``records`` that exist already.
         """
         if "concepts" not in self._options.stages:
             return
         at = now_micros()
-        for key, same in _records_by_key(records).items():
+        for key, same in _by_key(records, lambda record: record.key).items():
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                dictionary = self._known(reader, key)
+                dictionary = self._dictionary(reader, key)
                 before = list(reader.get([r.id for r in same if r.id in stored]).values()) if stored else []
                 new = dictionary.discover(same, self._secret, key, at, NameStats(reader, before).count)
             self._entity_changes += [PutConcept(concept) for concept in new]
             if new:
-                # This call's own: if the write fails, other calls must not take them for known.
+                # Not in the shared cache: if the write fails, other calls must not know them.
                 self._by_key[key] = dictionary.extended(new)
                 self._new_entities.setdefault(key, []).extend(new)
                 mark, shared = self._shared[key]
@@ -308,30 +293,32 @@ class EdgeBuilder:
                 self._link_earlier(new, key, at)
 
     def changes(
-        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, again: bool = False
+        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, rejoin: bool = False
     ) -> tuple[list[Change], list[Change]]:
-        """Return what to write before these memories, and what after them, in the same transaction.
+        """Return what to write before these memories and what after them, in the same transaction.
 
-        Args:
-            fresh: Memories that are about to be written, with their vectors.
-            renewed: Ids of those that replace an earlier text of theirs.
-            again: They are stored as they are, and all memories are connected anew in the order of their ids.
+        ``renewed`` are ids of those that replace an earlier text; ``rejoin`` as for `SimilarityLinker.similar`.
         """
         at = now_micros()
         edges: list[Edge] = []
-        for key, same in _prepared_by_key(fresh).items():
+        for key, same in _by_key(fresh, lambda memory: memory.record.key).items():
             viewers = self._scope.seen_with(key)
             with self._store.reader(viewers) as reader:
                 if "concepts" in self._options.stages:
-                    edges += self._references(reader, key, same, at)
+                    dictionary = self._dictionary(reader, key)
+                    references = [
+                        edge for memory in same for edge in dictionary.references(memory.record, at)
+                    ]
+                    self.linked += len(references)
+                    edges += references
                 if "similar" in self._options.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
-                    edges += self._similarity.similar(reader, same, at, beside=beside, again=again)
+                    edges += self._similarity.similar(reader, same, at, beside=beside, rejoin=rejoin)
                 if "categories" in self._options.stages:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
         before, after = self._entity_changes, self._earlier_mentions
-        self._handed_out = list(before), list(after)
+        self._last_changes = list(before), list(after)
         self._entity_changes, self._earlier_mentions = [], []
         if renewed:  # similarity to the earlier text may no longer hold
             after.append(PutEdges((), tuple(renewed), ("similar",), inward=True))
@@ -339,43 +326,32 @@ class EdgeBuilder:
         return before, after
 
     def requeue(self) -> None:
-        """Write with the next changes what was to go with a write that failed: later memories may name the same."""
-        concepts, earlier = self._handed_out
-        self._entity_changes, self._earlier_mentions = (
-            [*concepts, *self._entity_changes],
-            [*earlier, *self._earlier_mentions],
-        )
-        self._handed_out = [], []
+        """Return the entities of a failed write to the queue: later memories may mention them."""
+        entities, mentions = self._last_changes
+        self._entity_changes[:0] = entities
+        self._earlier_mentions[:0] = mentions
+        self._last_changes = [], []
 
-    def _known(self, reader: Reader, key: str) -> EntityDictionary:
+    def _dictionary(self, reader: Reader, key: str) -> EntityDictionary:
         if key not in self._by_key:
             self._by_key[key] = cached_dictionary(reader, key, self._dictionaries)
             self._shared[key] = reader.concept_mark(), self._by_key[key]
         return self._by_key[key]
 
-    def _references(self, reader: Reader, key: str, same: Sequence[PreparedMemory], at: int) -> list[Edge]:
-        dictionary = self._known(reader, key)
-        named = [edge for memory in same for edge in dictionary.references(memory.record, at)]
-        self.linked += len(named)
-        return named
-
     def _belongs(self, reader: Reader, key: str, same: Sequence[PreparedMemory], at: int) -> list[Edge]:
         if key not in self._topics:
             self._topics[key] = TopicAssigner.stored(reader, key, self._fingerprint)
         topics = self._topics[key]
-        about = (
-            [m for m in same if self._fingerprint in m.vectors and has_enough_words(m.record)]
-            if topics.topics
-            else []
-        )
-        if not about:
+        if not topics.topics:
             return []
-        codes = [memory.vectors[self._fingerprint] for memory in about]
+        members = [m for m in same if self._fingerprint in m.vectors and has_enough_words(m.record)]
+        if not members:
+            return []
+        codes = [memory.vectors[self._fingerprint] for memory in members]
         rows = mean_directions(codes, codes[0].data.shape[1])
-        return topics.edges([memory.record for memory in about], rows, at)
+        return topics.edges([memory.record for memory in members], rows, at)
 
     def _link_earlier(self, new: Sequence[Entity], key: str, at: int) -> None:
-        """Link the stored memories that name new concepts: those that all see who know them, and the writer's own."""
         dictionary = EntityDictionary(new)
         for own in self._scope.keys:
             viewers = self._scope.seen_with(own)
@@ -389,15 +365,8 @@ class EdgeBuilder:
                 self._earlier_mentions.append(PutEdges(edges))
 
 
-def _records_by_key(records: Sequence[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
-    for record in records:
-        found.setdefault(record.key, []).append(record)
-    return found
-
-
-def _prepared_by_key(memories: Sequence[PreparedMemory]) -> dict[str, list[PreparedMemory]]:
-    found: dict[str, list[PreparedMemory]] = {}
-    for memory in memories:
-        found.setdefault(memory.record.key, []).append(memory)
-    return found
+def _by_key(items: Iterable[T], key_of: Callable[[T], str]) -> dict[str, list[T]]:
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key_of(item), []).append(item)
+    return groups

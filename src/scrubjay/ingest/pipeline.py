@@ -1,15 +1,19 @@
 """Sync pipeline: scan a source, compare it with the store, read and write what changed, resolve links and folders.
 
-A sync that is cut short leaves its source without a time of its last sync; the next one then finalizes all of it.
+An interrupted sync leaves its source without a time of its last sync; the next one then finalizes all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from scrubjay.errors import QuotaError
+from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.embedder import embed_memories
 from scrubjay.ingest.finalizer import SourceFinalizer
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
@@ -21,20 +25,14 @@ from scrubjay.ingest.scanner import (
     list_files,
     select_within_budget,
 )
+from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, ProgressMeter, SyncRun
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice, judge_source
-from scrubjay.ingest.writer import (
-    PreparedDocument,
-    ProgressMeter,
-    SyncRun,
-    document_batches,
-    document_changes,
-    document_windows,
-    embed_documents,
-)
 from scrubjay.models.dates import now_micros
 from scrubjay.models.records import Document, Source
-from scrubjay.models.reports import FileError
-from scrubjay.storage.changes import DropDocument, PutDocument, PutSource
+from scrubjay.storage.changes import Change, DropDocument, PutDocument, PutMemory, PutSource
+
+MAX_WINDOW: Final = 3_000
+"""Documents, and passages, whose entities are discovered together: about 100 MB with their terms."""
 
 
 def sync_source(
@@ -52,12 +50,11 @@ def sync_source(
     Args:
         run: The sync.
         registered: The source as it is registered.
-        source: The same, without what other sources inside it hold.
-        only: The one file of it to look at; the others are left as they are.
-        most: Most bytes to read; changed files beyond are left for another sync, and so are those that could not be
-            read as they are. None for all.
-        choice: What a person says of its trust.
-        project: What a person says of its project (`project_changes`).
+        source: The same, excluding what other sources inside it hold.
+        only: The one file to look at.
+        most: Most bytes to read; files beyond are left for a later sync, as are files that failed before. None for all.
+        choice: The person's choice of trust.
+        project: The person's choice of project (`project_changes`).
         found: Its files, where they were scanned already; not with ``only``.
     """
     if found is None:
@@ -73,7 +70,7 @@ def sync_source(
             source = replace(registered, exclude=source.exclude)
             known |= {one.document.path: one.document for one in judged if isinstance(one, PutDocument)}
             changes += judged
-    changed, gone = compare_with_stored(found, known, again=most is None)
+    changed, gone = compare_with_stored(found, known, retry_failed=most is None)
     if most is not None:
         changed, _ = select_within_budget(changed, known, most)
     if only is not None:
@@ -82,13 +79,13 @@ def sync_source(
         run.write(changes)
         return
 
-    unfinished = registered.synced_at is None and bool(known)  # the last sync was cut short
+    unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     if changed or gone or unfinished:
         if registered.synced_at is not None:
             changes.append(PutSource(replace(registered, synced_at=None)))
         if known:
             run.write(changes)
-        else:  # nothing stored depends on them: they go with the first batch
+        else:  # nothing stored depends on them: write them with the first batch
             run.pending.extend(changes)
         finalizer = SourceFinalizer(run, source, known)
         _write_changed(run, source, known, changed, gone, finalizer)
@@ -101,20 +98,18 @@ def sync_source(
 def _report_scan(
     run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
 ) -> bool:
-    """Count files and problems; return whether the scan says what the source holds now."""
+    """Count files and problems; return whether the source can be compared with the store."""
     run.tally.files += len(found.files)
-    run.tally.problems += [
-        FileError(str(Path(source.root) / one.path), one.message, one.hint) for one in found.problems
-    ]
+    for problem in found.problems:
+        run.report_problem(source, problem.path, problem.message, problem.hint)
     if found.missing:  # one of the problems says so
         return False
     if known and not found.files and whole:
-        run.tally.problems.append(
-            FileError(
-                source.root,
-                f"{source.root} is suddenly empty; its {len(known)} documents stay as they were.",
-                f"bring its files back, or `scrubjay sources remove {source.root}`",
-            )
+        run.report_problem(
+            source,
+            "",
+            f"{source.root} is suddenly empty; its {len(known)} documents stay as they were.",
+            f"bring its files back, or `scrubjay sources remove {source.root}`",
         )
         return False
     return True
@@ -128,28 +123,49 @@ def _write_changed(
     gone: Sequence[str],
     finalizer: SourceFinalizer,
 ) -> None:
-    """Read and write the changed files window by window, batch by batch, then drop the notes that are gone."""
-    # Conversations stay remembered when their log is deleted; notes do not.
+    # Conversations stay when their log is deleted; notes do not.
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)
     moved = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
     movable = set(moved.values())
-    paths: set[str] = set()
     altered: set[str] = set()
     rejected: set[str] = set()
     meter = ProgressMeter(run.progress, changed, known)
-    for window in document_windows(meter.read(prepare_documents(run, source, known, changed, moved, logs))):
-        for number, batch in enumerate(document_batches(window)):
-            _write_batch(run, source, batch, finalizer, rejected, window=() if number else window)
-            paths.update(document.labelled.document.path for document in batch)
-            meter.add_written(batch, len(paths))
-            altered.update(
-                one.labelled.document.path for one in batch if one.labelled.fresh or one.labelled.dropped
-            )
+    documents = meter.read(prepare_documents(run, source, known, changed, moved, logs))
+    for window in _grouped(documents, MAX_WINDOW, MAX_WINDOW):
+        run.edges.add_entities(
+            [memory.record for document in window for memory in document.fresh],
+            {memory for document in window for memory in document.renewed},
+        )
+        for batch in _grouped(window, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES):
+            _write_batch(run, source, batch, finalizer, rejected)
+            meter.add_written(batch)
+            altered.update(one.document.path for one in batch if one.fresh or one.dropped)
     meter.finish()
     dropped = sorted(notes - (movable - set(moved.values())))
-    _drop_documents(run, source, dropped, finalizer)
+    if dropped:
+        with run.store.reader(run.scope) as reader:
+            records = [record for path in dropped for record in reader.passages(source.id, path)]
+            finalizer.note_dropped(reader, records)
+        run.tally.removed += len(records)
+        run.write([DropDocument(source.id, path) for path in dropped])
     run.tally.changed += [str(Path(source.root) / path) for path in sorted(altered | set(dropped))]
+
+
+def _grouped(
+    documents: Iterable[PreparedDocument], most_documents: int, most_passages: int
+) -> Iterator[list[PreparedDocument]]:
+    group: list[PreparedDocument] = []
+    passages = 0
+    for document in documents:
+        group.append(document)
+        passages += len(document.fresh)
+        # The next part of a transcript is compared with what is stored of it, so a part ends its group.
+        if len(group) >= most_documents or passages >= most_passages or document.grows:
+            yield group
+            group, passages = [], 0
+    if group:
+        yield group
 
 
 def _write_batch(
@@ -158,65 +174,66 @@ def _write_batch(
     batch: Sequence[PreparedDocument],
     finalizer: SourceFinalizer,
     rejected: set[str],
-    window: Sequence[PreparedDocument] = (),
 ) -> None:
-    """Write a batch; where the quota has no room for all of it, each document that there is room for.
+    """Write a batch; where the quota has no room for all, each document that fits.
 
-    What is stored of the others stays, and the next sync tries them again.
-
-    Args:
-        run: The sync.
-        source: Whose documents they are.
-        batch: The documents.
-        finalizer: Notes them before they are written.
-        rejected: Paths of those that there was no room for; of a transcript nothing more is written then, so that its
-            turns have no gap.
-        window: Documents whose entities are discovered first.
+    ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
     """
-    ready = [one for one in batch if one.labelled.document.path not in rejected]
-    for one in batch:
-        if one.labelled.document.path in rejected:
-            _uncount(run, one)
-    embedded = embed_documents(run, ready)
-    with run.store.reader(run.scope) as reader:
-        run.edges.add_entities(
-            [memory.record for one in window for memory in one.labelled.fresh],
-            {memory for one in window for memory in one.labelled.renewed},
-        )
-        if not ready:
-            return
-        finalizer.note_batch(reader, ready)
-        changes = document_changes(run, ready, embedded)
+    fitting = []
+    for document in batch:
+        if document.document.path in rejected:
+            _uncount(run, document)
+        else:
+            fitting.append(document)
+    if not fitting:
+        return
+    finalizer.note_batch(run.store, fitting)
     try:
-        run.write(changes)
+        run.write(_batch_changes(run, fitting))
     except QuotaError as error:
         run.edges.requeue()
-        if len(ready) > 1:
-            for one in ready:
-                _write_batch(run, source, [one], finalizer, rejected)
+        if len(fitting) > 1:
+            for document in fitting:
+                _write_batch(run, source, [document], finalizer, rejected)
             return
-        path = ready[0].labelled.document.path
+        path = fitting[0].document.path
         rejected.add(path)
-        _uncount(run, ready[0])
-        message = f"{error} What is stored of this file stays as it was."
-        run.tally.problems.append(FileError(str(Path(source.root) / path), message, error.hint))
+        _uncount(run, fitting[0])
+        run.report_problem(source, path, f"{error} What is stored of this file stays as it was.", error.hint)
 
 
-def _uncount(run: SyncRun, one: PreparedDocument) -> None:
+def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Change]:
+    """Embed a batch; return its documents, the facts in their turns, and the edges of both."""
+    embedded = embed_memories(
+        [memory for document in batch for memory in document.fresh],
+        [text for document in batch for text in document.preceding],
+        run.base,
+        run.chunks.overlap,
+    )
+    facts = run.facts.extract([one for one in embedded if one.record.turn is not None], settle=False)
+    run.edges.add_entities([one.record for one in facts.fresh])
+    renewed = [memory for document in batch for memory in document.renewed]
+    first, last = run.edges.changes([*embedded, *facts.fresh], renewed)
+    passages = iter(embedded)
+    documents = [
+        PutDocument(
+            one.document,
+            tuple(islice(passages, len(one.fresh))),
+            one.kept,
+            one.dropped,
+            one.moved_from,
+            one.grows,
+        )
+        for one in batch
+    ]
+    return [*first, *documents, *map(PutMemory, facts.fresh), *last, *facts.after]
+
+
+def _uncount(run: SyncRun, document: PreparedDocument) -> None:
     """Subtract from the tally what was counted of a document that is not written."""
-    fresh = [memory.record.id for memory in one.labelled.fresh]
+    fresh = [memory.record.id for memory in document.fresh]
     with run.store.reader(run.scope) as reader:
         stored = len(reader.get(fresh))
     run.tally.added -= len(fresh) - stored
     run.tally.updated -= stored
-    run.tally.removed -= len(one.labelled.dropped)
-
-
-def _drop_documents(run: SyncRun, source: Source, paths: Sequence[str], finalizer: SourceFinalizer) -> None:
-    if not paths:
-        return
-    with run.store.reader(run.scope) as reader:
-        records = [record for path in paths for record in reader.passages(source.id, path)]
-        finalizer.note_dropped(reader, records)
-    run.tally.removed += len(records)
-    run.write([DropDocument(source.id, path) for path in paths])
+    run.tally.removed -= len(document.dropped)

@@ -1,6 +1,6 @@
 """Preparer: turn changed files into documents that are ready to be written.
 
-A file is read and drafted without a view of the store; then a group of drafts is planned in one view: which passages
+Files are read and drafted without a view of the store; then a group of drafts is planned in one view: which passages
 are new, which stay, which were forgotten.
 """
 
@@ -20,6 +20,7 @@ from scrubjay.ingest.alignment import (
     DraftPassage,
     IdFactory,
     PlannedDocument,
+    PreparedDocument,
     addition_texts,
     note_marker_id,
     plan_document,
@@ -28,37 +29,27 @@ from scrubjay.ingest.deletion import REREAD_HASH, remaining_title
 from scrubjay.ingest.files import read_file
 from scrubjay.ingest.reader import DraftDocument, draft_document
 from scrubjay.ingest.scanner import FileState
+from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.ingest.transcripts.importer import import_transcript
-from scrubjay.ingest.writer import (
-    MAX_BATCH_DOCUMENTS,
-    MAX_BATCH_PASSAGES,
-    PreparedDocument,
-    SyncRun,
-    unchanged_document,
-    unreadable_document,
-)
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.ids import text_hash, tombstone_hashes
 from scrubjay.models.records import OWN, UNFINISHED, UNTRUSTED, Document, Record, Source
-from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship
 from scrubjay.storage.changes import PutDocument
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.quota import check_planned_writes
 
 LARGE_DOCUMENT: Final = 1_000_000
-"""Bytes of a file from which the store notes that it is being read, before it is."""
+"""Bytes from which a file is marked in the store before it is read."""
 SECOND_NS: Final = 1_000_000_000
 TICK_NS: Final = 100_000_000
-"""Ten times the longest tick of a clock that tells parts of a second: Linux's is 10 ms at most, exFAT's 10 ms."""
+"""Ten times the longest tick of subsecond clocks (Linux, exFAT: 10 ms)."""
 COARSE_TICK_NS: Final = 2 * SECOND_NS
-"""The tick of FAT's clock, which like that of HFS+ tells whole seconds."""
+"""The tick of FAT, which like HFS+ stores whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A changed file that was read and cut, with its document as it is stored and the path it was renamed from."""
-
     state: FileState
     drafted: DraftDocument
     stored: Document | None
@@ -75,15 +66,15 @@ def prepare_documents(
 ) -> Iterator[PreparedDocument]:
     """Yield changed files ready to be written: each whole, or in parts where many passages are new.
 
-    What was yielded must be written before more is asked for.
+    What was yielded must be written before the next is requested.
 
     Args:
         run: The sync.
-        source: Whose files they are.
+        source: The files' source.
         known: The source's documents.
         changed: The files.
-        moved: Content hash to path of the notes whose file is gone; one that turns up under another path is taken out.
-        gone_logs: Paths of the transcripts whose file is gone; one that turns up under another path is taken out.
+        moved: Content hash to path of notes whose file is gone; a note found under another path is removed from it.
+        gone_logs: Paths of transcripts whose file is gone; one found under another path is removed.
     """
     group: list[_Draft | PreparedDocument] = []
     passages = 0
@@ -107,31 +98,42 @@ def _draft(
 ) -> _Draft | PreparedDocument:
     """Read and cut a file.
 
-    What is stored of a file that cannot be read stays, and the file is not read again before it changes or somebody
-    asks for a sync.
+    What is stored of an unreadable file stays, and it is not read again before it changes or a person syncs.
     """
     try:
         file = read_file(Path(source.root), state.path)
     except SourceError as error:
-        run.tally.problems.append(FileError(str(Path(source.root) / state.path), str(error), error.hint))
-        return unreadable_document(run, source, state, stored, str(error))
-    settled = file if is_mtime_settled(file.mtime_ns, time.time_ns()) else replace(file, mtime_ns=0)
-    moved_from = moved.pop(file.content_hash, None) if stored is None else None
+        run.report_problem(source, state.path, str(error), error.hint)
+        return run.unreadable(source, state, stored, str(error))
+    if not is_mtime_settled(file.mtime_ns, time.time_ns()):
+        file = replace(file, mtime_ns=0)
     if stored is not None and stored.content_hash == file.content_hash:
-        return unchanged_document(stored, settled.mtime_ns, settled.size)
-    if file.size > LARGE_DOCUMENT:  # a process that is killed over it leaves word of it
-        begun = replace(
+        return PreparedDocument(replace(stored, mtime_ns=file.mtime_ns, size=file.size))
+    moved_from = moved.pop(file.content_hash, None) if stored is None else None
+    if file.size > LARGE_DOCUMENT:  # leave a mark in case the process is killed
+        unfinished = replace(
             run.stored_or_new(source, state.path, stored), content_hash=UNFINISHED, mtime_ns=0, size=file.size
         )
-        run.write([PutDocument(begun)])
-    return _Draft(state, draft_document(source.id, state.path, settled, run.chunks), stored, moved_from)
+        run.write([PutDocument(unfinished)])
+    return _Draft(state, draft_document(source.id, state.path, file, run.chunks), stored, moved_from)
+
+
+def is_mtime_settled(changed: int, now: int) -> bool:
+    """Return whether a later change would get another time; if not, the next sync compares hashes. In nanoseconds.
+
+    >>> is_mtime_settled(1_700_000_000_500_000_000, 1_700_000_001_000_000_000)
+    True
+    >>> is_mtime_settled(1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
+    False
+    """
+    return now - changed > (TICK_NS if changed % SECOND_NS else COARSE_TICK_NS)
 
 
 def _planned(
     run: SyncRun, source: Source, group: Sequence[_Draft | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
-    """Plan a group of drafts in one view; yield them in their order, with those that need no plan."""
-    plans: dict[int, tuple[PlannedDocument, list[str], frozenset[str]]] = {}
+    """Plan a group of drafts in one view; yield its documents in order."""
+    plans: dict[int, PlannedDocument] = {}
     if any(isinstance(one, _Draft) for one in group):
         with run.store.reader(run.scope) as reader:
             for place, one in enumerate(group):
@@ -141,80 +143,49 @@ def _planned(
         if isinstance(one, PreparedDocument):
             yield one
             continue
-        planned, preceding, keys = plans.pop(place)
+        planned = plans.pop(place)
         try:
-            yield from _parts(run, planned, preceding, one.moved_from, keys)
+            yield from _parts(run, planned)
         except QuotaError as error:
             message = f"{error} What is stored of this file stays as it was."
-            full = str(Path(source.root) / one.state.path)
-            run.tally.problems.append(FileError(full, message, error.hint))
+            run.report_problem(source, one.state.path, message, error.hint)
             run.tally.added -= len(planned.fresh) - len(planned.renewed)
             run.tally.updated -= len(planned.renewed)
             run.tally.removed -= len(planned.dropped)
-            yield unreadable_document(run, source, one.state, one.stored, message)
+            yield run.unreadable(source, one.state, one.stored, message)
 
 
-def _parts(
-    run: SyncRun,
-    planned: PlannedDocument,
-    preceding: Sequence[str],
-    moved_from: str | None,
-    keys: frozenset[str],
-) -> Iterator[PreparedDocument]:
-    """Count words part by part: a large document is written by several transactions, and is whole with the last.
-
-    A sync that ends before that leaves the document unfinished, and the next one goes on from what is stored.
+def _parts(run: SyncRun, planned: PlannedDocument) -> Iterator[PreparedDocument]:
+    """A large document is written by several transactions; until the last it is marked unfinished.
 
     Raises:
         QuotaError: There is no room for all of it. Nothing of it was written.
     """
     fresh = planned.fresh
     if len(fresh) <= MAX_BATCH_PASSAGES:
-        yield PreparedDocument(replace(planned.labelled(), moved_from=moved_from), preceding, keys)
+        yield planned.prepared()
         return
     gained = Counter(record.key for record, _ in fresh if record.id not in planned.renewed)
     check_planned_writes(run.store, run.scope.tenant, gained)
     unfinished = replace(planned.document, content_hash=UNFINISHED, mtime_ns=0)
     for first in range(0, len(fresh), MAX_BATCH_PASSAGES):
         end = first + MAX_BATCH_PASSAGES
-        part = replace(
-            planned,
-            document=planned.document if end >= len(fresh) else unfinished,
-            fresh=fresh[first:end],
-            kept=() if first else planned.kept,
-            dropped=() if first else planned.dropped,
-        )
-        moved = None if first else moved_from
-        yield PreparedDocument(
-            replace(part.labelled(), moved_from=moved, grows=True), preceding[first:end], keys
-        )
-
-
-def is_mtime_settled(changed: int, now: int) -> bool:
-    """Return whether a file that changes again will have another time; else its hash is compared next time.
-
-    >>> is_mtime_settled(1_700_000_000_500_000_000, 1_700_000_001_000_000_000)
-    True
-    >>> is_mtime_settled(1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
-    False
-
-    Args:
-        changed: When it was changed last, nanoseconds since 1970.
-        now: When it was read.
-    """
-    return now - changed > (TICK_NS if changed % SECOND_NS else COARSE_TICK_NS)
+        part = replace(planned, fresh=fresh[first:end], preceding=planned.preceding[first:end])
+        if first:
+            part = replace(part, kept=(), dropped=(), moved_from=None)
+        if end < len(fresh):
+            part = replace(part, document=unfinished)
+        yield part.prepared(grows=True)
 
 
 def _plan(
     run: SyncRun, reader: Reader, source: Source, draft: _Draft, *, first_sync: bool
-) -> tuple[PlannedDocument, list[str], frozenset[str]]:
-    """Return the plan, the text before each new passage, and the keys of what changes."""
-    drafted, moved_from = draft.drafted, draft.moved_from
+) -> PlannedDocument:
+    drafted, moved_from, tally = draft.drafted, draft.moved_from, run.tally
     document = drafted.document
-    secret = run.store.secret(run.scope)
     own = authorship(source, document.path) == OWN
     old = [] if first_sync else reader.passages(source.id, moved_from or document.path)
-    drafts = _without_forgotten(reader, secret, drafted.drafts, old, run.scope.keys)
+    drafts = _without_forgotten(reader, run.secret, drafted.drafts, old, run.scope.keys)
     if len(drafts) < len(drafted.drafts):
         stay = {id(one) for one in drafts}
         gone = [one.heading_path for one in drafted.drafts if id(one) not in stay]
@@ -222,127 +193,105 @@ def _plan(
             document, title=remaining_title(document, gone, [one.heading_path for one in drafts])
         )
     ids = IdFactory(
-        secret,
+        run.secret,
         taken=lambda memory: not first_sync and bool(reader.get([memory])),
-        find=lambda memory: (
-            reader.get([memory]).get(memory) if own and memory not in run.tally.placed else None
-        ),
+        find=lambda memory: reader.get([memory]).get(memory) if own and memory not in tally.placed else None,
     )
     traits = _traits(run, source, drafted)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
     planned = plan_document(document, drafts, traits, old, ids)
-    _count(run, source, draft, planned, old)
-    run.tally.forgotten += len(drafted.drafts) - len(drafts)
-    keys = _touched_keys(planned, old, traits, draft.stored, moved_from)
-    return planned, _preceding_texts(planned, old), keys
 
-
-def _count(
-    run: SyncRun, source: Source, draft: _Draft, planned: PlannedDocument, old: Sequence[Record]
-) -> None:
-    tally = run.tally
     stored = {record.id for record in old}
+    updated = sum(record.id in stored for record, _ in planned.fresh)
     tally.placed.update(record.id for record, _ in planned.fresh if note_marker_id(record.content))
-    tally.added += sum(1 for record, _ in planned.fresh if record.id not in stored)
-    tally.updated += sum(1 for record, _ in planned.fresh if record.id in stored)
+    tally.added += len(planned.fresh) - updated
+    tally.updated += updated
     tally.removed += len(planned.dropped)
-    tally.scrubbed.update(draft.drafted.scrubbed)
-    full = str(Path(source.root) / planned.document.path)
-    tally.problems += [FileError(full, problem) for problem in draft.drafted.facts.problems]
+    tally.forgotten += len(drafted.drafts) - len(drafts)
+    tally.scrubbed.update(drafted.scrubbed)
+    for problem in drafted.facts.problems:
+        run.report_problem(source, document.path, problem)
+
+    before = draft.stored
+    same_name = before is not None and before.title == document.title and moved_from is None
+    stays = {kept.id for kept in planned.kept} if same_name else set()
+    keys = {record.key for record, _ in planned.fresh} | {
+        record.key for record in old if record.id not in stays
+    }
+    if before is not None and before.content_hash == REREAD_HASH:  # something of it was forgotten since
+        keys.add(traits.key)
+    return replace(
+        planned, moved_from=moved_from, preceding=_preceding_texts(planned, old), keys=frozenset(keys)
+    )
 
 
 def _without_forgotten(
     reader: Reader, secret: bytes, drafts: Sequence[DraftPassage], old: Sequence[Record], keys: Sequence[str]
 ) -> list[DraftPassage]:
-    """Leave out the passages whose text was forgotten, but for those that stand in the document as they are.
+    """Leave out passages whose text was forgotten, except stored copies: their viewers must not learn when it was."""
 
-    What was forgotten stands nowhere any more. A passage that does is a copy that nobody forgot, and must not go
-    at whatever hour its file happens to be read again: who else sees it would learn of that hour.
-    """
-    added = addition_texts([(d.heading_path, d.content) for d in drafts])
-    texts = [{d.content, text} for d, text in zip(drafts, added, strict=True)]
-    # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
-    forgotten = reader.forgotten(chain.from_iterable(_tombstones_of(secret, pair, keys) for pair in texts))
+    def tombstones(texts: Iterable[str]) -> set[str]:
+        return {one for text in texts for one in tombstone_hashes(secret, text, keys)}
+
+    added = addition_texts([(one.heading_path, one.content) for one in drafts])
+    texts = [{one.content, text} for one, text in zip(drafts, added, strict=True)]
+    # Tombstone hashes cost as much as the rest of a passage's plan: none are made where nothing was forgotten.
+    forgotten = reader.forgotten_hashes(chain.from_iterable(map(tombstones, texts)))
     if not forgotten:
         return list(drafts)
-    standing = Counter(record.content_hash for record in old)
+    stored = Counter(record.content_hash for record in old)
     kept = []
     for one, pair in zip(drafts, texts, strict=True):
-        if not forgotten.isdisjoint(_tombstones_of(secret, pair, keys)):
+        if not forgotten.isdisjoint(tombstones(pair)):
             digest = text_hash(one.content)
-            if not standing[digest]:
+            if not stored[digest]:
                 continue
-            standing[digest] -= 1
+            stored[digest] -= 1
         kept.append(one)
     return kept
 
 
-def _touched_keys(
-    planned: PlannedDocument,
-    old: Sequence[Record],
-    traits: DocumentTraits,
-    before: Document | None,
-    moved_from: str | None,
-) -> frozenset[str]:
-    """Return the visibility keys of what came, changed, moved or went."""
-    named = before is not None and before.title == planned.document.title and moved_from is None
-    stays = {kept.id for kept in planned.kept} if named else set()
-    keys = {record.key for record, _ in planned.fresh}
-    keys |= {record.key for record in old if record.id not in stays}
-    # Something of it was forgotten, and how far that was followed up then is not known.
-    again = before is not None and before.content_hash == REREAD_HASH
-    return frozenset(keys | {traits.key} if again else keys)
-
-
-def _tombstones_of(secret: bytes, texts: Iterable[str], keys: Sequence[str]) -> set[str]:
-    """Return what texts have left behind if any of them was forgotten."""
-    return {mark for text in texts for mark in tombstone_hashes(secret, text, keys)}
-
-
 def _preceding_texts(planned: PlannedDocument, old: Sequence[Record]) -> list[str]:
-    """Return what each fresh passage borrows from the one before it, of its own section and visibility key.
-
-    An addition that others see stands in its writer's note between what they do not see.
-    """
-    known = {record.id: record for record in old}
-    stands = {record.place: record for record, _ in planned.fresh}
-    stands |= {kept.place: known[kept.id] for kept in planned.kept}
-    by_ordinal = {place.ordinal: record for place, record in stands.items() if place is not None}
-    befores = []
+    """Only of the same section and visibility key: a shared addition may stand between private passages."""
+    stored = {record.id: record for record in old}
+    by_ordinal = {record.place.ordinal: record for record, _ in planned.fresh if record.place is not None}
+    by_ordinal |= {kept.place.ordinal: stored[kept.id] for kept in planned.kept}
+    texts = []
     for record, _ in planned.fresh:
         before = by_ordinal.get(record.place.ordinal - 1) if record.place is not None else None
         near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
-        befores.append(before.content if near and before is not None else "")
-    return befores
+        texts.append(before.content if near and before is not None else "")
+    return texts
 
 
 def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTraits:
-    facts = drafted.facts
+    facts, path = drafted.facts, drafted.document.path
+    place = Path(source.root) / path
     key = source.key
-    own = authorship(source, drafted.document.path) == OWN
+    own = authorship(source, path) == OWN
     if facts.visibility not in (None, "user") and not (own and source.share is not False):
         if own:
             wish = f"group:{facts.group}" if facts.visibility == "group" else str(facts.visibility)
-            run.tally.unshared[str(Path(source.root) / drafted.document.path)] = wish
+            run.tally.unshared[str(place)] = wish
     elif facts.visibility is not None:
         try:
             key = run.scope.key(facts.visibility, facts.group)
         except InputError as error:
-            # Cautious: what may not be shared as asked stays with its writer.
             key = run.scope.key("user")
-            path = str(Path(source.root) / drafted.document.path)
-            run.tally.problems.append(
-                FileError(path, f"{error} It was kept private.", "correct its front matter")
-            )
-    now = now_micros()
+            run.report_problem(source, path, f"{error} It was kept private.", "correct its front matter")
     event = None
     if facts.date is not None:
-        text = facts.date.date().isoformat() if facts.precision == "day" else facts.date
-        event = parse_when(text)
-    written = drafted.document.mtime_ns // 1000 or now
-    tags = tuple(sorted({tag.lower() for tag in facts.tags}))
-    place = Path(source.root) / drafted.document.path
-    project = run.projects.within(source.id, str(place.parent))
-    pinned, origin = facts.pinned and own, None if own else UNTRUSTED
-    return DocumentTraits(key, run.scope.user, tags, event, pinned, min(written, now), now, project, origin)
+        event = parse_when(facts.date.date().isoformat() if facts.precision == "day" else facts.date)
+    now = now_micros()
+    return DocumentTraits(
+        key=key,
+        owner=run.scope.user,
+        tags=tuple(sorted({tag.lower() for tag in facts.tags})),
+        event=event,
+        pinned=facts.pinned and own,
+        recorded_at=min(drafted.document.mtime_ns // 1000 or now, now),
+        updated_at=now,
+        project=run.projects.within(source.id, str(place.parent)),
+        origin=None if own else UNTRUSTED,
+    )

@@ -1,17 +1,13 @@
-"""Projects: one name for one project, whatever path leads to it.
+"""Projects: one name for a project, whatever path leads to it.
 
-A project with a remote is named ``host/owner/name``, so that every clone, worktree and machine agrees. Any
-other is named after its folder and a few digits that tell it from folders of the same name. The first name
-stays: a renamed folder, a remote that is added or moves, a second clone are known again by what was
-remembered (`PutProject`), for the caller's own key alone.
-
-Files of a source belong to the repository they lie in, or to the project that a person named for the source.
-Any other file belongs to no project, so that notes answer wherever somebody works.
+A project with a remote is named ``host/owner/name``, so that every clone, worktree and machine agrees; any other after
+its folder and a few digits. The first name stays: a renamed folder, a new remote or a second clone is recognised by
+what was remembered (`PutProject`). Files of a source belong to their repository, or to the project chosen for the
+source; other files belong to none, so that notes answer everywhere.
 """
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 import stat
@@ -31,9 +27,8 @@ if TYPE_CHECKING:
 
 
 FINGERPRINT_ENTRIES: Final = 8
-"""Entries of a plain folder by which it is known again after a rename: enough that a few may come and go."""
+"""Entries by which a plain folder is recognised after a rename, though a few may change."""
 MAX_CONFIG_BYTES: Final = 1_000_000
-"""Bytes of a git configuration that are read; real ones have a few hundred."""
 
 _URL = re.compile(
     r"^(?:[a-z][a-z0-9+.-]*://)(?:[^@/]*@)?(?P<host>\[[^\]]*\]|[^/:]+)(?::\d+)?/(?P<path>.+)$", re.I
@@ -46,10 +41,10 @@ class DirectoryProject:
     """A directory's project as the disk tells it.
 
     Attributes:
-        folder: Name of the project's own folder; empty where there is no project.
-        path: Absolute path of the project: the main worktree, or the plain folder.
-        remote: ``host/owner/name`` of its repository, in lower case, or None.
-        marks: What it is known by again after a rename: each a tuple of texts that no other place has.
+        folder: Name of the project's folder; empty for no project.
+        path: The main worktree, or the plain folder.
+        remote: ``host/owner/name`` in lower case.
+        marks: What identifies it after a rename.
         repository: Whether it is a git repository.
     """
 
@@ -61,19 +56,13 @@ class DirectoryProject:
 
 
 NO_PROJECT: Final = DirectoryProject("", "")
-"""The home directory and the root of the disk hold projects and are none."""
 
 
 def project_of_directory(directory: str, *, home: str | None = None) -> DirectoryProject:
-    """Return the project that a directory belongs to, from the disk alone; no git program is run.
+    """Return a directory's project from the disk alone, without running git.
 
-    The nearest repository above it is its project; a linked worktree belongs to its main repository, a
-    submodule is one of its own. Without a repository the directory itself is the project. A directory that is
-    no more is judged by the nearest one above it that still is, if that is in a repository.
-
-    Args:
-        directory: Path; it need not exist.
-        home: Home directory; None takes the caller's own.
+    The nearest repository above it is its project (of a linked worktree, the main repository; a submodule is its own);
+    without one, the directory itself. A directory that no longer exists is judged by the nearest existing one above.
     """
     real = os.path.realpath(os.path.expanduser(directory))
     own = os.path.realpath(home if home is not None else os.path.expanduser("~"))
@@ -85,32 +74,18 @@ def project_of_directory(directory: str, *, home: str | None = None) -> Director
     return DirectoryProject(os.path.basename(real), real, None, tuple(_children(real)))
 
 
-def shared_git_directory(folder: str) -> str | None:
-    """Return the ``.git`` directory that all worktrees of a repository share; None for a folder that is none's root."""
-    return _common(folder)
-
-
-def is_in_repository(directory: str) -> bool:
-    """Return whether a directory lies in a repository that is a project; cheaper than `project_of_directory`."""
-    return (
-        _nearest_repository(os.path.realpath(directory), os.path.realpath(os.path.expanduser("~")))
-        is not None
-    )
-
-
 def _nearest_repository(real: str, home: str) -> tuple[str, str] | None:
-    """Return the nearest folder above that is a repository's, and the directory its worktrees share."""
     for above in (real, *map(str, Path(real).parents)):
         if above in (home, os.path.dirname(above)):
             break
-        common = _common(above)
+        common = shared_git_directory(above)
         if common is not None:
             return above, common
     return None
 
 
 def remote_name(url: str) -> str | None:
-    """Return ``host/owner/name`` of a repository's URL: one name however it is spelled.
+    """Return ``host/owner/name`` of a repository's URL, however it is spelled.
 
     >>> remote_name("git@GitHub.com:Ann/Notes.git"), remote_name("https://ann:token@github.com/ann/notes/")
     ('github.com/ann/notes', 'github.com/ann/notes')
@@ -129,25 +104,25 @@ def remote_name(url: str) -> str | None:
     return "/".join((found["host"], *parts)).casefold() if parts else None
 
 
-def _common(folder: str) -> str | None:
-    """Return the directory that all worktrees of a folder's repository share, None where it is no repository."""
-    mark = os.path.join(folder, ".git")
+def shared_git_directory(folder: str) -> str | None:
+    """Return the directory that all worktrees of a folder's repository share."""
+    entry = os.path.join(folder, ".git")
     try:
-        kind = os.lstat(mark).st_mode
+        kind = os.lstat(entry).st_mode
         if stat.S_ISDIR(kind):
-            return mark if os.path.exists(os.path.join(mark, "HEAD")) else None
+            return entry if os.path.exists(os.path.join(entry, "HEAD")) else None
         if not stat.S_ISREG(kind):
             return None
-        text = _text(mark)
+        text = _text(entry)
         if not text.startswith("gitdir:"):
             return None
-        own = os.path.join(folder, text.removeprefix("gitdir:").strip())
-        shared = os.path.join(own, "commondir")
-        if os.path.exists(shared):
-            own = os.path.join(own, _text(shared).strip())
-        return os.path.realpath(own) if os.path.isdir(own) else None
+        git_dir = os.path.join(folder, text.removeprefix("gitdir:").strip())
+        common = os.path.join(git_dir, "commondir")
+        if os.path.exists(common):
+            git_dir = os.path.join(git_dir, _text(common).strip())
+        return os.path.realpath(git_dir) if os.path.isdir(git_dir) else None
     except (OSError, ValueError):
-        return None  # what cannot be read cannot tell of a project; the folder above may
+        return None  # the folder above may be readable
 
 
 def _text(path: str) -> str:
@@ -170,7 +145,7 @@ def _repository(folder: str, common: str) -> DirectoryProject:
 
 
 def _identity(path: str, otherwise: str) -> tuple[str, ...]:
-    """Return what tells a repository apart wherever its folder moves: a file that git makes once and leaves."""
+    """A file that git creates once and never rewrites identifies the repository after a move."""
     for candidate in (path, otherwise):
         try:
             found = os.stat(candidate)
@@ -182,10 +157,11 @@ def _identity(path: str, otherwise: str) -> tuple[str, ...]:
 
 
 def _remote(common: str) -> str | None:
-    """Return the URL of ``origin``, else of the first remote that the configuration names."""
+    import configparser
+
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",))
     try:
-        # git indents its keys, which configparser would take for the line before going on
+        # configparser takes git's indented keys for continuation lines
         lines = [line.strip() for line in _text(os.path.join(common, "config")).splitlines()]
         parser.read_string("\n".join(lines))
     except (OSError, configparser.Error):
@@ -195,12 +171,11 @@ def _remote(common: str) -> str | None:
         for name in parser.sections()
         if name.startswith("remote ")
     }
-    named = {name: url.strip('"') for name, url in remotes.items() if url}
-    return named.get('remote "origin"') or next(iter(named.values()), None)
+    urls = {name: url.strip('"') for name, url in remotes.items() if url}
+    return urls.get('remote "origin"') or next(iter(urls.values()), None)
 
 
 def _children(folder: str) -> Iterator[tuple[str, ...]]:
-    """Yield what a plain folder's first entries are known by: none has both name and inode of another's."""
     try:
         with os.scandir(folder) as entries:
             first = sorted(entries, key=lambda entry: entry.name)[:FINGERPRINT_ENTRIES]
@@ -208,26 +183,24 @@ def _children(folder: str) -> Iterator[tuple[str, ...]]:
             found = entry.stat(follow_symlinks=False)
             yield "child", str(found.st_dev), str(found.st_ino), entry.name
     except OSError:
-        return  # it is gone, or not ours to read: its path alone tells it
+        return  # gone or unreadable: only its path identifies it
 
 
 AUTOMATIC_PROJECT: Final = ""
-"""What is remembered of a source whose files belong to their repositories, or to no project."""
+"""Stored for a source whose files belong to their repositories, or to no project."""
 EXPLICIT_NO_PROJECT: Final = "-"
-"""What is remembered of a source that belongs to no project because a person said so."""
+"""Stored for a source that a person assigned to no project."""
 NAME_DIGITS: Final = 6
 """Hex digits behind a folder's name: two folders of one name collide once in 16 million."""
 MAX_DIRECTORY: Final = 4_096
-"""Characters of a directory that is looked up: Linux's longest path. Logs that others wrote may name any."""
+"""Characters of a directory that is looked up: Linux's longest path. Logs may name any."""
 MAX_DEPTH: Final = 64
-"""Levels of a directory that is looked up: each one above it is."""
 
 
 class ProjectResolver:
-    """The projects of one scope, each looked up once in the life of this value."""
+    """The projects of one scope, each resolved once; without ``learn`` nothing is stored."""
 
     def __init__(self, store: Store, scope: Scope, *, learn: bool = True) -> None:
-        """Args: where, for whom, and whether what is found is remembered: who only asks writes nothing."""
         self._learn = learn
         self._store = store
         self._scope = scope
@@ -241,24 +214,21 @@ class ProjectResolver:
             return reader.projects()
 
     def of(self, directory: str, remote: str | None = None) -> str | None:
-        """Return the project of a directory, None where there is none (the home directory, the disk's root).
+        """Return the project of a directory, which need not exist; None for the home directory and the root.
 
-        Args:
-            directory: Path; it need not exist (any more), as in the log of another day. One longer than `MAX_DIRECTORY`
-                or deeper than `MAX_DEPTH` is none.
-            remote: URL of the repository as a log gives it, for a directory that is not on this disk.
+        ``remote`` is a repository URL from a log, for a directory that is not on this disk.
         """
-        asked = (directory, remote)
-        if asked not in self._names:
-            self._names[asked] = self._find(directory, remote)
-        return self._names[asked]
+        key = (directory, remote)
+        if key not in self._names:
+            self._names[key] = self._find(directory, remote)
+        return self._names[key]
 
     def chosen(self, source: str) -> str | None:
         """Return a name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None before the source's first sync."""
         return self._known.get(self._mark(("source", source)))
 
     def choice(self, source: str, chosen: str) -> PutProject:
-        """Return the change that stores a source's project; see `chosen` for its values."""
+        """Return the change that stores a source's project; values as for `chosen`."""
         from scrubjay.storage.changes import PutProject
 
         mark = self._mark(("source", source))
@@ -270,13 +240,12 @@ class ProjectResolver:
         return self.under(self.chosen(source) or AUTOMATIC_PROJECT, directory)
 
     def under(self, chosen: str, directory: str) -> str | None:
-        """Return the project of a directory of a source for which this was chosen."""
+        """Return the project of a directory of a source, given what was chosen for the source."""
         if chosen:
             return None if chosen == EXPLICIT_NO_PROJECT else chosen
         return self.of(directory) if self._in_repository(directory) else None
 
     def without_learning(self) -> ProjectResolver:
-        """Return a resolver that writes nothing."""
         return ProjectResolver(self._store, self._scope, learn=False)
 
     def formerly(self, root: str, directory: str) -> str | None:
@@ -284,7 +253,7 @@ class ProjectResolver:
         return self.of(directory if self._in_repository(directory) else root)
 
     def names(self) -> list[str]:
-        """Return the names of the projects that were seen, sorted."""
+        """Return the names of all known projects, sorted."""
         return sorted(set(self._known.values()) - {AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT})
 
     def named(self, text: str) -> str:
@@ -305,7 +274,8 @@ class ProjectResolver:
 
     def _in_repository(self, directory: str) -> bool:
         if directory not in self._repositories:
-            self._repositories[directory] = is_in_repository(directory)
+            home = os.path.realpath(os.path.expanduser("~"))
+            self._repositories[directory] = _nearest_repository(os.path.realpath(directory), home) is not None
         return self._repositories[directory]
 
     def _find(self, directory: str, remote: str | None) -> str | None:
@@ -319,35 +289,26 @@ class ProjectResolver:
         keys = [self._mark(mark) for mark in found.marks]
         by_remote = [self._mark(("remote", here))] if here else []
         by_path = self._mark(("path", found.path))
-        name = (
-            self._agreed(found, keys)
-            or self._first(by_remote)
-            or (here if here else None)
-            or self._first([by_path] if not found.repository else [])
-            or (self._above(found.path) if not found.repository else None)
-            or self._local(found)
-        )
+        name = self._agreed(found, keys) or self._first(by_remote) or here
+        if not name and not found.repository:  # a folder inside a project is part of it
+            parents = (self._mark(("path", str(above))) for above in Path(found.path).parents)
+            name = self._first([by_path]) or self._first(parents)
+        if not name:
+            digits = f"{memory_key(self._secret, ('project', found.path)):016x}"[:NAME_DIGITS]
+            name = f"{found.folder.casefold()}-{digits}"
         self._remember({*keys, *by_remote, by_path}, name)
         return name
 
     def _agreed(self, found: DirectoryProject, keys: Sequence[str]) -> str | None:
-        """Return the name that the marks tell; a plain folder needs half of its entries to agree."""
-        held = Counter(self._known[key] for key in keys if key in self._known)
-        if not held:
+        """Return the name that the marks agree on; of a plain folder, half of its entries must."""
+        votes = Counter(self._known[key] for key in keys if key in self._known)
+        if not votes:
             return None
-        name, count = min(held.items(), key=lambda pair: (-pair[1], pair[0]))
+        name, count = min(votes.items(), key=lambda pair: (-pair[1], pair[0]))
         return name if found.repository or 2 * count >= len(keys) else None
 
-    def _first(self, keys: Sequence[str]) -> str | None:
+    def _first(self, keys: Iterable[str]) -> str | None:
         return next((self._known[key] for key in keys if key in self._known), None)
-
-    def _above(self, path: str) -> str | None:
-        """Return the plain folder above that is a project already: a folder inside a project is part of it."""
-        return self._first([self._mark(("path", str(above))) for above in Path(path).parents])
-
-    def _local(self, found: DirectoryProject) -> str:
-        number = memory_key(self._secret, ("project", found.path))
-        return f"{found.folder.casefold()}-{number:016x}"[: len(found.folder.casefold()) + 1 + NAME_DIGITS]
 
     def _mark(self, parts: tuple[str, ...]) -> str:
         return f"{memory_key(self._secret, ('place', *parts)):016x}"
@@ -365,17 +326,10 @@ class ProjectResolver:
 def project_changes(
     projects: ProjectResolver, reader: Reader, source: Source, documents: Iterable[str], chosen: str | None
 ) -> list[Change]:
-    """Return what gives a source's passages the project they belong to; ids, texts and vectors stay as they are.
+    """Return what moves a source's passages to their project.
 
-    There is something to do after a person chose, and once for what earlier versions stored. A conversation's turn
-    keeps the project it was said in, and an addition the one it was given.
-
-    Args:
-        projects: The projects of whoever syncs.
-        reader: A view of theirs.
-        source: The source.
-        documents: Paths of its documents.
-        chosen: A name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None leaves what was chosen before.
+    Needed after a person chose a project (``chosen``), and once for stores of earlier versions. Turns and additions
+    keep their project.
     """
     from scrubjay.models.lifecycle import LifecycleChange
     from scrubjay.storage.changes import PutLifecycle

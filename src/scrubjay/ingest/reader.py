@@ -1,23 +1,9 @@
 """Document reader: parse a file's metadata, redact its text and cut it into passages.
 
-Values are not turned into numbers, dates or truth values: a tag ``no`` stays ``no``, and ``2026-02-30`` stays
-to be named in a problem. So no YAML type can be asked for: nothing but strings, lists and mappings is built.
-
-Three places are read; the first that speaks wins, tags are gathered from all:
-
-- YAML front matter: ``title``; ``tags`` or ``tag`` (a list, or text parted by commas, else by spaces);
-  ``date``, else ``created``; ``pinned`` or ``pin``; ``visibility`` or ``scope`` (``user``, ``private``,
-  ``group``, ``public``, ``group:NAME``); ``group``.
-- Page properties as Logseq and Dataview write them: lines ``title:: …``, ``tags:: a, [[b c]]``, ``date:: …``
-  in the first paragraph. Elsewhere ``::`` is taken for code.
-- Lines of nothing but tags (``#seeds #winter``, also after ``Tags:``) in a paragraph. A ``#`` inside a
-  sentence is not taken for a tag: it is as often an issue, a channel or a colour.
-
-A date may also come from the path, a title from the first heading. A date without a clock is a local day; an
-``updated`` date is not read, as it tells when a note was edited and not what it is about.
-
-Nothing raises: what cannot be read is a problem, and the text is kept whole. Front matter that cannot be read
-but speaks of a scope makes the document private, so that a typing error never publishes a note.
+Metadata comes from YAML front matter, from page properties of Logseq and Dataview (``title:: …`` in the first
+paragraph) and from lines of tags (``#seeds #winter``); the first that names a field wins, tags are merged. A date may
+also come from the path, a title from the first heading. Front matter that cannot be read but mentions a scope makes
+the document private. Unreadable metadata is reported and never raises.
 """
 
 from __future__ import annotations
@@ -40,21 +26,14 @@ from scrubjay.text.markdown import Block, front_matter_end, is_code_file, normal
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Characters of front matter that are read; what people write by hand is a hundredth of it."""
 
 MAX_YAML_DEPTH = 16
-"""Levels of nesting that are read: deeper YAML is built to exhaust its reader."""
 
 
 def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
-    """Read front matter.
+    """Return the fields of front matter by lower-case name, or what is wrong with it as a sentence.
 
-    Args:
-        raw: What stands between the lines of dashes, its line ends made even.
-
-    Returns:
-        The fields by lower-case name, and what is wrong with them as a sentence; one of the two is empty.
-        A value is a string, a list or a mapping.
+    Values are strings, lists or mappings: no YAML types, so that a tag ``no`` stays ``no``.
     """
     import yaml
 
@@ -62,26 +41,26 @@ def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
         return {}, f"The front matter has {len(raw):,} characters; at most {MAX_FRONT_MATTER:,} are read."
     loader: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        wrong = _unsafe_yaml_reason(yaml.parse(raw, Loader=loader))
-        found = None if wrong else yaml.load(raw, Loader=loader)
+        problem = _unsafe_yaml_reason(yaml.parse(raw, Loader=loader))
+        fields = None if problem else yaml.load(raw, Loader=loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "it cannot be parsed"
-        where = f" (line {mark.line + 2})" if mark else ""  # the dashes are line 1
-        return {}, f"The front matter is not YAML: {what}{where}."
+        position = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "it cannot be parsed"
+        where = f" (line {position.line + 2})" if position else ""  # the dashes are line 1
+        return {}, f"The front matter is not YAML: {reason}{where}."
     except (ValueError, OverflowError):  # an escape beyond Unicode, half of a surrogate pair
         return {}, "The front matter is not YAML: it holds a character that does not exist."
-    if wrong:
-        return {}, wrong
-    if found is None or found == "":
+    if problem:
+        return {}, problem
+    if fields is None or fields == "":
         return {}, ""
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         return {}, "The front matter names no fields: write `key: value` lines."
-    return {str(key).strip().lower(): value for key, value in found.items()}, ""
+    return {str(key).strip().lower(): value for key, value in fields.items()}, ""
 
 
 def _unsafe_yaml_reason(events: Iterable[object]) -> str:
-    """Why YAML is not to be built, by its events, which are read without building anything."""
+    """Aliases and deep nesting are found by events, before anything is built."""
     import yaml
 
     depth = 0
@@ -101,10 +80,9 @@ EXTRACTOR_VERSION = "1"
 """Stamped on every document; raise it with any change of what is read."""
 
 METADATA_HEAD = 64 * 1024
-"""Characters behind the front matter in which properties, lines of tags and the title are looked for."""
+"""Characters behind the front matter that are searched for properties, tag lines and the title."""
 
 MAX_TAGS = 100
-"""More are a word list, not tags; the rest is left out and named as a problem."""
 
 Precision = Literal["day", "second"]
 
@@ -126,17 +104,13 @@ _DAYS = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentMetadata:
-    """What a document says about itself.
+    """A document's metadata.
 
     Attributes:
-        title: Its title, or None when it names none.
-        tags: Tags in order of first mention, without ``#``, none twice.
-        date: When the thing it tells of happened; without a zone where none was written.
-        precision: ``day`` when the clock of ``date`` means nothing, else ``second``.
-        pinned: Whether it asks to be pinned.
-        visibility: ``user``, ``group`` or ``public``; None when it does not say.
-        group: The group's name, where it names one.
-        body_start: Offset behind the front matter; 0 without any.
+        date: When its subject happened; without a zone where none was written.
+        precision: ``day`` when the clock of ``date`` means nothing.
+        visibility: ``user``, ``group`` or ``public``.
+        body_start: Offset behind the front matter.
         problems: What could not be read, each in a sentence.
     """
 
@@ -152,38 +126,32 @@ class DocumentMetadata:
 
 
 def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> DocumentMetadata:
-    """Read what a document says about itself.
-
-    Args:
-        text: The whole document.
-        path: Its path relative to its source, with ``/`` between the parts.
-        found: Its blocks, when they are known already.
-    """
+    """Read a document's metadata; ``path`` is relative to its source, ``found`` are its blocks where they are known."""
     if is_code_file(path):
         date, precision = _path_date(path)
         return DocumentMetadata(date=date, precision=precision)
     flat = normalize_newlines(text)
     start = front_matter_end(flat)
     raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, start - 1) + 1] if start else ""
-    given, wrong = parse_front_matter(raw) if start else ({}, "")
+    fields, problem = parse_front_matter(raw) if start else ({}, "")
     head = flat[start : start + METADATA_HEAD]
     if found and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
         head, found = flat, found[1:] if start else found
     else:
         found = parse_blocks(head)
-    own = _properties(head, found)
-    problems = [wrong] if wrong else []
-    date, precision = _date(given, own, path, problems)
-    visibility, group = _scope(given, problems)
-    if wrong and _SCOPE_KEY.search(raw):
+    properties = _properties(head, found)
+    problems = [problem] if problem else []
+    date, precision = _date(fields, properties, path, problems)
+    visibility, group = _scope(fields, problems)
+    if problem and _SCOPE_KEY.search(raw):
         visibility = "user"
-        problems.append("It speaks of a scope that cannot be read, so the document is kept private.")
+        problems.append("It mentions a scope that cannot be read, so the document is kept private.")
     return DocumentMetadata(
-        title=_plain(given.get("title")) or own.get("title") or _heading(head, found),
-        tags=_unique(_tags(given, own, head, found), problems),
+        title=_plain(fields.get("title")) or properties.get("title") or _heading(head, found),
+        tags=_unique(_tags(fields, properties, head, found), problems),
         date=date,
         precision=precision,
-        pinned=_pinned(given, problems),
+        pinned=_pinned(fields, problems),
         visibility=visibility,
         group=group,
         body_start=start,
@@ -192,47 +160,44 @@ def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> Do
 
 
 def _plain(value: object) -> str:
-    """A field that should be one line of text; empty where it is anything else."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return "" if text.lower() in _EMPTY else text
 
 
-def _properties(head: str, found: Sequence[Block]) -> Mapping[str, str]:
-    first = next((block for block in found if block.kind != "blank"), None)
+def _properties(head: str, blocks: Sequence[Block]) -> Mapping[str, str]:
+    first = next((block for block in blocks if block.kind != "blank"), None)
     if first is None or first.kind != "paragraph":
         return {}
     lines = _PROPERTY.finditer(head, first.start, first.end)
     return {line[1].lower(): line[2].strip() for line in lines if line[2].strip()}
 
 
-def _heading(head: str, found: Sequence[Block]) -> str | None:
-    """The first heading of level 1, else the heading that the text begins with."""
-    for block in found:
+def _heading(head: str, blocks: Sequence[Block]) -> str | None:
+    for block in blocks:
         if block.kind == "heading" and block.level == 1 and block.text:
             return block.text
-    first = next((block for block in found if block.kind not in ("blank", "html", "rule")), None)
+    first = next((block for block in blocks if block.kind not in ("blank", "html", "rule")), None)
     return (first.text or None) if first and first.kind == "heading" else None
 
 
 def _tags(
-    given: Mapping[str, object], own: Mapping[str, str], head: str, found: Sequence[Block]
+    fields: Mapping[str, object], properties: Mapping[str, str], head: str, blocks: Sequence[Block]
 ) -> Iterator[str]:
     for key in ("tags", "tag"):
-        value = given.get(key)
+        value = fields.get(key)
         if isinstance(value, list):
             yield from (item for item in value if isinstance(item, str))
         elif isinstance(value, str):
             yield from _listed(value)
-        if key in own:
-            yield from _listed(own[key], spaced=False)
-    for block in found:
+        if key in properties:
+            yield from _listed(properties[key], spaced=False)
+    for block in blocks:
         if block.kind == "paragraph" and head.find("#", block.start, block.end) >= 0:
             for line in _TAG_LINE.finditer(head, block.start, block.end):
                 yield from _listed(line[1])
 
 
 def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
-    """The tags of one line: those in double brackets, and the rest parted by commas, else by spaces."""
     comma = "," if "," in text or not spaced else None
     for index, part in enumerate(_LINKED.split(text)):
         if index % 2:
@@ -242,20 +207,25 @@ def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
 
 
 def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
-    found: dict[str, str] = {}
+    unique: dict[str, str] = {}
     for tag in tags:
         name = _LINKED.sub(r"\1", _plain(tag)).strip("\"'").lstrip("#").strip()
         if name:
-            found.setdefault(name.casefold(), name)
-    if len(found) > MAX_TAGS:
-        problems.append(f"It has {len(found)} tags; the first {MAX_TAGS} are kept.")
-    return tuple(found.values())[:MAX_TAGS]
+            unique.setdefault(name.casefold(), name)
+    if len(unique) > MAX_TAGS:
+        problems.append(f"It has {len(unique)} tags; the first {MAX_TAGS} are kept.")
+    return tuple(unique.values())[:MAX_TAGS]
 
 
 def _date(
-    given: Mapping[str, object], own: Mapping[str, str], path: str, problems: list[str]
+    fields: Mapping[str, object], properties: Mapping[str, str], path: str, problems: list[str]
 ) -> tuple[datetime | None, Precision]:
-    for value in (given.get("date"), given.get("created"), own.get("date"), own.get("created")):
+    for value in (
+        fields.get("date"),
+        fields.get("created"),
+        properties.get("date"),
+        properties.get("created"),
+    ):
         text = _plain(value)
         if not text:
             continue
@@ -269,11 +239,6 @@ def _date(
 
 
 def _moment(text: str) -> tuple[datetime, Precision]:
-    """A day or an instant in ISO form; ``/`` may part a day, and a space may stand before the zone.
-
-    Raises:
-        ValueError: It is neither.
-    """
     words = text.strip("[]\"'").replace("/", "-").split()
     day = words[0][:10] if words else ""
     if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
@@ -301,27 +266,26 @@ def _path_date(path: str) -> tuple[datetime | None, Precision]:
     return None, "day"
 
 
-def _pinned(given: Mapping[str, object], problems: list[str]) -> bool:
+def _pinned(fields: Mapping[str, object], problems: list[str]) -> bool:
     for key in ("pinned", "pin"):
-        text = _plain(given.get(key)).lower()
+        text = _plain(fields.get(key)).lower()
         if text in _YES or text in _NO:
             return text in _YES
-        if text or isinstance(given.get(key), (list, dict)):
+        if text or isinstance(fields.get(key), (list, dict)):
             problems.append(f"The field `{key}` is neither true nor false, so the document is not pinned.")
     return False
 
 
-def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
-    """Visibility and group; what cannot be read is kept private."""
-    named = _plain(given.get("group")) or None
-    key = "visibility" if "visibility" in given else "scope"
-    value = given.get(key, "")
+def _scope(fields: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
+    group_field = _plain(fields.get("group")) or None
+    key = "visibility" if "visibility" in fields else "scope"
+    value = fields.get(key, "")
     text = _plain(value)
     if not text and isinstance(value, str):
-        return ("group" if named else None), named
+        return ("group" if group_field else None), group_field
     word, _, inline = text.partition(":")
     visibility = _SCOPES.get(word.strip().lower())
-    group = inline.strip() or named
+    group = inline.strip() or group_field
     if visibility == "group" and not group:
         problems.append(
             f"The field `{key}` says group, but no `group` is named; the document is kept private."
@@ -335,7 +299,7 @@ def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None
 
 
 PIECE_CHARACTERS: Final = 1_000_000
-"""Characters that are scrubbed at once."""
+"""Characters that are redacted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +313,7 @@ class DraftDocument:
 
 
 def stage_versions(settings: ChunkSettings) -> StageVersions:
-    """Return the versions of the stages as they are now; the chunker's holds its settings."""
+    """Return the current versions of the ingest stages; the chunker's includes its settings."""
     sizes = f"{CHUNKER_VERSION}/{settings.target}/{settings.overlap}/{settings.most}"
     scrubber = REDACTOR_VERSION
     if settings.allow:
@@ -358,7 +322,7 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
 
 
 def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:
-    """Scrub a document, learn what it says of itself, and cut it into passages."""
+    """Redact a file, read its metadata and cut it into passages."""
     text, counts = redact_in_pieces(file.text, settings.allow)
     found = parse_blocks(text, markdown=not is_code_file(path))
     facts = extract_metadata(text, path=path, found=found)
@@ -376,9 +340,9 @@ def draft_document(source: str, path: str, file: FileText, settings: ChunkSettin
 
 
 def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
-    """Scrub a text, and count what was replaced: a large one piece by piece, since it takes 35 times its size.
+    """Redact a text and count what was replaced; a large text in pieces, since redaction takes 35 times its size.
 
-    A piece ends before a heading, else at a blank line, a line, a sentence, a word; never inside a private span.
+    A piece ends at the coarsest break there is, never inside a private span.
     """
     if len(text) <= PIECE_CHARACTERS:
         clean = redact_text(text, allow)
@@ -395,7 +359,6 @@ def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str,
 
 
 def _piece_ends(text: str) -> Iterator[int]:
-    """Yield where the pieces of a text end; the last is its end."""
     spans = [(span.start, span.end) for span in private_spans(text)]
     start = 0
     while len(text) - start > PIECE_CHARACTERS:
@@ -426,16 +389,7 @@ def draft_passages(
     title: str,
     found: Sequence[Block] | None = None,
 ) -> tuple[DraftPassage, ...]:
-    """Cut a text into passages; what stands directly under the document's own heading, or under none, has its title.
-
-    Args:
-        source: Id of the document's source.
-        path: Path of the document relative to it.
-        text: The whole document.
-        settings: Sizes.
-        title: The document's title.
-        found: Its blocks, where they are known.
-    """
+    """Cut a text into passages; one under the document's own heading, or under none, gets the document's title."""
     name = PurePosixPath(path).name
     if found is None:
         found = parse_blocks(text, markdown=not is_code_file(path))

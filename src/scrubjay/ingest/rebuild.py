@@ -1,10 +1,7 @@
-"""Rebuild: chunk, embed and link everything that is stored anew.
+"""Rebuild: chunk, embed and link all stored memories again, after an upgrade or a change of settings.
 
-For a store that an earlier version wrote, and for whoever changed the dictionary or the settings by much. Each
-page is one transaction, so what is read meanwhile is connected as before or as after, never half.
-
-Passages partition their document, so its stored text is their join, but for what was forgotten (`gaps`): no file is
-read, and a folder that is not mounted today loses nothing. Ids, additions, pins and tombstones stay.
+No file is read: passages partition their document, so the stored text is their join. Ids, additions, pins and
+tombstones stay.
 """
 
 from __future__ import annotations
@@ -12,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.categories.folders import update_folders
@@ -20,22 +16,21 @@ from scrubjay.categories.topics import organise_topics
 from scrubjay.ingest.alignment import (
     DocumentTraits,
     IdFactory,
-    label_document,
     note_marker_id,
+    plan_document,
     restore_offsets,
 )
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
-from scrubjay.ingest.embedder import embed_memories, prepare_memory
+from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
 from scrubjay.ingest.finalizer import relink_source
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import draft_passages, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
-from scrubjay.models.records import UNTRUSTED, Document, Record, Scope, Source, StageVersions
+from scrubjay.models.records import UNTRUSTED, Document, Record, Scope, StageVersions
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import (
-    Change,
     DropCategory,
     PreparedMemory,
     PutDocument,
@@ -51,8 +46,9 @@ if TYPE_CHECKING:
 
 
 REBUILD_PAGE: Final = 1_000
+REBUILD_BATCH: Final = 64
+"""Documents of one transaction, and sixteen times as many additions."""
 NO_TERMS: Final = Terms({}, 0)
-"""Of what is stored already no terms are needed."""
 
 
 def rebuild_edges(
@@ -62,42 +58,33 @@ def rebuild_edges(
     edge_builder: EdgeBuilder,
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Connect every memory that a principal may write.
-
-    Args:
-        store: Where.
-        scope: Who writes.
-        base: The base model.
-        edge_builder: Connects a page.
-        progress: Told how far it is.
-    """
+    """Connect every memory of a principal again; each page is one transaction."""
     started = time.monotonic()
+    fingerprint = base.model.fingerprint
     after, done = "", 0
     with store.reader(scope) as reader:
         total = reader.counts().memories
         sources = reader.sources()
+        embedded = any(one.model.fingerprint == fingerprint for one in reader.models())
     own = {source.id for source in sources}
     while True:
         with store.reader(scope) as reader:
             page = reader.page(after, REBUILD_PAGE)
-            known = any(s.model.fingerprint == base.model.fingerprint for s in reader.models())
-            vectors = reader.vectors(base.model.fingerprint, [r.id for r in page]) if known else {}
+            vectors = reader.vectors(fingerprint, [record.id for record in page]) if embedded else {}
         if not page:
             break
         after = page[-1].id
         memories = [
-            PreparedMemory(r, NO_TERMS, {base.model.fingerprint: vectors[r.id]} if r.id in vectors else {})
-            for r in page
+            PreparedMemory(one, NO_TERMS, {fingerprint: vectors[one.id]} if one.id in vectors else {})
+            for one in page
         ]
         ids = [record.id for record in page]
         edge_builder.add_entities(page, ids)
-        # In which folder a shared note stands, only they can tell anew who sync it.
-        theirs = {record.id for record in page if record.place is not None and record.place.source not in own}
-        first, last = edge_builder.changes(
-            memories, [memory for memory in ids if memory not in theirs], again=True
-        )
-        anew = [PutEdges((), tuple(sorted(theirs)), ("references", "similar"))] if theirs else []
-        store.write(scope, [*first, *anew, *last])
+        # Only who syncs a shared note can tell its folder.
+        foreign = {one.id for one in page if one.place is not None and one.place.source not in own}
+        first, last = edge_builder.changes(memories, [one for one in ids if one not in foreign], rejoin=True)
+        cleared = [PutEdges((), tuple(sorted(foreign)), ("references", "similar"))] if foreign else []
+        store.write(scope, [*first, *cleared, *last])
         done += len(page)
         if progress is not None:
             progress(Progress("connect", done, total, time.monotonic() - started))
@@ -105,23 +92,14 @@ def rebuild_edges(
         for source in sources:
             relink_source(store, scope, source)
     if "categories" in edge_builder.stages:
-        _rebuild_categories(store, scope, base, sources)
+        for key in scope.keys:
+            organise_topics(store, scope, key, base)
+        for source in sources:
+            update_folders(store, scope, source, now_micros())
     else:
         with store.reader(scope) as reader:
-            gone = [DropCategory(category.id) for category in reader.categories()]
-        store.write(scope, gone)
-
-
-def _rebuild_categories(store: Store, scope: Scope, base: Embedder, sources: Sequence[Source]) -> None:
-    """Find all topics and places anew."""
-    for key in scope.keys:
-        organise_topics(store, scope, key, base)
-    for source in sources:
-        update_folders(store, scope, source, now_micros())
-
-
-REBUILD_BATCH: Final = 64
-"""Documents of one transaction, and sixteen times as many additions."""
+            categories = [DropCategory(category.id) for category in reader.categories()]
+        store.write(scope, categories)
 
 
 def rebuild_tenant(
@@ -132,15 +110,9 @@ def rebuild_tenant(
     progress: Callable[[Progress], None] | None = None,
     stamp: StageVersions | None = None,
 ) -> None:
-    """Make every memory of the tenant anew beside the old ones, then switch to them at once.
+    """Rebuild every memory of the tenant beside the old ones, then switch at once.
 
-    Args:
-        store: Where.
-        scope: Who asks for it. They are told of their own documents alone.
-        base: The base model.
-        chunks: How documents are cut.
-        progress: Told how far it is.
-        stamp: What the new generation is stamped with, instead of the versions of the stages as they are now.
+    Progress counts the caller's own documents only. ``stamp`` overrides the versions that the new generation records.
     """
     started = time.monotonic()
     secret = store.secret(scope)
@@ -148,71 +120,54 @@ def rebuild_tenant(
         own = {source.id for source in reader.sources()}
     with store.rebuild(scope) as generation:
         documents = generation.documents()
+        done, total = 0, sum(document.source in own for document in documents)
         for first in range(0, len(documents), REBUILD_BATCH):
             batch = documents[first : first + REBUILD_BATCH]
-            changes = [_remade(generation, document, base, chunks, secret) for document in batch]
-            generation.write(changes)
+            generation.write([_rebuilt(generation, document, base, chunks, secret) for document in batch])
             if progress is not None:
-                done, total = (
-                    sum(1 for document in some if document.source in own)
-                    for some in (documents[: first + REBUILD_BATCH], documents)
-                )
+                done += sum(document.source in own for document in batch)
                 progress(Progress("write", done, total, time.monotonic() - started))
         additions = generation.additions()
         for first in range(0, len(additions), REBUILD_BATCH * 16):
-            generation.write(_again(additions[first : first + REBUILD_BATCH * 16], base))
+            some = additions[first : first + REBUILD_BATCH * 16]
+            fresh = [prepare_memory(memory.record) for memory in some]
+            embedded = embed_memories(fresh, [""] * len(fresh), base)
+            generation.write([PutMemory(memory) for memory in embedded])
         generation.write([PutVersions(stamp or stage_versions(chunks))])
 
 
-def _remade(
+def _rebuilt(
     generation: Rebuild, document: Document, base: Embedder, chunks: ChunkSettings, secret: bytes
 ) -> PutDocument:
     old = [memory.record for memory in generation.passages(document)]
-    fresh_document = replace(document, versions=stage_versions(chunks))
-    redacted = document.versions.scrubber != fresh_document.versions.scrubber
-    # Its file says what was written, and what an earlier version redacted: the next sync reads it again.
-    if not document.cursor and (redacted or any(map(_altered, old))):
-        fresh_document = replace(fresh_document, mtime_ns=0, content_hash=REREAD_HASH)
-    if not old:
-        return PutDocument(fresh_document if not document.cursor else _read_by(document, fresh_document))
-    if document.cursor:  # turns are kept as they were said: a transcript is no text that can be cut anew
+    versions = stage_versions(chunks)
+    if document.cursor:
+        # Turns are not cut anew, and a cursor belongs to the version of its reader.
+        versions = replace(versions, extractor=document.versions.extractor)
         turns = [prepare_memory(record) for record in old]
-        return PutDocument(
-            _read_by(document, fresh_document),
-            tuple(embed_memories(turns, [""] * len(turns), base, chunks.overlap)),
-        )
+        embedded = embed_memories(turns, [""] * len(turns), base, chunks.overlap)
+        return PutDocument(replace(document, versions=versions), tuple(embedded))
+    rebuilt = replace(document, versions=versions)
+    damaged = any(text_hash(record.content) != record.content_hash for record in old)
+    if damaged or document.versions.scrubber != versions.scrubber:
+        # Only the file has the text as it was written: the next sync reads it again.
+        rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
+    if not old:
+        return PutDocument(rebuilt)
     text = "".join(record.content for record in old)
     cut = restore_offsets(draft_passages(document.source, document.path, text, chunks, document.title), old)
-    traits = _traits(old)
-    ids = IdFactory(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
-    labelled = label_document(fresh_document, cut, traits, old, ids)
-    made = {memory.record.id: memory for memory in labelled.fresh}
-    by_id = {record.id: record for record in old}
-    for kept in labelled.kept:
-        made[kept.id] = prepare_memory(replace(by_id[kept.id], place=kept.place))
-    ordered = sorted(
-        made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0
-    )
-    return PutDocument(
-        fresh_document, tuple(embed_memories(ordered, _befores(ordered), base, chunks.overlap))
-    )
-
-
-def _altered(record: Record) -> bool:
-    """Return whether a text is not what was written: a disk gave back other letters than it was given."""
-    return text_hash(record.content) != record.content_hash
-
-
-def _read_by(document: Document, remade: Document) -> Document:
-    """Return a transcript's document with the version of the reader that its cursor belongs to."""
-    return replace(remade, versions=replace(remade.versions, extractor=document.versions.extractor))
+    stored = {record.id: record for record in old}
+    ids = IdFactory(secret, taken=lambda memory: False, find=stored.get)
+    prepared = plan_document(rebuilt, cut, _traits(old), old, ids).prepared()
+    memories = list(prepared.fresh)
+    memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in prepared.kept]
+    memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
+    preceding = preceding_texts(memory.record for memory in memories)
+    return PutDocument(rebuilt, tuple(embed_memories(memories, preceding, base, chunks.overlap)))
 
 
 def _traits(old: Sequence[Record]) -> DocumentTraits:
-    """Return what the passages of a document share; an addition among them has traits of its own.
-
-    Of a note of additions alone nothing is known but its owner: a new piece stays private to them.
-    """
+    """Where a note holds additions alone only its owner is known, so a new piece is private."""
     shared = next((record for record in old if note_marker_id(record.content) is None), None)
     if shared is None:
         first = old[0]
@@ -228,17 +183,3 @@ def _traits(old: Sequence[Record]) -> DocumentTraits:
         shared.project,
         shared.origin if shared.origin == UNTRUSTED else None,
     )
-
-
-def _befores(ordered: Sequence[PreparedMemory]) -> list[str]:
-    befores = [""] if ordered else []
-    for before, memory in pairwise(ordered):
-        one, other = before.record, memory.record
-        same = (one.heading_path, one.key) == (other.heading_path, other.key)
-        befores.append(before.record.content if same else "")
-    return befores
-
-
-def _again(memories: Sequence[PreparedMemory], base: Embedder) -> list[Change]:
-    fresh = [prepare_memory(memory.record) for memory in memories]
-    return [PutMemory(memory) for memory in embed_memories(fresh, [""] * len(fresh), base)]

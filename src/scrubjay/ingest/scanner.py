@@ -1,29 +1,9 @@
-"""Scanner: find the files of a source and tell which changed since the last sync.
+"""Scanner: find the files of a source and which of them changed since the last sync, without opening them.
 
-A pattern means what git makes of it (gitignore(5), wildmatch.c): the last one that matches decides, a
-leading or inner slash anchors it, a closing slash keeps it to folders, ``**`` crosses folders, ``!`` takes
-back. Like git it judges a path by itself, for a walk has already decided the folders above; libraries that
-judge whole paths differ there (``a`` then ``!a/**`` leaves the folder ``a`` out). It knows no disk.
-
-Which files a source holds, without opening one of them; `read` gives a file's text. It knows nothing of
-stores, chunks or what was there before.
-
-What is listed
-    Files whose name matches ``include`` and that no ignore file, ``exclude`` or built-in rule leaves out.
-    ``include`` and ``exclude`` are gitignore patterns relative to the root, and case does not count in
-    plain ``*.ext`` patterns. `.gitignore` and `.scrubjayignore` are read in the root and in every folder
-    below it, never above it: a notes folder that its repository ignores is still a source when it is named
-    as one. In one folder `.scrubjayignore` has the last word; a deeper folder overrules a higher one.
-What is left out
-    Names that start with a dot, `node_modules`, `__pycache__` and virtual environments, unless a segment of
-    an ``include`` pattern names them (``.github/*.md``). Devices, sockets and pipes are never opened.
-Symbolic links
-    Followed where they stay inside the root, each folder once, and a file only where it is not listed under
-    its own name. One that leads out is a `Problem`, for a person who linked notes in wants to know.
-A root that is a file
-    Lists that file alone, whatever its name; its ``path`` is its name.
-
-Its own module, for a search asks it before it answers and must not load the whole write path for that.
+Patterns are those of git (gitignore(5), wildmatch.c). `.gitignore` and `.scrubjayignore` are read in the root and
+below, never above it. Hidden names, `node_modules`, `__pycache__` and virtual environments are skipped unless an
+``include`` pattern names them. Symbolic links are followed inside the root only. A search imports this module before
+it answers, so it must not load the write path.
 """
 
 from __future__ import annotations
@@ -34,38 +14,31 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, SourceError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.models.records import Document, Source
 from scrubjay.storage.interface import Reader
 
-# What the Markdown chunker reads as it is meant. reStructuredText and Org have other headings, so their
-# sections would come out untitled: they are taken when `include` asks for them.
+# reStructuredText and Org have other headings, so they are only taken when `include` names them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
-# What a folder with transcripts in it holds besides; which of these files are some is told by their content.
+# Candidates for transcripts, which are recognised by content.
 TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
 
 
 def may_be_transcript(path: str) -> bool:
-    """Return whether a file's name is one that transcripts have; they are read piece by piece, however large."""
+    """Return whether a file's name is one that transcripts have; those are read in pieces, however large."""
     name = path.rpartition("/")[2].lower()
     log = name.endswith(".json") or ".jsonl" in name[-40:]
     return log or (name.startswith("opencode") and name.endswith(".db"))
 
 
 def mtime_and_size(place: str, info: os.stat_result) -> tuple[int, int]:
-    """Return when a file changed last, nanoseconds since 1970, and its bytes; of a database, its log beside it counts.
-
-    A program that keeps its sessions in SQLite writes to that log; the file itself may stay as it is for days.
-
-    Args:
-        place: Where it lies.
-        info: What the file system says of it.
-    """
+    """Return a file's last change in nanoseconds and its bytes; of a database, its write-ahead log counts too."""
     if place.endswith(".db"):
         try:
             log = os.stat(place + "-wal", follow_symlinks=False)
@@ -75,9 +48,8 @@ def mtime_and_size(place: str, info: os.stat_result) -> tuple[int, int]:
     return info.st_mtime_ns, info.st_size
 
 
-# In one folder the later file has the last word.
+# In one folder the later file overrules.
 IGNORE_FILES = (".gitignore", ".scrubjayignore")
-# Built by tools from other things; a person's notes are never in them.
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 _SUFFIX_PATTERN = re.compile(r"\*(\.[\w.+-]+)\Z")
@@ -97,23 +69,19 @@ _CLASSES = {
 
 
 def is_skipped_name(name: str) -> bool:
-    """Whether a folder or file of this name is left out unless it is asked for by name."""
+    """Return whether a folder or file of this name is skipped unless a pattern names it."""
     return name[0] == "." or name in SKIPPED_FOLDERS
 
 
 class IgnoreRules:
-    """The rules of one folder, asked with paths relative to it.
-
-    Attributes:
-        broken: Lines that are no pattern; they match nothing, as in git.
-    """
+    """The rules of one folder, for paths relative to it; ``broken`` are lines that are not patterns."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.broken: tuple[str, ...] = ()
         self._rules: list[tuple[re.Pattern[str], bool, bool]] = []  # expression, folders only, ignores
         for line in lines:
             self._add(line)
-        # Nearly every path meets no rule, and one expression says so in C.
+        # Nearly every path matches no rule, and one expression decides that in C.
         self._any = _one_of(rule[0] for rule in self._rules if not rule[1])
         self._any_folder = _one_of(rule[0] for rule in self._rules)
 
@@ -130,7 +98,7 @@ class IgnoreRules:
             self._rules.append((re.compile(source, re.DOTALL), body.endswith("/"), ignores))
 
     def decide(self, path: str, *, folder: bool = False) -> bool | None:
-        """True where the path is ignored, False where a negation takes it back, None where no rule speaks."""
+        """Return True for an ignored path, False where a negation takes it back, None where no rule matches."""
         if not (self._any_folder if folder else self._any).fullmatch(path):
             return None
         for expression, folders_only, ignores in reversed(self._rules):
@@ -140,7 +108,7 @@ class IgnoreRules:
 
 
 class IncludePatterns:
-    """What is asked for: patterns as in an ignore file, saying what to take."""
+    """The patterns of files to take."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         suffixes = [_SUFFIX_PATTERN.match(pattern) for pattern in patterns]
@@ -155,11 +123,11 @@ class IncludePatterns:
         )
 
     def takes(self, name: str, path: str) -> bool:
-        """Whether a file is asked for."""
+        """Return whether a file matches."""
         return name.lower().endswith(self._suffixes) or bool(self._others.decide(path))
 
     def names(self, name: str) -> bool:
-        """Whether a pattern names this skipped folder or file: ``.github/*.md`` names ``.github``."""
+        """Return whether a pattern names this skipped folder or file: ``.github/*.md`` names ``.github``."""
         return bool(self._named.decide(name))
 
 
@@ -168,7 +136,7 @@ def _one_of(expressions: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
 
 
 def _trimmed(line: str) -> str:
-    """The pattern without the spaces at its end; one after a backslash belongs to it."""
+    """Strip trailing spaces; one after a backslash belongs to the pattern."""
     text = line.rstrip("\r")
     short = text.rstrip(" ")
     escapes = len(short) - len(short.rstrip("\\"))
@@ -176,7 +144,7 @@ def _trimmed(line: str) -> str:
 
 
 def _translate(pattern: str) -> str | None:
-    """The pattern as an expression to be matched in full; None where git lets it match nothing."""
+    """The pattern as an expression for a full match; None where git matches nothing."""
     pieces = [] if "/" in pattern else ["(?:.*/)?"]
     at = 1 if pattern.startswith("/") else 0
     while at < len(pattern):
@@ -199,9 +167,9 @@ def _translate(pattern: str) -> str | None:
 
 
 def _stars(pattern: str, start: int) -> tuple[str, int]:
-    """What a run of stars stands for, and where it ends (behind the slash that belongs to it)."""
+    """What a run of stars matches, and where it ends (behind the slash that belongs to it)."""
     end = start + len(_STARS.match(pattern, start)[0])  # type: ignore[index]
-    # git matches the part before the first wildcard apart, so stars right behind it open a pattern too.
+    # git matches the part before the first wildcard separately, so stars right behind it open a pattern too.
     opens = pattern[start - 1 : start] in {"", "/"} or not _WILD.search(pattern, 0, start)
     if end - start > 1 and opens and "/" in pattern:
         if end == len(pattern):
@@ -212,7 +180,7 @@ def _stars(pattern: str, start: int) -> tuple[str, int]:
 
 
 def _group(pattern: str, at: int) -> tuple[str, int] | None:
-    """A ``[…]`` group from behind its bracket: the expression and where it ends; None where it never does."""
+    """The expression of a ``[…]`` group from behind its bracket, and its end; None where it is not closed."""
     negated = pattern[at : at + 1] in {"!", "^"}
     at += negated
     members, first = "", at
@@ -240,34 +208,21 @@ def _letter(pattern: str, at: int) -> tuple[str, int]:
     return pattern[at], at + 1
 
 
-ENTRIES_PER_CLOCK_CHECK = 64  # entries between two looks at the clock: about half a millisecond
+ENTRIES_PER_CLOCK_CHECK = 64  # about half a millisecond
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileState:
-    """A listed file.
-
-    Attributes:
-        path: POSIX path relative to the root, as it stands on disk (no Unicode normalisation).
-        mtime_ns: Last change, nanoseconds since 1970.
-        size: Bytes.
-    """
+    """A listed file: POSIX path relative to the root without Unicode normalisation, last change, bytes."""
 
     path: str
     mtime_ns: int
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanProblem:
-    """Something in the source that could not be listed.
-
-    Attributes:
-        path: POSIX path relative to the root, of a folder where nothing below it could be seen; "." is it.
-        message: What failed and the state now.
-        hint: The next step.
-        hides: Files at or under ``path`` may exist unseen, so their absence from the scan proves nothing.
-    """
+    """Something that could not be listed; with ``hides``, unseen files may exist at or below ``path``."""
 
     path: str
     message: str
@@ -275,16 +230,14 @@ class ScanProblem:
     hides: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanResult:
-    """What a source holds now.
+    """The files of a source.
 
     Attributes:
-        files: The listed files, by path.
-        problems: What could not be listed, by path.
-        missing: The root is not there or cannot be read. Nothing may be judged as removed.
-        complete: False where the time was up before everything was seen; then nothing else here counts.
-        linked: Whether symbolic links were looked at.
+        missing: The root does not exist or cannot be read; nothing may be judged as removed.
+        complete: False where the time was up; then nothing else here counts.
+        linked: Whether symbolic links were followed.
     """
 
     files: tuple[FileState, ...]
@@ -301,16 +254,12 @@ def scan_files(
     exclude: Sequence[str] = (),
     until: float = math.inf,
 ) -> ScanResult:
-    """List the files of a source without opening any of them (but its ignore files).
+    """List the files of a folder, or one file, without opening any but ignore files.
 
-    Args:
-        root: A folder, or one file.
-        include: gitignore patterns of what to list.
-        exclude: gitignore patterns of what to leave out; they overrule every ignore file.
-        until: When to give up, as ``time.monotonic`` counts.
+    ``exclude`` overrules every ignore file; ``until`` is a time of ``time.monotonic`` at which to give up.
 
     Raises:
-        InputError: ``include`` or ``exclude`` holds what is no pattern.
+        InputError: ``include`` or ``exclude`` holds an invalid pattern.
     """
     taking, leaving = IncludePatterns(include), IgnoreRules(exclude)
     if broken := taking.broken + leaving.broken:
@@ -319,7 +268,9 @@ def scan_files(
     try:
         info = os.stat(root)
         if stat.S_ISREG(info.st_mode):
-            return _single(root, info)
+            if info.st_size > MAX_FILE_BYTES and not may_be_transcript(root.name):
+                return ScanResult((), (_too_large(root.name, info.st_size),), False)
+            return ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
         if not stat.S_ISDIR(info.st_mode):
             message = f"{root} is neither a folder nor a regular file; nothing was read."
             return ScanResult((), (ScanProblem(".", message, "name a folder"),), True)
@@ -334,22 +285,16 @@ def scan_files(
     return _Walk(top, taking, leaving, until).run()
 
 
-def _single(root: Path, info: os.stat_result) -> ScanResult:
-    if info.st_size > MAX_FILE_BYTES and not may_be_transcript(root.name):
-        return ScanResult((), (_too_large(root.name, info.st_size),), False)
-    return ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
-
-
 def _too_large(path: str, size: int) -> ScanProblem:
     message = f"{path} has {size:,} bytes, more than the {MAX_FILE_BYTES:,} that are read; it was left out."
     return ScanProblem(path, message, "split it, or leave it out by a line in .scrubjayignore")
 
 
-# Of each ignore file at or above a place, the deepest first: the length of the path above it, and its rules.
+# Length of the path above each ignore file, and its rules; the deepest first.
 FolderRules = tuple[tuple[int, IgnoreRules], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Folder:
     path: str  # on disk
     relative: str  # "" for the root, else with a closing slash
@@ -357,7 +302,7 @@ class _Folder:
 
 
 class _Walk:
-    """One walk over a root: an explicit stack, so depth is bounded by the disk alone."""
+    """An explicit stack, so depth is bounded by the disk alone."""
 
     def __init__(self, top: str, include: IncludePatterns, exclude: IgnoreRules, until: float) -> None:
         self.top, self.include, self.exclude, self.until = top, include, exclude, until
@@ -365,7 +310,7 @@ class _Walk:
         self.problems: list[ScanProblem] = []
         self.links: list[tuple[str, str, FolderRules]] = []
         self.seen: set[tuple[int, int]] = set()
-        self.listed: set[str] | None = None  # made when the first link asks
+        self.listed: set[str] | None = None  # built at the first link
 
     def run(self) -> ScanResult:
         stack = [_Folder(self.top, "", ())]
@@ -375,8 +320,7 @@ class _Walk:
                     return ScanResult((), (), False, complete=False)
             if not self.links:
                 break
-            # Links come after everything that is there under its own name, in the order of their paths, so
-            # which of two names is listed never depends on the order the disk gives.
+            # Links come last, in the order of their paths, so that the result does not depend on the disk's order.
             self.links.sort(reverse=True)
             if self.listed is None:
                 self.listed = {state.path for state in self.files}
@@ -409,7 +353,6 @@ class _Walk:
         return True
 
     def _rules(self, folder: _Folder, found: Iterable[os.DirEntry[str]]) -> FolderRules:
-        """The rules above, with those of this folder's own ignore files in front."""
         present = {entry.name for entry in found if entry.name in IGNORE_FILES}
         if not present:
             return folder.rules
@@ -429,7 +372,7 @@ class _Walk:
         if not is_link and entry.is_dir(follow_symlinks=False):
             if is_skipped_name(name) and not self.include.names(name):
                 return
-            if not self._ignored(above + name, rules, folder=True) and self._spelt(above + name):
+            if not self._ignored(above + name, rules, folder=True) and self._check_name(above + name):
                 stack.append(_Folder(entry.path, f"{above}{name}/", rules))
         elif is_link:
             if not is_skipped_name(name) or self.include.names(name):
@@ -452,7 +395,7 @@ class _Walk:
         return False
 
     def _file(self, path: str, info: os.stat_result) -> None:
-        if not self._spelt(path):
+        if not self._check_name(path):
             return
         if info.st_size > MAX_FILE_BYTES and not may_be_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
@@ -464,14 +407,14 @@ class _Walk:
         try:
             info = os.stat(real)
         except OSError:
-            return  # leads nowhere (an editor's lock, a moved target) or in a circle: there is no file
+            return  # a dangling or circular link
         folder = stat.S_ISDIR(info.st_mode)
         name = path.rpartition("/")[2]
         if folder:
             wanted = not self._ignored(path, rules, folder=True)
         else:
             wanted = stat.S_ISREG(info.st_mode) and self._wanted(name, path, rules)
-        if not wanted or not self._spelt(path):
+        if not wanted or not self._check_name(path):
             return
         if not is_within(real, self.top):
             message = f"{path} links to {_printable_path(real)}, outside the source; it was not followed."
@@ -480,12 +423,13 @@ class _Walk:
             )
         elif folder:
             stack.append(_Folder(place, path + "/", rules))
-        elif self.listed is not None and (own := _relative(real, self.top)) not in self.listed:
-            self.listed.add(own)
-            self._file(path, info)
+        else:
+            own = real[len(self.top) :].lstrip(os.sep).replace(os.sep, "/")
+            if self.listed is not None and own not in self.listed:
+                self.listed.add(own)
+                self._file(path, info)
 
-    def _spelt(self, path: str) -> bool:
-        """Whether the name is Unicode; one that is not can be neither stored nor shown, and is reported."""
+    def _check_name(self, path: str) -> bool:
         if path.isascii() or _printable_path(path) == path:
             return True
         message = f"{_printable_path(path)}: the name is not UTF-8; it was left out."
@@ -494,7 +438,7 @@ class _Walk:
 
     def _unreadable(self, path: str, error: OSError) -> None:
         if isinstance(error, FileNotFoundError):
-            return  # it went away since its folder was listed: simply not there
+            return  # deleted since its folder was listed
         shown = _printable_path(path.rstrip("/"))
         message = f"{shown} cannot be read: {error.strerror or error}. What was stored from it is kept."
         hint = "allow reading it, or leave it out by a line in .scrubjayignore"
@@ -502,20 +446,15 @@ class _Walk:
 
 
 def _printable_path(path: str) -> str:
-    """The path with bytes that are not UTF-8 as escapes; printable whatever the disk holds."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _relative(real: str, top: str) -> str:
-    return real[len(top) :].lstrip(os.sep).replace(os.sep, "/")
-
-
 OPENCODE_SIDE_FOLDERS: Final = ("storage/message/", "storage/part/", "storage/session_diff/")
-"""Folders of OpenCode whose many files are read with the session they belong to, and are no transcripts alone."""
+"""Folders of OpenCode whose files are read with their session."""
 
 
 def list_files(source: Source, until: float = math.inf) -> ScanResult:
-    """Return the files of a source; until the clock (``time.monotonic``) says stop."""
+    """List the files of a source by its patterns."""
     include = source.include or DEFAULT_INCLUDE
     exclude = (
         (*source.exclude, *OPENCODE_SIDE_FOLDERS) if TRANSCRIPT_INCLUDE[0] in include else source.exclude
@@ -524,7 +463,7 @@ def list_files(source: Source, until: float = math.inf) -> ScanResult:
 
 
 def list_file(source: Source, path: Path) -> ScanResult:
-    """Return one file of a source, or nothing where its rules leave it out; of the others nothing is told."""
+    """List one file of a source; empty where its patterns leave it out."""
     found = list_files(source)
     try:
         wanted = path.relative_to(source.root).as_posix()
@@ -534,21 +473,18 @@ def list_file(source: Source, path: Path) -> ScanResult:
 
 
 def compare_with_stored(
-    found: ScanResult, known: Mapping[str, Document], *, again: bool = False
+    found: ScanResult, known: Mapping[str, Document], *, retry_failed: bool = False
 ) -> tuple[list[FileState], list[str]]:
-    """Return the files whose time or size is not what is stored, and the paths that are gone.
+    """Return files whose time or size differs from what is stored, and paths that are gone.
 
-    Args:
-        found: The files.
-        known: What is stored.
-        again: Whether files that could not be read the last time are tried though they are as they were.
+    ``retry_failed`` includes files that could not be read the last time.
     """
     changed = [
         file
         for file in found.files
         if file.path not in known
         or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
-        or (again and known[file.path].trouble)
+        or (retry_failed and known[file.path].trouble)
     ]
     present = {file.path for file in found.files}
     unread = {problem.path for problem in found.problems if problem.hides}
@@ -559,10 +495,7 @@ def compare_with_stored(
 def select_within_budget(
     changed: Sequence[FileState], known: Mapping[str, Document], most: int
 ) -> tuple[list[FileState], list[FileState]]:
-    """Return the changed files that are read before an answer, no more than so many bytes, and those that are left.
-
-    Of a log that grew only what is new counts.
-    """
+    """Split changed files into those that fit in ``most`` bytes, smallest first, and the rest."""
     fit: list[FileState] = []
     for state in sorted(changed, key=lambda one: unread_bytes(one, known)):
         most -= unread_bytes(state, known)
@@ -574,7 +507,7 @@ def select_within_budget(
 
 
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
-    """Return how many bytes of a changed file are to be read."""
+    """Return how many bytes of a changed file are new."""
     old = known.get(state.path)
     return max(0, state.size - old.cursor) if old is not None else state.size
 
@@ -586,26 +519,20 @@ def _within(path: str, folders: set[str]) -> bool:
 
 
 MAX_INLINE_FILES: Final = 16
-"""Changed files that a search takes in itself; more are named, and `sync` is the place for them."""
+"""Changed files that a search ingests itself; more are left to `sync`."""
 MAX_INLINE_BYTES: Final = 1_000_000
-"""Bytes of changed files that a search reads itself: seconds of work. Larger files are named and left to `sync`."""
+"""Bytes of changed files that a search ingests itself: seconds of work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Freshness:
-    """What a look at the sources found.
-
-    Attributes:
-        changed: Ids of sources with a few changed files, to be synced before the answer.
-        partial: What the answer has to do without.
-    """
+    """Result of a freshness check: ids of sources to sync before answering, and notices of what the answer lacks."""
 
     changed: tuple[str, ...]
     partial: tuple[str, ...]
 
 
 def _is_due(source: Source, document: Document | None) -> bool:
-    """Return whether a changed file is worth reading now: a talk that goes on is, once it has grown enough."""
     if document is None or not document.cursor:
         return True
     from scrubjay.ingest.transcripts.base import is_log_due
@@ -614,18 +541,13 @@ def _is_due(source: Source, document: Document | None) -> bool:
         with (Path(source.root) / document.path).open("rb") as file:
             return is_log_due(file, document.cursor)
     except OSError:
-        return True  # the sync says why it cannot be read
+        return True  # the sync reports why it cannot be read
 
 
 def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshness:
-    """Compare each source's files with the store until the time is up.
+    """Compare each source's files with the store, for at most ``seconds``.
 
-    A missing root is not news here: `status` shows it, and its memories still answer.
-
-    Args:
-        reader: Where.
-        sources: Which.
-        seconds: After which an answer does not wait for the look any longer.
+    A missing root is not reported: `status` shows it, and its memories still answer.
     """
     started = time.monotonic()
     changed: list[str] = []
@@ -635,12 +557,12 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
         found = list_files(source, started + seconds)
         if not found.complete:
             partial.append(
-                f"{source.root} was not compared with the store: the look takes longer than {seconds * 1000:g} ms."
+                f"{source.root} was not compared with the store: that takes longer than {seconds * 1000:g} ms."
             )
             continue
         known = reader.documents(source.id)
         stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
-        gone = [path for path in gone if not known[path].cursor]  # what was said stays when its log is gone
+        gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
         stale = [file for file in stale if _is_due(source, known.get(file.path))]
         if not (stale or gone):
             continue
@@ -650,15 +572,15 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
             largest = max(left, key=lambda state: unread_bytes(state, known))
             more = f" and {len(left) - 1} more" if len(left) > 1 else ""
             partial.append(
-                f"{Path(source.root) / largest.path}{more} changed and holds more than a search reads: "
-                "`scrubjay sync` takes it in."
+                f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
+                "run `scrubjay sync`."
             )
             if not (fit or gone):
                 continue
         if len(stale) + len(gone) > MAX_INLINE_FILES:
             partial.append(
                 f"{source.root} has {len(stale) + len(gone)} files that changed or were being written when they were "
-                "read: `scrubjay sync` takes them in."
+                "read: run `scrubjay sync`."
             )
         else:
             changed.append(source.id)

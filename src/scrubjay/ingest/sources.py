@@ -27,24 +27,17 @@ from scrubjay.storage.changes import PutSource
 from scrubjay.storage.interface import Store
 
 MAX_PROBED_FILES: Final = 100
-"""JSON files whose beginning is read to see whether a folder holds transcripts: a tenth of a second."""
+"""JSON files that are probed to see whether a folder holds transcripts: a tenth of a second."""
 
 
 def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tuple[Source, ScanResult | None]:
-    """Return the source of a folder or file, registered now if none holds it; and its files, if they were scanned.
+    """Return the source that holds a path, registered now if there is none, and its files if they were scanned.
 
-    A path inside a registered folder is that folder's: nothing is stored twice. A single file is a source whose root is
-    its folder and whose one pattern is its name. A folder with a transcript in it includes JSON files besides notes.
-
-    Args:
-        store: Where.
-        scope: Who registers; what the source holds is private to them.
-        path: The folder or file.
-        wish: Description and patterns to set; empty ones leave what is there.
+    A path inside a registered folder is that folder's. A single file is a source whose root is its folder and whose
+    only pattern is its name. A folder with transcripts includes JSON files. Empty fields of ``wish`` change nothing.
 
     Raises:
-        InputError: Nothing is there, and no source of that root is registered; or it is a single JSON file
-            that no known tool wrote.
+        InputError: Nothing is there and no source of that root is registered, or it is a JSON file of no known format.
     """
     full = Path(os.path.abspath(path.expanduser()))
     with store.reader(scope) as reader:
@@ -58,7 +51,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
         single = full.is_file()
         if single and may_be_transcript(full.name) and format_of_file(str(full.parent), full.name) is None:
             raise InputError(
-                f"{full} is no transcript that is known. Nothing was synced.",
+                f"{full} is not a transcript of a known format. Nothing was synced.",
                 hint="docs/transcripts.md describes the formats, with one for your own tools",
             )
         source = Source(
@@ -83,11 +76,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
 
 
 def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]:
-    """Return the patterns of a folder for which none were named, and its files by them.
-
-    The scan is for all files that may count. Where links or problems make that another scan than one by the patterns
-    alone, no files are returned.
-    """
+    """Files are returned only where one scan serves both sets of patterns: without links or problems."""
     scan = scan_files(Path(source.root), include=AUTOMATIC_INCLUDE, exclude=source.exclude)
     logs = IncludePatterns(TRANSCRIPT_INCLUDE)
     candidates = [one.path for one in scan.files if logs.takes(Path(one.path).name, one.path)]
@@ -101,10 +90,9 @@ def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]
 
 
 def containing_source(known: Sequence[Source], full: Path) -> Source | None:
-    """Return the registered source of a folder or file: itself, else one that it lies in; None for none.
+    """Return the registered source of a path: itself, else one that contains it.
 
-    A source does not hold what lies below a hidden folder that it leaves out: who syncs their home folder has agents'
-    transcripts in sources of their own.
+    A source does not contain hidden folders that it skips: agents' transcripts below a home folder are other sources.
     """
     for source in known:
         if source_location(source) == str(full):

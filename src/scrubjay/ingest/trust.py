@@ -1,8 +1,7 @@
 """Trust: decide whose words a source's files hold, from Git history and settings.
 
-A file is its owner's unless it lies below a folder of dependencies, or in a repository most of whose last commits are
-others' (`commit_authors`), or a person said otherwise of the whole source. What is not its owner's has the origin
-``untrusted``: it is found and cited as ever, sets no pin and no visibility, is no one's words, and enters no context.
+A file is its owner's unless it is below a folder of dependencies, or in a repository most of whose last commits are
+others', or a person chose otherwise for the source. Other files get the origin ``untrusted``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from scrubjay.ingest.alignment import note_marker_id
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import FileState
-from scrubjay.ingest.writer import SyncTally
+from scrubjay.ingest.sync_run import SyncTally
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import FOREIGN, JOINT, OWN, PERSON_ROLES, UNTRUSTED, Document, Record, Source
 from scrubjay.models.reports import FileError
@@ -28,11 +27,9 @@ from scrubjay.storage.changes import Change, PutDocument, PutLifecycle, PutSourc
 from scrubjay.storage.interface import Reader
 
 MAX_COMMITS: Final = 300
-"""Commits that are looked at."""
 GIT_TIMEOUT_SECONDS: Final = 3.0
-"""Time that git has to answer; it takes some hundredths."""
-_WIDTH: Final = 120
-"""Characters of an author's address that are read: a stranger wrote it, of any length."""
+MAX_ADDRESS: Final = 120
+"""Characters read of an author's address."""
 _OFFLINE: Final = tuple(
     word
     for name in ("file", "ext", "ssh", "git", "http", "https")
@@ -42,53 +39,48 @@ _OFFLINE: Final = tuple(
 
 
 def commit_authors(git_dir: str) -> list[str] | None:
-    """Return the addresses of the authors of a repository's last commits; None where git does not tell.
+    """Return the e-mail addresses of the last commits' authors; None where git fails.
 
-    Args:
-        git_dir: Its ``.git`` directory. Nothing is fetched, no hook, pager or signature program is run.
+    Nothing is fetched, and no hook, pager or signature program is run.
     """
-    asked = (
+    return _git(
+        git_dir,
         "log",
         f"--max-count={MAX_COMMITS}",
-        f"--format=%<({_WIDTH},trunc)%ae",
+        f"--format=%<({MAX_ADDRESS},trunc)%ae",
         "--no-show-signature",
         "HEAD",
         "--",
     )
-    return _git(git_dir, asked)
 
 
 def own_addresses(git_dir: str) -> frozenset[str]:
-    """Return the e-mail addresses under which whoever works here commits: those that are set, and git's guess."""
-    signed = _git(git_dir, ("var", "GIT_AUTHOR_IDENT")) or ()
-    guessed = {line.rpartition(">")[0].rpartition("<")[2] for line in signed}
-    return frozenset({*(_git(git_dir, ("config", "--get-all", "user.email")) or ()), *guessed} - {""})
+    """Return the e-mail addresses that the current user commits with: configured ones and git's guess."""
+    configured = _git(git_dir, "config", "--get-all", "user.email") or ()
+    identities = _git(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
+    guessed = (line.rpartition(">")[0].rpartition("<")[2] for line in identities)
+    return frozenset({*configured, *guessed} - {""})
 
 
 def repository_ownership(git_dir: str) -> str:
-    """Return whose work a repository is: ``OWN``, ``JOINT`` or ``FOREIGN``.
+    """Return ``OWN``, ``JOINT`` or ``FOREIGN``.
 
-    Own is one without commits, or with at least half of them by the person; joint one with some. Where git does not
-    tell (it is not installed, it takes too long), one that has commits and a remote is foreign: it may be a clone.
+    Own is a repository without commits or with at least half of them by the user, joint one with some. Where git fails,
+    one with commits and a remote is foreign: it may be a clone.
     """
-    written = commit_authors(git_dir)
-    if written is None:
-        return FOREIGN if _begun(git_dir) and _cloned(git_dir) else OWN
+    authors = commit_authors(git_dir)
+    if authors is None:
+        signs = ("packed-refs", "logs/HEAD", "shallow")
+        has_commits = any(os.path.exists(os.path.join(git_dir, name)) for name in signs)
+        return FOREIGN if has_commits and _has_remote(git_dir) else OWN
     mine = own_addresses(git_dir)
-    count = sum(author in mine for author in written)
-    if 2 * count >= len(written):
+    count = sum(author in mine for author in authors)
+    if 2 * count >= len(authors):
         return OWN
     return JOINT if count else FOREIGN
 
 
-def _begun(git_dir: str) -> bool:
-    """Return whether there are commits at all, as far as files tell."""
-    return any(
-        os.path.exists(os.path.join(git_dir, name)) for name in ("packed-refs", "logs/HEAD", "shallow")
-    )
-
-
-def _cloned(git_dir: str) -> bool:
+def _has_remote(git_dir: str) -> bool:
     try:
         with open(os.path.join(git_dir, "config"), "rb") as file:
             return b"[remote " in file.read(1_000_000)
@@ -96,8 +88,7 @@ def _cloned(git_dir: str) -> bool:
         return False
 
 
-def _git(git_dir: str, arguments: Sequence[str]) -> list[str] | None:
-    """Return what git answers, line by line, folded; None where it does not."""
+def _git(git_dir: str, *arguments: str) -> list[str] | None:
     command = ["git", f"--git-dir={git_dir}", "--no-pager", "--no-replace-objects", *_OFFLINE, *arguments]
     try:
         done = subprocess.run(
@@ -116,7 +107,7 @@ def _git(git_dir: str, arguments: Sequence[str]) -> list[str] | None:
     return [line.strip().casefold() for line in lines if line.strip()]
 
 
-_WHY: Final = {
+_REASONS: Final = {
     FOREIGN: "none of the last commits there is yours (`git config user.email`)",
     JOINT: "most of the last commits there are others'; only contexts of its own project show it",
 }
@@ -125,11 +116,11 @@ _DEPENDENCY: Final = "that is a folder of dependencies"
 
 @dataclass(frozen=True, slots=True)
 class TrustChoice:
-    """What a person says of a source; what is None stays as it is.
+    """A person's choices for a source; None keeps what is set.
 
     Attributes:
-        trust: One of ``records.TRUST``: ``""`` goes back to what its folders and commits tell.
-        share: Whether front matter may show its notes to others.
+        trust: One of ``records.TRUST_LEVELS``; ``""`` goes back to folders and commits.
+        share: Whether front matter may share its notes.
     """
 
     trust: str | None = None
@@ -137,7 +128,6 @@ class TrustChoice:
 
 
 NO_CHOICE: Final = TrustChoice()
-"""Leave what was chosen before."""
 
 
 def judge_source(
@@ -150,18 +140,10 @@ def judge_source(
     *,
     whole: bool = True,
 ) -> tuple[Source, list[Change]]:
-    """Return a source with its trust as of now, and what must change of what is stored of it.
+    """Return a source with its current trust, and the changes to what is stored of it.
 
-    Passages get another origin at once; notes are read again, since their front matter counts now, or no longer.
-
-    Args:
-        reader: A view of whoever syncs.
-        tally: Takes notices for a person.
-        registered: The source as it is registered.
-        files: Its files.
-        known: Its documents.
-        choice: What a person says of it.
-        whole: Whether these are all of its files; else what is known of repositories without any of them stays.
+    Passages get another origin at once; notes are read again, since their front matter now counts, or no longer does.
+    Without ``whole``, ``files`` are only some of its files, and repositories without any of them keep their judgement.
     """
     now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
     if not now.trust:
@@ -172,19 +154,18 @@ def judge_source(
     if now == registered:
         _add_notices(tally, now, new)
         return registered, []
-    turned = {
+    judged = {
         path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
     }
-    shared = registered.share is not False  # an earlier version took all front matter at its word
-    reread = turned if choice.share in (None, shared) else set(known)
+    shared = registered.share is not False  # earlier versions obeyed all front matter
+    reread = judged if choice.share in (None, shared) else set(known)
     lives: dict[str, LifecycleChange] = {}
-    for path in sorted(turned):
+    for path in sorted(judged):
         own = authorship(now, path) == OWN
         for record in reader.passages(now.id, path):
-            origin = _origin(record) if own else UNTRUSTED
-            if note_marker_id(record.content) == record.id:  # an addition, said elsewhere
-                continue
-            if origin != record.origin:
+            origin = _own_origin(record) if own else UNTRUSTED
+            is_addition = note_marker_id(record.content) == record.id
+            if origin != record.origin and not is_addition:
                 lives[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes: list[Change] = [
@@ -193,7 +174,7 @@ def judge_source(
     ]
     if lives:
         changes.append(PutLifecycle(lives))
-    _add_notices(tally, now, [*sorted(turned), *new])
+    _add_notices(tally, now, [*sorted(judged), *new])
     if registered.share is None and shares:
         where = source_location(now)
         tally.notices.append(
@@ -206,15 +187,13 @@ def judge_source(
     return now, changes
 
 
-def _origin(record: Record) -> str:
-    """Return whose words a passage or turn is, where its source is trusted."""
+def _own_origin(record: Record) -> str:
     if record.role is None or record.role in PERSON_ROLES:
         return "owner"
     return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
 
 
 def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bool:
-    """Return whether front matter of a source may share; of one of an earlier version, whether it did."""
     if source.share is not None:
         return source.share
     return any(
@@ -228,40 +207,32 @@ def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bo
 def _repositories(
     source: Source, files: Sequence[FileState], *, whole: bool
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return the repositories in which a source's files lie, whose work each is, and at which head that was found.
-
-    A repository whose head moved since it was judged is judged again, whoever looks and however often before.
-    """
-    known = {name: (found, head) for name, found, head in source.repositories or ()}
+    """A repository whose head moved since it was judged is judged again."""
+    known = {name: (ownership, head) for name, ownership, head in source.repositories or ()}
     root = os.path.realpath(source.root)
-    found: dict[str, str | None] = {}
     home = os.path.realpath(os.path.expanduser("~"))
-    for folder in {os.path.dirname(one.path) for one in files}:
-        _nearest(os.path.join(root, folder) if folder else root, home, found)
+    git_dirs: dict[str, str | None] = {}  # by folder
+    for folder in {os.path.dirname(os.path.join(root, one.path)) for one in files}:
+        while folder not in git_dirs and folder not in (home, os.path.dirname(folder)):
+            git_dirs[folder] = shared_git_directory(folder)
+            if git_dirs[folder] is not None:
+                break
+            folder = os.path.dirname(folder)
     judged = {} if whole else dict(known)
-    for place, shared in found.items():
-        if shared is None:
+    for folder, git_dir in git_dirs.items():
+        if git_dir is None:
             continue
-        name = os.path.relpath(place, root)
-        head = _head(shared)  # before the commits are read: if it moves meanwhile, the next look judges again
+        name = os.path.relpath(folder, root)
+        head = _head(git_dir)  # before the commits are read: if it moves meanwhile, it is judged again
         if head and known.get(name, ("", ""))[1] == head:
             judged[name] = known[name]
         else:
-            judged[name] = (repository_ownership(shared), head)
-    return tuple((name, found, head) for name, (found, head) in sorted(judged.items()))
-
-
-def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
-    """Note folders up to the nearest repository: each with its ``.git`` directory, or None for a folder of none."""
-    while folder not in found and folder not in (home, os.path.dirname(folder)):
-        found[folder] = shared_git_directory(folder)
-        if found[folder] is not None:
-            return
-        folder = os.path.dirname(folder)
+            judged[name] = (repository_ownership(git_dir), head)
+    return tuple((name, ownership, head) for name, (ownership, head) in sorted(judged.items()))
 
 
 def _head(git_dir: str) -> str:
-    """Return what changes whenever a repository's head moves: time and size of its log; empty where it keeps none."""
+    """Time and size of its log, which change whenever a repository's head moves."""
     try:
         log = os.stat(os.path.join(git_dir, "logs", "HEAD"))
     except OSError:
@@ -270,7 +241,6 @@ def _head(git_dir: str) -> str:
 
 
 def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None:
-    """Say which files are not taken as their owner's, by what they lie in, unless that is what a person said."""
     if source.trust:
         return
     counts: Counter[tuple[str, str]] = Counter()
@@ -280,17 +250,16 @@ def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None
             if folder is not None:
                 counts[folder, _DEPENDENCY] += 1
             else:
-                place, found = containing_repository(source, path)
-                within = place is not None and place.startswith(
-                    source.root
-                )  # else the source is a part of it
-                counts[(place if within and place else source.root), _WHY[found]] += 1
-    for (place, why), count in sorted(counts.items()):
+                place, ownership = containing_repository(source, path)
+                if place is None or not place.startswith(source.root):  # the source is a part of it
+                    place = source.root
+                counts[place, _REASONS[ownership]] += 1
+    for (place, reason), count in sorted(counts.items()):
         files = "1 file is" if count == 1 else f"{count:,} files are"
         tally.notices.append(
             FileError(
                 place,
-                f"{files} untrusted, since {why}. Searches find untrusted text, marked so; it sets no pin and no "
+                f"{files} untrusted, since {reason}. Searches find untrusted text, marked so; it sets no pin and no "
                 "visibility, nothing is learned from it, and no other context shows it.",
                 f"scrubjay sync {Path(source_location(source))} --trusted, if all of it is to be trusted",
             )

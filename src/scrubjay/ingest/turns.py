@@ -1,12 +1,7 @@
 """Conversation turns: strip injected memories and redact secrets across turns.
 
-What was put into a conversation from memory is not captured from it again, or it would be recalled as new, and
-captured again. It does not know what is stored: the marks alone tell. Capture of what somebody repeats in words
-of their own is for an audit to find.
-
-The one place where turns are made ready to be stored, whichever way they come (transcripts, `add`, imports, the
-proxy). Each is read with the two turns before it, as they are stored or in the same batch; the earlier ones are
-changed in one case alone: one token with a password's form that one of the next two turns calls a password.
+Every turn passes here before it is stored (transcripts, `add`, imports, proxy). It is redacted with the turns before
+it; an earlier turn changes only if it is one password-like token that a following turn calls a password.
 """
 
 from __future__ import annotations
@@ -34,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StrippedText:
-    """A text, and how many blocks of recalled memories were cut out of it."""
+    """A text, and how many blocks of injected memories were cut out of it."""
 
     text: str
     blocks: int
 
 
 def strip_injected(text: str) -> StrippedText:
-    """Cut out what stands between our own marks; a mark without its other half is a word like any other.
+    """Cut out what is between our injection marks; an unpaired mark stays.
 
     >>> strip_injected("Hi.<scrubjay-memories>Ann likes tea.</scrubjay-memories> What does Ann like?")
     StrippedText(text='Hi. What does Ann like?', blocks=1)
@@ -59,16 +54,16 @@ def strip_injected(text: str) -> StrippedText:
 
 
 def content_without_injected(new: NewMemory) -> object:
-    """Return what a new memory is to say: of a turn, without what was recalled into it."""
+    """Return a new memory's content; of a turn, without injected memories."""
     if (new.turn is None and new.role is None) or not isinstance(new.content, str):
         return new.content
     return strip_injected(new.content).text
 
 
 def is_only_injected(new: NewMemory) -> bool:
-    """Tell whether a new memory is a turn that holds recalled memories and says nothing else."""
-    said = content_without_injected(new)
-    return said != new.content and isinstance(said, str) and not said.strip()
+    """Return whether a new memory is a turn of nothing but injected memories."""
+    content = content_without_injected(new)
+    return content != new.content and isinstance(content, str) and not content.strip()
 
 
 PASSWORD_MARK: Final = "[secret:password]"
@@ -76,12 +71,7 @@ PASSWORD_MARK: Final = "[secret:password]"
 
 @dataclass(frozen=True, slots=True)
 class RedactedTurns:
-    """Turns without secrets.
-
-    Attributes:
-        found: Each of them.
-        called: Places, among the turns before them, of those that they call a secret.
-    """
+    """Redacted turns; ``called`` are places of earlier turns that they call a secret."""
 
     found: tuple[RedactedText, ...]
     called: tuple[int, ...]
@@ -89,12 +79,7 @@ class RedactedTurns:
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A turn that is stored.
-
-    Attributes:
-        text: Its text.
-        ids: The memories that hold it.
-    """
+    """A stored turn's text, and the ids of the memories that hold it."""
 
     text: str
     ids: tuple[str, ...] = ()
@@ -103,14 +88,7 @@ class StoredTurn:
 def redact_turns(
     texts: Sequence[str], allow: Sequence[str] = (), before: Sequence[str] = (), after: Sequence[str] = ()
 ) -> RedactedTurns:
-    """Replace the secrets of turns that follow one another.
-
-    Args:
-        texts: The turns of one conversation, in order.
-        allow: What is never replaced, as of `redact_text`.
-        before: The turns before them, without secrets.
-        after: The turns behind them, as far as they are known.
-    """
+    """Redact consecutive turns of one conversation, given the turns before and after them."""
     whole = [*before, *texts, *after]
     called = [place for place in range(len(whole)) if _is_called_secret(whole, place, allow)]
     clean = list(before[-CONTEXT_TURNS:])
@@ -147,15 +125,9 @@ def read_stored_turns(reader: Reader, session: str, first: int, last: int) -> li
 def redact_new_turns(
     store: Store, scope: Scope, memories: Sequence[NewMemory], allow: Sequence[str] = ()
 ) -> tuple[list[RedactedText | None], list[str]]:
-    """Return the texts of those of new memories that are turns, and the ids of stored turns that they call a secret.
+    """Return new turns' redacted texts (None for other memories), and ids of stored turns that they call a secret.
 
-    A turn follows another of its session by its number; turns without one follow in the order in which they come.
-
-    Args:
-        store: Where earlier turns are read, by one indexed read or two a session.
-        scope: Who adds them.
-        memories: The new memories; what is no turn of a conversation comes back as None.
-        allow: What is never replaced, as of `redact_text`.
+    Turns follow one another by number, those without one in their order.
     """
     found: list[RedactedText | None] = [None] * len(memories)
     called: list[str] = []
@@ -180,7 +152,6 @@ def redact_new_turns(
 def _surrounding_turns(
     reader: Reader, session: str, numbers: Sequence[int | None]
 ) -> tuple[list[StoredTurn], list[StoredTurn]]:
-    """Return the stored turns just before and just behind some; without numbers nobody knows which they are."""
     first, last = numbers[0], numbers[-1]
     if first is None or last is None:
         return [], []
@@ -189,7 +160,6 @@ def _surrounding_turns(
 
 
 def _turns_by_session(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[int]]:
-    """Return the places of each session's turns, in their order."""
     talks: dict[str, list[int]] = {}
     for place, new in enumerate(memories):
         turn = new.turn
@@ -202,14 +172,7 @@ def _turns_by_session(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[in
 
 
 def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterable[str]) -> int:
-    """Take the texts of stored turns out of a store for good; a mark stays in the place of each. Return how many.
-
-    Args:
-        store: Where.
-        scope: Who says that they are secrets.
-        base: The base model.
-        ids: The turns. One that belongs to somebody else is left alone.
-    """
+    """Replace stored turns of the caller by a redaction mark for good; return how many."""
     with store.reader(scope) as reader:
         records = [one for one in reader.get(list(ids)).values() if one.owner == scope.user]
         documents = {
@@ -229,12 +192,12 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
         )
         for one in records
     ]
-    marks = embed_memories(
+    replacements = embed_memories(
         [prepare_memory(record) for record in new], [""] * len(new), base
     )  # before: it may fail
     forget_memories(store, scope, [one.id for one in records])
     changes: list[Change] = []
-    for one in marks:
+    for one in replacements:
         document = documents.get(one.record.id)
         changes.append(
             PutMemory(one) if document is None else PutDocument(document, fresh=(one,), grows=True)
@@ -245,16 +208,16 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
 
 
 def stated_text(new: NewMemory) -> str:
-    """Return the text of a new memory, as it is before it is scrubbed.
+    """Return a new memory's text before redaction.
 
     Raises:
-        InputError: It is no text.
+        InputError: It is not text.
     """
-    return _checked_text(content_without_injected(new), "content")
+    return checked_text(content_without_injected(new), "content")
 
 
-def _checked_text(value: object, field: str) -> str:
+def checked_text(value: object, field: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{field} is a {type(value).__name__}, not a text. Nothing was written.")
-    # What cannot be UTF-8 (half of a surrogate pair) cannot be stored or printed.
+    # Lone surrogates can be neither stored nor printed.
     return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")

@@ -1,10 +1,7 @@
 """Watcher: turn file-system events into syncs.
 
-The system's own notifications are used (inotify, FSEvents, ReadDirectoryChangesW, through watchfiles). They
-lose things: a queue runs over, a folder fills before it is watched, a root is replaced. Each such case ends
-in ``complete = False``, which means: list everything again; what is named otherwise is all that changed.
-
-It ends by itself only when ``stop`` is set; anything else that ends it is raised. It reads no file.
+System notifications (inotify, FSEvents, ReadDirectoryChangesW, through watchfiles) lose events when a queue overflows,
+a folder fills before it is watched or a root is replaced. Each such case sets ``complete = False``: list everything.
 """
 
 from __future__ import annotations
@@ -22,29 +19,27 @@ from scrubjay.ingest.scanner import DEFAULT_INCLUDE, IGNORE_FILES, IncludePatter
 from scrubjay.models.records import Source
 from scrubjay.models.reports import FileError, SyncReport
 
-# An editor writes, renames and touches within this time; a person hardly notices it.
+# Editors write, rename and touch within this time.
 DEBOUNCE = 1.5
-# A tree that is never quiet is reported all the same after this many debounces (15 s by default).
+# A tree that is never quiet is reported after this many debounces.
 LONGEST_WAIT = 10
-# Linux queues 16,384 notices and drops the rest without a word to us; one new file makes four or five. A
-# batch past this number of names may have lost some, and a folder whose notice was lost is not watched.
+# Linux queues 16,384 events, four or five a new file, and drops the rest silently: a larger batch may have lost some.
 MAX_NAMES = 2_000
-# How long, at most, a root that came back, or the end of a quiet time, goes unnoticed: milliseconds.
+# Milliseconds.
 _TICK_MS, _STEP_MS = 200, 50
-# A watcher that fails this often in a row without telling anything in between is given up.
 _MOST_FAILURES = 3
 _ADDED, _DELETED = 1, 3
 
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """What happened since the last one.
+    """Changes since the last report.
 
     Attributes:
-        paths: Files that appeared, changed or went away; a file that is replaced is one. Sorted, absolute.
+        paths: Files that appeared, changed or went away, absolute and sorted.
         complete: Nothing else changed. False: list every root again.
-        missing: Roots that are not there now.
-        reason: Why it is not complete; empty where it is.
+        missing: Roots that do not exist now.
+        reason: Why it is not complete.
     """
 
     paths: tuple[Path, ...]
@@ -55,8 +50,6 @@ class FileChanges:
 
 @dataclass(slots=True)
 class _PendingChanges:
-    """What has been seen and not yet told."""
-
     names: set[str] = field(default_factory=set)
     reason: str = ""
     first: float | None = None
@@ -78,11 +71,11 @@ class _PendingChanges:
         return now - self.last >= debounce or now - self.first >= LONGEST_WAIT * debounce
 
     def take(self, missing: tuple[Path, ...]) -> FileChanges:
-        told = FileChanges(
+        changes = FileChanges(
             tuple(Path(name) for name in sorted(self.names)), not self.reason, missing, self.reason
         )
         self.names, self.reason, self.first = set(), "", None
-        return told
+        return changes
 
 
 def watch_roots(
@@ -94,14 +87,8 @@ def watch_roots(
 ) -> Iterator[FileChanges]:
     """Yield what changed, each time it has been quiet for ``debounce`` seconds.
 
-    The first one comes as soon as the watch is on, and is not complete: what changed before was not seen.
-    Roots that go away are named as missing and watched again when they are back.
-
-    Args:
-        roots: Folders or files; they need not be there yet.
-        stop: Set it to end the watch; what is pending then is left to the next sync.
-        debounce: Seconds.
-        include: As for `scan`; other files do not wake anyone.
+    The first report comes once the watch is armed, and is not complete. Roots that disappear are watched again when
+    they are back.
 
     Raises:
         SourceError: The system refuses the watch.
@@ -120,8 +107,10 @@ def watch_roots(
         except OSError as error:
             raise _refused(places, error) from error
         except RuntimeError as error:
+            from watchfiles._rust_notify import WatchfilesRustInternalError
+
             pending.failures += 1
-            if not _is_watcher_error(error):
+            if not isinstance(error, WatchfilesRustInternalError):
                 raise
             if pending.failures > _MOST_FAILURES:
                 raise _refused(places, error) from error
@@ -131,15 +120,14 @@ def watch_roots(
 def _listen(
     places: list[_Root], sieve: _Sieve, pending: _PendingChanges, debounce: float, stop: threading.Event
 ) -> Iterator[FileChanges]:
-    """Yield changes until the watch must be set anew."""
     missing = tuple(place.path for place in places if not place.real)
     with closing(_batches([place.real for place in places if place.real], debounce, stop)) as batches:
         for batch in batches:
             now = time.monotonic()
             pending.failures = 0
             sieve.pour(batch, pending, now)
-            moved = [place for place in places if place.moved(batch, pending, now)]
-            if moved:
+            moved = [place.moved(batch, pending, now) for place in places]  # each notes its change
+            if any(moved):
                 return
             if pending.due(now, debounce):
                 if pending.rearm:
@@ -151,7 +139,6 @@ def _listen(
 def _batches(
     reals: list[str], debounce: float, stop: threading.Event
 ) -> Generator[set[tuple[int, str]], None, None]:
-    """Notices as they come, and an empty set at each tick without any."""
     import watchfiles
 
     step = max(5, min(_STEP_MS, int(debounce * 1000 / 4)))
@@ -169,12 +156,6 @@ def _batches(
         yield {(int(change), name) for change, name in batch}
 
 
-def _is_watcher_error(error: RuntimeError) -> bool:
-    from watchfiles._rust_notify import WatchfilesRustInternalError
-
-    return isinstance(error, WatchfilesRustInternalError)
-
-
 def _refused(places: list[_Root], error: Exception) -> SourceError:
     names = ", ".join(str(place.path) for place in places)
     message = f"The watch of {names} has stopped: {error}. Files are still read at each sync."
@@ -182,8 +163,6 @@ def _refused(places: list[_Root], error: Exception) -> SourceError:
 
 
 class _Root:
-    """A root, and what stood at its path when the watch was set on it."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.real = ""
@@ -196,7 +175,7 @@ class _Root:
         self.is_file = bool(self.real) and not os.path.isdir(self.real)
 
     def moved(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> bool:
-        """Whether something else stands at the path now; a number of a deleted folder is soon used again."""
+        """A deleted folder's inode number is soon reused, so its deletion event counts too."""
         if self._now() == self.identity and (_DELETED, self.real) not in batch:
             return False
         if self.is_file:
@@ -211,13 +190,11 @@ class _Root:
             real = os.path.realpath(self.path, strict=True)
             info = os.stat(real)
         except OSError:
-            return None  # missing, which is a state that is told, not a failure
+            return None  # missing
         return real, info.st_dev, info.st_ino
 
 
 class _Sieve:
-    """What of the notices matters to `scan` with the same patterns."""
-
     def __init__(self, places: list[_Root], include: IncludePatterns) -> None:
         self.places, self.include = places, include
 
@@ -245,7 +222,7 @@ class _Sieve:
         ):
             return
         elif change == _ADDED and os.path.isdir(path):
-            # What was put into it before it was watched has sent no notice.
+            # Files put into it before it was watched sent no event.
             pending.lose(f"the folder {path} appeared", now)
         elif not below or self.include.takes(last, below.replace(os.sep, "/")):
             if below or not os.path.isdir(path):
@@ -265,8 +242,7 @@ def sync_on_change(
 ) -> None:
     """Sync once the watch is armed, then after every quiet moment that follows a change.
 
-    Which files changed is not asked of the events: a sync compares all, so a lost event loses nothing. Where
-    the watch lost track, the summary says so among its problems.
+    A sync compares all files, so a lost event loses nothing; where the watch lost events, the report says so.
 
     Raises:
         SourceError: The watch ended although nobody stopped it.

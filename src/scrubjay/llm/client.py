@@ -1,25 +1,21 @@
 """Language models: the protocol, how one is opened, and any service with OpenAI's /chat/completions.
 
-It knows nothing of memories: what may be sent, and what of an answer is believed, is decided by who asks.
-
 The wire: https://platform.openai.com/docs/api-reference/chat/create and, for Ollama,
-https://docs.ollama.com/api/openai-compatibility. ``POST {base}/chat/completions`` with ``model`` and ``messages``; the
-answer's ``choices[0].message.content`` is the text. No temperature is sent: some models refuse any but their own,
-and nothing is believed that was not checked.
+https://docs.ollama.com/api/openai-compatibility. No temperature is sent: some models refuse any but their own.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from scrubjay.errors import ProviderError
 from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
 
 
 class LanguageModel(Protocol):
-    """Answers one request with text. It may be slow, wrong, away or hostile; callers count on that."""
+    """Answers one request with text. It may be slow, wrong, absent or hostile."""
 
     @property
     def name(self) -> str:
@@ -28,31 +24,26 @@ class LanguageModel(Protocol):
 
     @property
     def host(self) -> str:
-        """Host and port that it is asked at."""
+        """Its host and port."""
         ...
 
     def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
-        """Return the model's answer, whatever it is.
+        """Return the model's answer to a system and a user message, both within ``deadline`` seconds.
 
-        Args:
-            system: What it is to do.
-            user: What it is to do it with.
-            deadline: Seconds for the whole call, tries included.
-            max_bytes: Bytes of the service's answer, beyond which reading ends.
+        Reading ends at ``max_bytes`` of the service's answer.
 
         Raises:
-            ProviderError: It was not reached, refused, took too long, said too much, or did not answer as
-                documented.
+            ProviderError: It was not reached, refused, took too long, answered too much, or not as documented.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSpec:
-    """What the settings say about a language model.
+    """The settings of a language model.
 
     Attributes:
-        base_url: Address of the service, up to what comes before ``/chat/completions``.
+        base_url: Address of the service, without ``/chat/completions``.
         name: The service's name of the model.
         api_key: Key for the service, or an empty string for none.
         backoff: Seconds before a request is tried again.
@@ -65,10 +56,10 @@ class LlmSpec:
 
 
 def parse_json(answer: str) -> object:
-    """Return a model's JSON, which may stand in a fence of Markdown.
+    """Return a model's JSON, which may be in a Markdown fence.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: It is not JSON.
     """
     text = answer.strip()
     if text.startswith("```") and text.endswith("```"):
@@ -85,14 +76,9 @@ KEPT_RESULT = "What was found without it stands."
 
 
 class OpenAiCompatibleModel:
-    """A language model behind HTTP, as a ``LanguageModel``."""
+    """A language model behind HTTP; nothing is sent before the first request."""
 
     def __init__(self, spec: LlmSpec) -> None:
-        """Set up; nothing is sent before the first request.
-
-        Raises:
-            ConfigError: The URL or the key cannot be used.
-        """
         self._name = spec.name
         self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
 
@@ -101,35 +87,28 @@ class OpenAiCompatibleModel:
 
     @property
     def name(self) -> str:
-        """The service's name of the model."""
         return self._name
 
     @property
     def host(self) -> str:
-        """Host and port."""
         return self._endpoint.host
 
     def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
-        """Return the model's answer."""
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         body = {"model": self._name, "messages": messages, "stream": False}
-        bounds = CallLimits(max_bytes, deadline)
-        return _answer_text(post_json(self._endpoint, CHAT_PATH, body, KEPT_RESULT, bounds), self.host)
-
-
-def _answer_text(answer: Any, host: str) -> str:
-    try:
-        text = answer["choices"][0]["message"]["content"]
-    except (LookupError, TypeError) as exc:
-        cause = type(exc).__name__
-        raise ProviderError(f"{host} answered with no message ({cause}). {KEPT_RESULT}") from exc
-    if not isinstance(text, str):
-        raise ProviderError(f"{host} answered with a message that is no text. {KEPT_RESULT}")
-    return text
+        answer = post_json(self._endpoint, CHAT_PATH, body, KEPT_RESULT, CallLimits(max_bytes, deadline))
+        try:
+            text = answer["choices"][0]["message"]["content"]
+        except (LookupError, TypeError) as exc:
+            cause = type(exc).__name__
+            raise ProviderError(f"{self.host} answered with no message ({cause}). {KEPT_RESULT}") from exc
+        if not isinstance(text, str):
+            raise ProviderError(f"{self.host} answered with a message that is no text. {KEPT_RESULT}")
+        return text
 
 
 def open_llm(spec: LlmSpec) -> LanguageModel:
-    """Open the language model that a spec describes; nothing is sent before its first use.
+    """Open a language model; nothing is sent before its first use.
 
     Raises:
         ConfigError: The address or the key cannot be used, or memories would cross a network in the clear.

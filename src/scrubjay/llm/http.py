@@ -1,11 +1,9 @@
 """HTTP client: post JSON with retries, limits and a deadline; every failure is a ProviderError.
 
-It knows no protocol. The call runs in a thread of its own, since nothing else ends a wait whose every step is short
-enough: a server that sends a byte a second, a name whose every address is silent. When the seconds are over the
-caller goes on at once; the socket is shut down, so that the thread ends, too, and closes what it held.
-
-An API key is given by the caller, sent in one header, and stands in no message and no ``repr``. Redirects
-are not followed, so it goes to the configured host alone.
+The call runs in a thread of its own, since nothing else ends a wait whose every step is short enough: a server that
+sends a byte a second, a name whose every address is silent. At the deadline the caller goes on and the socket is shut
+down, so that the thread ends, too. An API key is sent in one header, stands in no message and no ``repr``, and
+redirects are not followed.
 """
 
 from __future__ import annotations
@@ -33,77 +31,71 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 THREAD_NAME = "scrubjay-post"
-"""What the threads are called."""
 
 
 class WatchedSocket:
-    """The socket that is waited for, known to the thread that waits and to the one that may end that."""
+    """The socket that a thread waits for and another thread may shut down."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._cut = False
 
-    def holds(self, connection: socket.socket) -> None:
-        """Say which socket is waited for from now on; after a cut that one is shut down as well."""
+    def watch(self, connection: socket.socket) -> None:
+        """Set the socket; after a cut it is shut down at once."""
         with self._lock:
             self._socket = connection
             if self._cut:
-                _shut_down(connection)
+                self._shut_down()
 
     def cut(self) -> None:
-        """End the wait, now and for whatever is waited for later."""
+        """Shut down the socket, and any that is set later."""
         with self._lock:
             self._cut = True
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        # Of an `SSLSocket` the plain method: its own takes the session away from under the thread that reads.
+        with contextlib.suppress(OSError):  # closed already, or never connected
             if self._socket is not None:
-                _shut_down(self._socket)
-
-
-def _shut_down(connection: socket.socket) -> None:
-    # Of an `SSLSocket` the plain method: its own takes the session away from under the thread that reads.
-    with contextlib.suppress(OSError):  # closed already, or never connected
-        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 def call_within(
-    seconds: float, call: Callable[[], T], wire: WatchedSocket, drop: Callable[[], None]
+    seconds: float, call: Callable[[], T], watched: WatchedSocket, drop: Callable[[], None]
 ) -> T | None:
-    """Return what a call returns, or raise what it raises; None if it takes longer, and then its wire is cut.
+    """Return a call's result, or raise its error; None if it takes longer than ``seconds``, and then its socket is cut.
 
-    Args:
-        seconds: How long the caller waits; also an interrupt ends that.
-        call: What is called, in a thread of its own that ends with the process at the latest.
-        wire: What the call waits for.
-        drop: Called by that thread when the call has ended in an error, or when nobody waits for it any more.
+    ``drop`` is called by the call's thread when it has ended in an error, or when nobody waits for it any more.
     """
     from concurrent.futures import Future
 
-    came: Future[T] = Future()
-    over, lock, ended, left = threading.Event(), threading.Lock(), False, False
+    result: Future[T] = Future()
+    done, lock, ended, abandoned = threading.Event(), threading.Lock(), False, False
 
     def run() -> None:
         nonlocal ended
         failed = False
         try:
-            came.set_result(call())
-        except BaseException as error:  # noqa: BLE001 it is raised by the thread that asked
-            came.set_exception(error)
+            result.set_result(call())
+        except BaseException as error:  # noqa: BLE001 the caller's thread raises it
+            result.set_exception(error)
             failed = True
         with lock:
             ended = True
-        over.set()
-        if left or failed:
+        done.set()
+        if abandoned or failed:
             drop()
 
     threading.Thread(target=run, name=THREAD_NAME, daemon=True).start()
     try:
-        over.wait(seconds)
+        done.wait(seconds)
     finally:
         with lock:
-            left = not ended
-        if left:
-            wire.cut()
-    return None if left else came.result()
+            abandoned = not ended
+        if abandoned:
+            watched.cut()
+    return None if abandoned else result.result()
 
 
 TRIES = 3
@@ -128,18 +120,16 @@ class _Connection:
     """A client with one connection, for one call at a time, and the socket of that connection."""
 
     client: httpx.Client
-    wire: WatchedSocket
+    socket: WatchedSocket
 
-    def traced(self, event: str, told: Mapping[str, Any]) -> None:
-        """Note the socket of a connection as soon as there is one: what httpx calls for each step of a request."""
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note the socket of a connection: httpx calls this for each step of a request."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
-            self.wire.holds(told["return_value"].get_extra_info("socket"))
+            self.socket.watch(info["return_value"].get_extra_info("socket"))
 
 
 @dataclass(slots=True)
 class _ConnectionPool:
-    """Of one endpoint: what its connections are made with, and those that wait for the next call."""
-
     context: ssl.SSLContext | None = None
     idle: list[_Connection] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -169,13 +159,13 @@ def check_encrypted(url: str, section: str, kind: str) -> None:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a service is and how it is asked.
+    """The address of a service and how to call it.
 
     Attributes:
         url: Base URL; http or https.
         key: API key, or an empty string for none.
         header: Header that carries the key.
-        prefix: What stands before the key in that header.
+        prefix: What precedes the key in that header.
         timeout: Seconds without a byte before a request counts as lost.
         backoff: Seconds before the second try.
     """
@@ -186,10 +176,10 @@ class Endpoint:
     prefix: str = "Bearer "
     timeout: float = TIMEOUT
     backoff: float = BACKOFF
-    _lines: _ConnectionPool = field(default_factory=_ConnectionPool, init=False, repr=False, compare=False)
+    _pool: _ConnectionPool = field(default_factory=_ConnectionPool, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what would fail later, and there with the key in the message.
+        """Refuse an unusable URL or key here: later the key would be in the message.
 
         Raises:
             ConfigError: The URL is not http(s), or the key holds a character no header takes.
@@ -202,7 +192,7 @@ class Endpoint:
             )
         if any(not 0x20 < ord(character) < 0x7F for character in self.key):
             raise ConfigError(f"The API key for {self.host} holds a blank or a character outside ASCII.")
-        weakref.finalize(self, self._lines.close)
+        weakref.finalize(self, self._pool.close)
 
     @property
     def host(self) -> str:
@@ -210,72 +200,52 @@ class Endpoint:
         parts = urlsplit(self.url)
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
-    def taken(self) -> _Connection:
-        """A line for one call: one that was given back, with its connection, or a new one."""
+    def acquire(self) -> _Connection:
         import httpx
 
-        with self._lines.lock:
-            if self._lines.idle:
-                return self._lines.idle.pop()
+        with self._pool.lock:
+            if self._pool.idle:
+                return self._pool.idle.pop()
             keyed = {self.header: f"{self.prefix}{self.key}"} if self.key else {}
             headers = {"Content-Type": "application/json"} | keyed
             # A proxy from the environment is honoured, but not on the way to this machine itself.
             around = urlsplit(self.url).hostname not in ("localhost", "127.0.0.1", "::1")
-            known = self._lines.context = self._lines.context or httpx.create_ssl_context(trust_env=around)
+            known = self._pool.context = self._pool.context or httpx.create_ssl_context(trust_env=around)
             client = httpx.Client(headers=headers, timeout=self.timeout, trust_env=around, verify=known)
             return _Connection(client, WatchedSocket())
 
-    def give_back(self, line: _Connection) -> None:
-        """Keep a line for the next call; as many are kept as calls were made at once, until the endpoint is let go."""
-        with self._lines.lock:
-            self._lines.idle.append(line)
+    def release(self, connection: _Connection) -> None:
+        with self._pool.lock:
+            self._pool.idle.append(connection)
 
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """How much of the caller's time and memory one call may take.
-
-    Attributes:
-        largest: Bytes of the answer; reading ends there.
-        deadline: Seconds for the whole call, tries and waits included, however slowly an answer's bytes come.
-    """
+    """Limits of one call: bytes of the answer, and seconds for everything, tries and waits included."""
 
     largest: int = MAX_ANSWER_BYTES
     deadline: float = DEADLINE
 
 
 NO_LIMITS = CallLimits()
-"""What vectors are asked for with."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What one try brought: ``content``, or None and the ``trouble``."""
-
     content: bytes | None
-    trouble: str = ""
+    problem: str = ""
     hint: str = ""
-    again: bool = False
+    retry: bool = False
     wait: float | None = None
 
 
 def post_json(
     endpoint: Endpoint, path: str, body: dict[str, Any], lost: str, bounds: CallLimits = NO_LIMITS
 ) -> Any:
-    """Send a body; try again where that can help.
+    """Send a body and return the parsed JSON answer; try again where that can help.
 
-    Timeouts, broken connections, 429 and 5xx are tried up to three times, after .5 and 2 seconds or after
-    what Retry-After asks for.
-
-    Args:
-        endpoint: Where to.
-        path: Appended to its URL.
-        body: What to send, as JSON.
-        lost: A sentence for the error: what has not been done.
-        bounds: How large the answer and how long the call may be.
-
-    Returns:
-        The parsed JSON answer.
+    Timeouts, broken connections, 429 and 5xx are tried up to three times, after .5 and 2 seconds or after what
+    Retry-After asks for. ``lost`` is a sentence for the error: what has not been done.
 
     Raises:
         ProviderError: The service was not reached, answered with an error status, or not with JSON.
@@ -289,50 +259,47 @@ def post_json(
         if answer.content is not None:
             break
         pause = endpoint.backoff * 4 ** (tries - 1) if answer.wait is None else answer.wait
-        over = time.monotonic() + pause >= until
-        if over or not answer.again or tries == TRIES or pause > MAX_RETRY_WAIT:
+        late = time.monotonic() + pause >= until
+        if late or not answer.retry or tries == TRIES or pause > MAX_RETRY_WAIT:
             asked = f", asking to wait {pause:.0f} s" if pause > MAX_RETRY_WAIT else ""
             count = f" ({tries} tries)" if tries > 1 else ""
-            raise ProviderError(f"{endpoint.host} {answer.trouble}{asked}{count}. {lost}", hint=answer.hint)
+            raise ProviderError(f"{endpoint.host} {answer.problem}{asked}{count}. {lost}", hint=answer.hint)
         time.sleep(pause)
     try:
         return json.loads(answer.content)
     except (ValueError, RecursionError) as exc:
-        raise ProviderError(
-            f"{endpoint.host} did not answer with JSON ({type(exc).__name__}). {lost}"
-        ) from exc
+        problem = f"did not answer with JSON ({type(exc).__name__})"
+        raise ProviderError(f"{endpoint.host} {problem}. {lost}") from exc
 
 
 def _attempt(endpoint: Endpoint, path: str, content: bytes, bounds: CallLimits, until: float) -> _Attempt:
-    line = endpoint.taken()
+    connection = endpoint.acquire()
     # A try that begins at the very end still gets a moment: httpx takes no timeout of 0.
     seconds = max(0.001, until - time.monotonic())
-    late = _Attempt(None, f"did not answer within {min(endpoint.timeout, bounds.deadline):g} s", again=True)
+    timeout = min(endpoint.timeout, seconds)
+    late = _Attempt(None, f"did not answer within {min(endpoint.timeout, bounds.deadline):g} s", retry=True)
 
     def ask() -> _Attempt:
-        return (
-            _request_once(endpoint, line, path, content, bounds.largest, min(endpoint.timeout, seconds))
-            or late
-        )
+        return _request_once(endpoint, connection, path, content, bounds.largest, timeout) or late
 
-    answer = call_within(seconds, ask, line.wire, line.client.close)
+    answer = call_within(seconds, ask, connection.socket, connection.client.close)
     if answer is None:
         return late
-    endpoint.give_back(line)
+    endpoint.release(connection)
     return answer
 
 
 def _request_once(
-    endpoint: Endpoint, line: _Connection, path: str, content: bytes, largest: int, timeout: float
+    endpoint: Endpoint, connection: _Connection, path: str, content: bytes, largest: int, timeout: float
 ) -> _Attempt | None:
-    """What one request brought; None where no byte came in time."""
     import httpx
 
-    url = endpoint.url.rstrip("/") + path
+    url, body = endpoint.url.rstrip("/") + path, bytearray()
+    extensions = {"trace": connection.trace}
     try:
-        traced = {"trace": line.traced}
-        with line.client.stream("POST", url, content=content, timeout=timeout, extensions=traced) as response:
-            body = bytearray()
+        with connection.client.stream(
+            "POST", url, content=content, timeout=timeout, extensions=extensions
+        ) as response:
             for part in response.iter_bytes():
                 body += part
                 if len(body) > largest:
@@ -345,8 +312,8 @@ def _request_once(
     except httpx.DecodingError as exc:
         return _Attempt(None, f"answered with something that cannot be decoded ({exc})")
     except httpx.TransportError as exc:
-        trouble = f"could not be reached: {type(exc).__name__} {_one_line(endpoint, str(exc))}".rstrip()
-        return _Attempt(None, trouble, "start the service, or correct its `base_url`", again=True)
+        problem = f"could not be reached: {type(exc).__name__} {_one_line(endpoint, str(exc))}".rstrip()
+        return _Attempt(None, problem, "start the service, or correct its `base_url`", retry=True)
 
 
 def _format_size(count: int) -> str:
@@ -358,44 +325,39 @@ def _http_error(endpoint: Endpoint, response: httpx.Response, body: bytes) -> _A
     if status in (401, 403):
         # The message is left out: services like to repeat a part of the key.
         return _Attempt(None, f"refused the API key ({status})", "give a valid key in the model's settings")
-    said = _one_line(endpoint, _service_message(body))
-    trouble = f"answered with status {status}{': ' + said if said else ''}"
+    message = _one_line(endpoint, _service_message(body))
+    problem = f"answered with status {status}{': ' + message if message else ''}"
     if 300 <= status < 400:
-        return _Attempt(None, f"{trouble} (a redirect, not followed)", "set `base_url` to the final address")
+        return _Attempt(None, f"{problem} (a redirect, not followed)", "set `base_url` to the final address")
     if status == 404:
-        return _Attempt(None, trouble, "check the model's name and `base_url`")
-    return _Attempt(
-        None,
-        trouble,
-        again=status in _RETRY_STATUSES,
-        wait=_retry_after_seconds(response.headers.get("retry-after")),
-    )
+        return _Attempt(None, problem, "check the model's name and `base_url`")
+    wait = _retry_after_seconds(response.headers.get("retry-after"))
+    return _Attempt(None, problem, retry=status in _RETRY_STATUSES, wait=wait)
 
 
 def _service_message(body: bytes) -> str:
     """The service's own words: ``error.message``, ``error``, ``detail`` or ``message`` of its JSON.
 
-    Anything else is left out, for services that repeat their input (a memory's text) put it elsewhere.
+    Nothing else: services that repeat their input (a memory's text) put it elsewhere.
     """
     try:
-        said = json.loads(body)
+        message = json.loads(body)
     except (ValueError, RecursionError):
         return ""
     for key in ("error", "detail", "message"):
-        if isinstance(said, dict):
-            said = said.get(key, said)
-    return said if isinstance(said, str) else ""
+        if isinstance(message, dict):
+            message = message.get(key, message)
+    return message if isinstance(message, str) else ""
 
 
 def _one_line(endpoint: Endpoint, text: str) -> str:
-    """One line of at most ``EXCERPT`` characters, without the key."""
     if endpoint.key:
         text = text.replace(endpoint.key, "[key]")
     return re.sub(r"\s+", " ", text).strip().rstrip(".")[:EXCERPT]
 
 
 def _retry_after_seconds(value: str | None) -> float | None:
-    """Seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3)."""
+    """RFC 9110, 10.2.3: seconds or a date."""
     if not value:
         return None
     if re.fullmatch(r"\d{1,9}", value.strip()):

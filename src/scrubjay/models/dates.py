@@ -1,4 +1,4 @@
-"""Dates: conversion between dates as people write them and UTC microseconds."""
+"""Conversions between written dates and UTC microseconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY = 86_400 * SECOND
 
 
 def micros(moment: datetime) -> int:
-    """Return UTC microseconds since 1970; a naive moment is local time.
+    """Return UTC microseconds since 1970; a naive datetime is local time.
 
     >>> micros(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
@@ -23,7 +23,6 @@ def micros(moment: datetime) -> int:
 
 
 def now_micros() -> int:
-    """Return now in UTC microseconds."""
     return micros(datetime.now(UTC))
 
 
@@ -37,10 +36,10 @@ def to_datetime(at: int) -> datetime:
 
 
 def load_zone(name: str | None) -> tzinfo | None:
-    """Return a zone by its IANA name (``Europe/Berlin``); None, this machine's own, for None or an empty name.
+    """Return a zone by its IANA name (``Europe/Berlin``); None or an empty name means this machine's zone, None.
 
     Raises:
-        InputError: There is no such zone.
+        InputError: The zone is unknown.
     """
     if not name:
         return None
@@ -55,7 +54,7 @@ def load_zone(name: str | None) -> tzinfo | None:
 
 
 def to_local(at: int, place: tzinfo | None = None) -> datetime:
-    """Return what a wall clock shows, without a zone; None is this machine's zone.
+    """Return naive local time in ``zone``; None is this machine's zone.
 
     >>> to_local(1000000, UTC).isoformat()
     '1970-01-01T00:00:01'
@@ -64,14 +63,10 @@ def to_local(at: int, place: tzinfo | None = None) -> datetime:
 
 
 def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTime | None:
-    """Return when something happened, from ISO text, a date or a datetime.
+    """Parse ISO text, a date or a datetime into an `EventTime`.
 
-    ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month, day, in local time, since a note's
-    date is its writer's day.
-
-    Args:
-        value: What was given.
-        place: The zone that local time is of; None is this machine's.
+    ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month or day in ``place``, the zone of local times
+    (None: this machine's).
 
     >>> (
     ...     parse_when("2026-03-01").precision, parse_when("2026-03").precision,
@@ -80,7 +75,7 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
     ('day', 'month', 'second')
 
     Raises:
-        InputError: The value is no date, or none that a calendar has.
+        InputError: Not a date, or a date that no calendar has.
     """
     if value is None:
         return None
@@ -103,7 +98,7 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
 
 
 def _is_missing(text: str) -> bool:
-    """Return whether a text has the form of a day, with or without a clock, that no calendar has."""
+    """Whether a text has the form of a date, with or without a time, that does not exist."""
     day = re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", text)
     if day is None:
         return False
@@ -120,7 +115,7 @@ def _point_in_time(value: datetime, place: tzinfo | None) -> EventTime:
 
 
 def local_micros(value: datetime, place: tzinfo | None) -> int:
-    """Return UTC microseconds of what a wall clock shows in a zone; None is this machine's."""
+    """Return UTC microseconds of a naive local time in ``zone``; None is this machine's zone."""
     return micros(value.replace(tzinfo=place))
 
 
@@ -146,7 +141,7 @@ def _midnight(day: date, place: tzinfo | None) -> int:
 
 
 def format_event(event: EventTime | None, recorded_at: int) -> str:
-    """Return the ISO date of a memory, as precise as it is known.
+    """Return the ISO date of an event, as precise as it is known.
 
     >>> format_event(parse_when("2026-03"), 0), format_event(parse_when("0999"), 0)
     ('2026-03', '0999')
@@ -161,10 +156,10 @@ def format_event(event: EventTime | None, recorded_at: int) -> str:
 
 
 def record_date(record: Record) -> str | None:
-    """Return the ISO date of what a memory tells of, else of when it was recorded.
+    """Return the ISO date of a memory's event, else of when it was recorded.
 
-    Of a file that names no date, and of a turn whose line names none, it is None: when the file was last written says
-    nothing of what it tells.
+    None for an undated passage of a file or turn of a transcript: the file's modification time does not date its
+    content.
     """
     if record.event is None and record.place is not None:
         return None
@@ -175,13 +170,13 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 def parse_duration(value: str) -> int:
-    """Return a length of time in microseconds.
+    """Return a duration in microseconds.
 
     >>> parse_duration("90m") == parse_duration("1.5h") == 5_400 * SECOND
     True
 
     Raises:
-        InputError: The value is none.
+        InputError: Not a duration.
     """
     number, unit = value.strip()[:-1], value.strip()[-1:]
     if unit not in _UNITS or not number.replace(".", "", 1).isdecimal():

@@ -1,13 +1,14 @@
-"""Graph: entities, categories and the edges between memories."""
+"""Entities, categories and the edges between memories."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.errors import NotFoundError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import CATEGORY_PREFIX
 
 EDGE_KINDS: Final = (
@@ -42,23 +43,23 @@ EDGE_ORIGINS: Final = ("found", "given")
 found before; what was given stays until it is taken away."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
-    """One typed, weighted connection, told by its source, kind, end and key.
+    """One typed, weighted connection, identified by source, kind, target and key.
 
-    The key is part of its name: what a person adds for themselves between two shared memories neither
-    replaces nor hides what another added, or what the shared text itself says.
+    The key is part of the identity: an edge that one user adds between two shared memories neither replaces nor hides
+    another user's edge or one found in the shared text.
 
     Attributes:
-        src: Id of a memory (of a concept for ``related_to``).
+        src: Id of a memory (of an entity for ``related_to``).
         kind: One of ``EDGE_KINDS``.
-        dst: Id of a memory, a concept or a category.
-        key: Visibility key of the edge itself. It is seen by who sees this key and both of its ends.
+        dst: Id of a memory, an entity or a category.
+        key: Visibility key of the edge. Only those who read this key and both ends see it.
         weight: 0..1.
-        at: UTC microseconds when it was made; of ``follows``, when the earlier one happened.
+        at: UTC microseconds when it was created; for ``follows``, when the earlier memory happened.
         origin: One of ``EDGE_ORIGINS``.
-        rule: What made it: ``wikilink``, ``markdown``, ``session``, ``dictionary``, … or an empty string.
-        run: Run of a consolidation that made it, or None.
+        rule: What created it: ``wikilink``, ``markdown``, ``session``, ``dictionary``, … or an empty string.
+        run: Consolidation run that created it, or None.
     """
 
     src: str
@@ -79,20 +80,21 @@ name, a linked page, a tag. A refused one was taken out by a person and is not f
 _VISIBILITY_ORDER: Final = {"user": 0, "group": 1, "public": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entity:
     """One named thing, as one visibility key knows it.
 
-    What several keys know of the same thing are several rows with one id; a reader sees the rows of its own
-    keys and no other, so that a name that stands in a stranger's private text alone is never seen.
+    Several keys have several rows with one id for the same thing. A reader sees only the rows of its own keys, so a
+    name
+    that occurs only in another user's private text stays private.
 
     Attributes:
-        id: ``con_`` and a keyed hash of the name it was first known by; it stays when the name changes.
-        key: Visibility key: who knows it.
-        name: How it is shown.
-        aliases: Other names that mean it, sorted, without the name itself.
+        id: ``con_`` and a keyed hash of its first name; renaming keeps it.
+        key: Visibility key that knows it.
+        name: Display name.
+        aliases: Other names, sorted, without the display name.
         kind: One of ``ENTITY_KINDS``.
-        at: UTC microseconds when it was last written.
+        at: UTC microseconds of the last write.
     """
 
     id: str
@@ -108,21 +110,20 @@ EntityRow = tuple[str, str, str, tuple[str, ...] | None, str, int]
 
 
 def entity_from_row(row: EntityRow) -> Entity:
-    """Return a row as the concept that it is."""
     identity, key, name, aliases, kind, at = row
     return Entity(identity, key, name, aliases or (), kind, at)
 
 
 def entity_to_row(concept: Entity) -> EntityRow:
-    """Return a concept as a row."""
     return concept.id, concept.key, concept.name, concept.aliases or None, concept.kind, concept.at
 
 
 def merge_entities(rows: Iterable[Entity]) -> list[Entity]:
-    """Return each concept once, as the reader of these rows knows it, by id.
+    """Merge the rows of each entity into one, as the reader of these rows sees it; keyed by id.
 
-    What a person said goes before what was found, and what is one's own before what is shared; the names of
-    the other rows are aliases. A concept that its nearest row refuses is left out.
+    Names given by a person precede found ones, own rows precede shared ones; the names of the other rows become
+    aliases.
+    An entity whose nearest row is marked as refused is left out.
 
     >>> rows = [Entity("con_1", "public", "Go", ("golang",), "name"), Entity("con_1", "user:a", "Go language")]
     >>> [(c.name, c.aliases, c.kind) for c in merge_entities(rows)]
@@ -154,14 +155,9 @@ def _merge_rows(rows: list[Entity]) -> Entity | None:
 def npmi(together: float, one: float, other: float, total: float) -> float:
     """Return normalised pointwise mutual information, 0..1 (Bouma, 2009).
 
-    ``ln(p(a,b) / (p(a) p(b))) / -ln p(a,b)``: 1 when the two never stand apart, 0 when they meet as often as
-    chance would have it or less.
-
-    Args:
-        together: Memories that refer to both.
-        one: Memories that refer to the one.
-        other: Memories that refer to the other.
-        total: Memories in all.
+    ``ln(p(a,b) / (p(a) p(b))) / -ln p(a,b)``: 1 when the two always occur together, 0 when they co-occur by chance
+    or less.
+    ``together``, ``one``, ``other`` and ``total`` count memories that mention both, each, and all memories.
 
     >>> npmi(4, 4, 4, 100), round(npmi(4, 20, 20, 100), 3), npmi(1, 50, 50, 100)
     (1.0, 0.0, 0.0)
@@ -179,22 +175,22 @@ CATEGORY_KINDS: Final = ("topic", "path")
 """Found in the content (clusters of vectors), or in folders and headings."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Category:
-    """One node, made of the memories of one visibility key alone.
+    """One node of the category tree, built from the memories of a single visibility key.
 
     Attributes:
-        id: ``cat_`` and a keyed hash of its key, kind, parent and the name it was born with.
+        id: ``cat_`` and a keyed hash of its key, kind, parent and original name.
         key: Visibility key of all of its memories.
         kind: One of ``CATEGORY_KINDS``.
-        name: How it is shown; a topic's distinctive terms, a folder's or heading's name.
-        parent: Id of the category above, or None at the top.
-        abstract: L0: one phrase of what it holds.
-        overview: L1: a paragraph of what it holds.
-        model: Fingerprint of the model of ``centroid``, empty without one.
-        centroid: Direction of its members' mean vector as int8 codes, one byte a dimension; empty for paths.
-        at: UTC microseconds when it was last written.
-        built: Memories that its key held when its hierarchy was last built in full; 0 for paths.
+        name: Display name: a topic's distinctive terms, or the name of a folder or heading.
+        parent: Id of the parent category, or None at the top.
+        abstract: L0: one phrase.
+        overview: L1: one paragraph.
+        model: Fingerprint of the model of ``centroid``, or an empty string.
+        centroid: Mean direction of its members' vectors as int8 codes, one byte a dimension; empty for paths.
+        at: UTC microseconds of the last write.
+        built: Memories its key held when the hierarchy was last built in full; 0 for paths.
     """
 
     id: str
@@ -211,12 +207,12 @@ class Category:
 
 
 def find_categories(categories: Sequence[Category], name: str) -> list[Category]:
-    """Return the categories that a text names: an id, a unique beginning of one, a name, or a path of names.
+    """Return the categories named by an id, a unique prefix of one, a name, or a path of names.
 
-    Several keys may each have a category of one name; all of them are meant.
+    Several keys may each have a category of the same name; all of them are returned.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: No category matches.
     """
     found = [c for c in categories if c.id == name]
     if not found and name.startswith(CATEGORY_PREFIX) and len(name) > len(CATEGORY_PREFIX):
@@ -236,7 +232,7 @@ def find_categories(categories: Sequence[Category], name: str) -> list[Category]
 
 
 def category_ids_below(categories: Sequence[Category], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of the categories that are named and of all below them, sorted."""
+    """Return the ids of the named categories and all of their descendants, sorted."""
     children: dict[str, list[str]] = {}
     for category in categories:
         if category.parent is not None:
@@ -252,7 +248,7 @@ def category_ids_below(categories: Sequence[Category], names: Sequence[str]) -> 
 
 
 def category_path(category: Category, by_id: dict[str, Category]) -> list[Category]:
-    """Return a category with those above it, outermost first; a parent that is not seen ends the path."""
+    """Return a category with its visible ancestors, outermost first."""
     found = [category]
     seen = {category.id}
     while (parent := by_id.get(found[0].parent or "")) is not None and parent.id not in seen:

@@ -1,13 +1,13 @@
-"""Ids: keyed hashes with a tier prefix, text hashes and tombstones, and the fingerprint of an embedding model."""
+"""Ids (keyed hashes with a tier prefix), text hashes, tombstones, and the fingerprint of an embedding model."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
 
 ID_DIGITS = 16
@@ -17,7 +17,7 @@ ID_DIGITS = 16
 def memory_key(secret: bytes, parts: tuple[str, ...]) -> int:
     """Return the 64-bit number of a memory, keyed by the tenant's secret.
 
-    A hash of the content alone would let one tenant ask whether another holds a text.
+    A plain content hash would let one tenant test whether another holds a text.
 
     >>> memory_key(b"k", ("source", "a.md", "0")) == memory_key(b"k", ("source", "a.md", "0"))
     True
@@ -56,12 +56,12 @@ def parse_id(memory: str) -> tuple[str, int] | None:
 
 
 def entity_id(secret: bytes, normal: str) -> str:
-    """Return the id of a concept first known by a name, given in its normal form."""
+    """Return the id of an entity from the normal form of its first name."""
     return f"{ENTITY_PREFIX}{memory_key(secret, ('concept', normal)):0{ID_DIGITS}x}"
 
 
 def category_id(secret: bytes, parts: tuple[str, ...]) -> str:
-    """Return the id of a category from its key, kind, parent and the name it is born with."""
+    """Return the id of a category from its key, kind, parent and original name."""
     return f"{CATEGORY_PREFIX}{memory_key(secret, ('category', *parts)):0{ID_DIGITS}x}"
 
 
@@ -81,16 +81,17 @@ def parse_node_id(node: str) -> tuple[str, int] | None:
 
 
 def text_hash(text: str) -> str:
-    """Return the sha256 of a text in hex: equal texts, equal hashes, within one store."""
+    """Return the sha256 of a text in hex."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tombstone_hash(secret: bytes, text: str, key: str = "") -> str:
-    """Return the keyed hash that a forgotten text leaves behind.
+    """Return the keyed hash that remains of a forgotten text.
 
-    Blank differences are ignored, so that a reflowed paragraph stays forgotten. The visibility key is part of
-    it: nobody can learn by a text of their own that a stranger forgot the same. Without one it is the hash
-    that stores kept before keys were.
+    Differences in whitespace are ignored, so a reflowed paragraph stays forgotten. The visibility key is part of
+    the hash:
+    nobody can learn that a stranger forgot the same text. Without a key it is the hash of stores from before keys
+    existed.
     """
     plain = " ".join(text.split())
     mark = hmac.digest(secret, plain.encode("utf-8", "surrogatepass"), "sha256").hex()
@@ -98,7 +99,7 @@ def tombstone_hash(secret: bytes, text: str, key: str = "") -> str:
 
 
 def tombstone_hashes(secret: bytes, text: str, keys: Iterable[str]) -> set[str]:
-    """Return the hashes that a text has left behind if it was forgotten under any of these visibility keys."""
+    """Return the tombstones of a text under each of these visibility keys."""
     mark = tombstone_hash(secret, text)
     return {mark, *(_keyed_digest(secret, mark, key) for key in keys)}
 
@@ -108,17 +109,17 @@ def _keyed_digest(secret: bytes, mark: str, key: str) -> str:
     return hmac.digest(secret, message, "sha256").hex()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddingModel:
-    """One embedding model, told apart by everything that changes its vectors.
+    """Identity of an embedding model: everything that changes its vectors.
 
     Attributes:
-        provider: Who computes: ``bundled``, ``openai``, ``gemini``, ``voyage``, ``openai-compatible``, …
+        provider: ``bundled``, ``openai``, ``gemini``, ``voyage``, ``openai-compatible``, …
         name: The model's own name, such as ``all-MiniLM-L6-v2``.
-        revision: What pins its weights: a checksum, a version, or the host that serves it.
+        revision: Pins its weights: a checksum, a version, or the host that serves it.
         dimensions: Length of a vector.
         pooling: ``mean``, ``cls`` or ``provider``.
-        window: Most tokens of one text that the model reads at once; 0 when there is no limit.
+        window: Maximum tokens of one input; 0 for no limit.
     """
 
     provider: str

@@ -1,4 +1,4 @@
-"""Lifecycle: additions and amendments, status changes, events, and consolidation runs."""
+"""New memories, changes to them, events, and consolidation runs."""
 
 from __future__ import annotations
 
@@ -6,37 +6,14 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from enum import Enum
 from typing import Any, Final
 
-from scrubjay.models.records import Record
-
-
-class Unchanged(Enum):
-    """The type of `UNCHANGED`, so that None can be a value of its own."""
-
-    UNCHANGED = "unchanged"
-
-
-UNCHANGED: Final = Unchanged.UNCHANGED
-"""Stands for what a change leaves as it is."""
+from scrubjay.models.records import UNCHANGED, Record, Unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class LifecycleChange:
-    """What becomes of a memory; whatever is not said stays. The names are those of `Record`.
-
-    Attributes:
-        status: One of ``tiers.STATUSES``.
-        pinned: Exempt from decay and forgetting by age.
-        strength: 0..1, what feedback made of it.
-        confidence: 0..1, how sure it is.
-        valid_from: UTC microseconds from which it is true, or None.
-        valid_until: UTC microseconds from which it is no longer true, or None.
-        last_used: UTC microseconds when it was last used, or None.
-        project: Project it belongs to, or None.
-        origin: One of ``tiers.ORIGINS``.
-    """
+    """Changes to a memory's lifecycle fields (see `Record`); fields left at `UNCHANGED` stay."""
 
     status: str | Unchanged = UNCHANGED
     pinned: bool | Unchanged = UNCHANGED
@@ -50,7 +27,7 @@ class LifecycleChange:
 
 
 def changed_fields(life: LifecycleChange) -> dict[str, Any]:
-    """Return, by name, what a life changes.
+    """Return the changed fields by name.
 
     >>> changed_fields(LifecycleChange(pinned=True, valid_until=None))
     {'pinned': True, 'valid_until': None}
@@ -60,17 +37,15 @@ def changed_fields(life: LifecycleChange) -> dict[str, Any]:
 
 
 def apply_change(record: Record, life: LifecycleChange) -> Record:
-    """Return a memory as a life makes it."""
     return replace(record, **changed_fields(life))
 
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """One memory to add. Fields as in `Record`; those left out have its defaults.
+    """One memory to add. Fields as in `Record`, with its defaults.
 
     Attributes:
-        date: When what it tells of happened: a datetime (naive ones are local time) or ISO text;
-            a date alone means the whole day.
+        date: When its event happened: a datetime (naive: local time) or ISO text; a date means the whole day.
         visibility: ``user``, ``group`` or ``public``.
         group: The group, when visibility is ``group``.
     """
@@ -96,10 +71,10 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """What becomes of a memory; what is not said stays. Fields as in `NewMemory`; None takes a date away.
+    """Edits to a memory; fields left out stay. Fields as in `NewMemory`; None clears a date.
 
     Attributes:
-        origin: Who says the new text. Left out, what a run or a conversation taught becomes the owner's.
+        origin: Author of the new text. Left out, a derived or untrusted memory becomes the owner's.
     """
 
     content: str | Unchanged = UNCHANGED
@@ -138,19 +113,19 @@ by a language model."""
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to one memory. It holds no text.
+    """One entry in a memory's history. It holds no text.
 
     Attributes:
         memory: Id of the memory.
         op: One of ``EVENT_OPS``.
-        at: UTC microseconds when it happened.
-        key: Visibility key: that of the memory when it happened.
-        run: Run of a consolidation that did it, or None.
-        other: Id of another memory that had part in it, or None; of ``changed``, the one that keeps the text before.
-        count: Of ``derived``, how many sources the memory had; else 0.
-        before: Of a change of status, the status before; of what a run ``reinforced``, its confidence before, as
-            `repr` writes a number; else an empty string.
-        actor: User who did it; an empty string where nobody is known, as in the name of a run.
+        at: UTC microseconds.
+        key: Visibility key of the memory at that time.
+        run: Consolidation run that caused it, or None.
+        other: Id of another memory involved, or None; for ``changed``, the memory that keeps the previous text.
+        count: For ``derived``, the number of sources; else 0.
+        before: For a change of status, the previous status; for ``reinforced``, the previous confidence as `repr`
+            writes it; else an empty string.
+        actor: User who did it; empty when unknown, as for a run.
     """
 
     memory: str
@@ -165,7 +140,7 @@ class Event:
 
 
 def previous_confidence(before: str) -> float | None:
-    """Return how sure a memory was before it was reinforced, None where that is not told.
+    """Parse the confidence that a ``reinforced`` event recorded; None where there is none.
 
     >>> previous_confidence(repr(0.7)), previous_confidence(""), previous_confidence("1.5"), previous_confidence("nan")
     (0.7, None, None, None)
@@ -185,16 +160,16 @@ RUN_ID_DIGITS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationRun:
-    """What one run did with the memories of one visibility key; the id and the key tell a row.
+    """One run over the memories of one visibility key; identified by id and key.
 
     Attributes:
-        id: Id of the run, as `new_run_id` makes it.
+        id: As `new_run_id` makes it.
         key: Visibility key.
         state: One of ``RUN_STATES``.
-        rules: Version of the rules it went by.
+        rules: Version of the consolidation rules.
         started: UTC microseconds.
         ended: UTC microseconds, or None while it runs.
-        counts: What was done to how many, by name.
+        counts: Numbers of memories by action.
     """
 
     id: str
@@ -207,18 +182,18 @@ class ConsolidationRun:
 
 
 def new_run_id() -> str:
-    """Return the id of a run that begins: ``run_`` and ten random hex digits."""
+    """Return ``run_`` and ten random hex digits."""
     return f"run_{secrets.token_hex(RUN_ID_DIGITS // 2)}"
 
 
 @dataclass(frozen=True, slots=True)
 class CachedExtraction:
-    """What was read from one memory. It can be made again at any time, and goes when the memory is written anew.
+    """Cached output of an extractor for one memory. Rewriting the memory deletes it.
 
     Attributes:
         memory: Id of the memory.
-        mark: What it was read from and by which rules; whoever finds another mark reads again.
-        data: What was read, in a form that only who wrote it knows.
+        mark: Input and rule version it was computed from; another mark means the entry is stale.
+        data: Serialised output, private to the extractor.
     """
 
     memory: str

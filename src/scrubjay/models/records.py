@@ -1,16 +1,23 @@
-"""Records: memories, sources, documents and turns as stored, their tiers, filters and scopes.
-
-A link may be written before its page is, so links are gathered while a source is synced and looked up when all
-of it is stored. When a page comes in a later sync, the notes that already speak of it are looked through.
-"""
+"""Stored records: memories, sources, documents and turns, with their tiers, filters and scopes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
+
+
+class Unchanged(Enum):
+    """The type of `UNCHANGED`, so that None can be a value of its own."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+"""Stands for what a change leaves as it is."""
 
 TIERS: Final[tuple[str, ...]] = (
     "crystal",
@@ -48,15 +55,15 @@ CATEGORY_PREFIX: Final = "cat_"
 """What an id of a category begins with."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTime:
-    """When a thing happened.
+    """When something happened.
 
     Attributes:
         start: First instant, UTC microseconds since 1970.
-        end: First instant after it, UTC microseconds; equal to ``start`` for a point.
+        end: First instant after it; equal to ``start`` for a point in time.
         precision: ``second``, ``day``, ``month`` or ``year``.
-        zone: The zone it was written in (IANA name or offset), or None where none was given.
+        zone: Zone it was written in (IANA name or offset), or None.
     """
 
     start: int
@@ -73,23 +80,23 @@ FOREIGN: Final = "foreign"
 """Whose words a file holds: its owner's; others' with whom the owner works on it; strangers'."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
-    """A registered place that documents come from.
+    """A registered folder or file that documents come from.
 
     Attributes:
-        id: Stable name of the root inside the store; paths are kept relative to it.
-        root: Absolute path now. Moving the folder changes this alone.
-        description: One line, returned with the source's hits.
-        include: Glob patterns of files to take; empty for the defaults.
-        exclude: Glob patterns of files to leave out.
-        key: Visibility key of what it holds, unless a document says otherwise.
+        id: Stable name; document paths are relative to its root.
+        root: Current absolute path. Moving the folder changes only this.
+        description: One line, returned with the source's results.
+        include: Glob patterns of files to read; empty for the defaults.
+        exclude: Glob patterns of files to skip.
+        key: Visibility key of its documents, unless a document sets another.
         added_at: UTC microseconds.
         synced_at: UTC microseconds of the last finished sync, or None.
-        trust: One of ``TRUST_LEVELS``: what a person said of its files, ``""`` where they said nothing.
-        share: Whether front matter may show a note to others than its owner; None for a source of an earlier version.
-        repositories: Repositories its files lie in: folder relative to the root, ``OWN``, ``JOINT`` or ``FOREIGN``,
-            and the state of its head that this was found at (empty if unknown); None before anybody looked.
+        trust: One of ``TRUST_LEVELS``, as set by a person; ``""`` when not set.
+        share: Whether front matter may make a note visible to others; None for a source of an earlier version.
+        repositories: Git repositories its files lie in: folder relative to the root, ``OWN``, ``JOINT`` or ``FOREIGN``,
+            and the head at which that was determined (empty if unknown). None before the first look.
     """
 
     id: str
@@ -105,9 +112,9 @@ class Source:
     repositories: tuple[tuple[str, str, str], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StageVersions:
-    """Which version of each stage made a document's memories."""
+    """Versions of the ingest stages that produced a document's memories."""
 
     chunker: str
     tokenizer: str
@@ -122,19 +129,19 @@ FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """One ingested file.
 
     Attributes:
         source: Id of its source.
         path: POSIX path relative to the source's root.
-        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` where they were not read to the end.
+        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end.
         mtime_ns: Modification time when it was read.
         size: Bytes.
-        cursor: How far an append-only document was read; 0 for one read whole.
-        title: What it calls itself, or its file name.
-        versions: What made its memories.
+        cursor: Bytes read of an append-only document; 0 for one that is read whole.
+        title: Its title, or its file name.
+        versions: Versions of the stages that produced its memories.
     """
 
     source: str
@@ -148,7 +155,7 @@ class Document:
 
     @property
     def trouble(self) -> str:
-        """Why the file is not stored as it is, else nothing."""
+        """Why the stored state differs from the file, else an empty string."""
         if self.content_hash == UNFINISHED:
             return "It is not stored as it is now: the sync that read it did not end."
         return (
@@ -158,15 +165,15 @@ class Document:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourcePlace:
-    """Where a passage stands in its document.
+    """Location of a passage in its document.
 
     Attributes:
         source: Id of the source.
         path: POSIX path relative to the source's root.
-        ordinal: Place among the document's passages, from 0.
-        start: First character (code point) in the document; of a transcript, first byte of the turn's record.
+        ordinal: Index among the document's passages, from 0.
+        start: First character (code point) in the document; for a transcript, first byte of the turn's record.
         end: First character (or byte) after it.
         line_start: First line, from 1.
         line_end: Last line, inclusive.
@@ -181,37 +188,37 @@ class SourcePlace:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
-    """One memory as it is kept.
+    """One stored memory.
 
     Attributes:
         id: Tier prefix and keyed hash.
         tier: One of ``tiers.TIERS``.
         content: The full text (L2).
         content_hash: sha256 of ``content`` in hex.
-        title: Nearest heading, else the document's name, else what was given.
-        heading_path: Headings above it, outermost first.
-        tags: Lower-cased, sorted, without duplicates.
-        key: Visibility key: exactly one.
+        title: Nearest heading, else the document's name, else the given title.
+        heading_path: Enclosing headings, outermost first.
+        tags: Lower-cased, sorted, unique.
+        key: Visibility key, exactly one.
         owner: User that wrote it.
-        place: Where it stands, or None for an addition.
+        place: Location in a document, or None for an addition.
         project: Project it belongs to.
         agent: Agent that wrote it.
         session: Conversation it belongs to.
-        role: Who speaks, in a conversation.
-        turn: Place within the session, from 0.
+        role: Speaker, in a conversation.
+        turn: Position within the session, from 0.
         origin: One of ``tiers.ORIGINS``.
         status: One of ``tiers.STATUSES``.
         pinned: Exempt from decay and forgetting by age.
-        confidence: 0..1, how sure it is.
-        strength: 0..1, what feedback made of it.
-        event: When what it tells of happened, or None.
+        confidence: 0..1.
+        strength: 0..1, set by feedback.
+        event: When its event happened, or None.
         valid_from: UTC microseconds from which it is true, or None.
         valid_until: UTC microseconds from which it is no longer true, or None.
-        recorded_at: UTC microseconds when it was first written.
-        updated_at: UTC microseconds when it was last written.
-        last_used: UTC microseconds when it was last used, or None.
+        recorded_at: UTC microseconds of the first write.
+        updated_at: UTC microseconds of the last write.
+        last_used: UTC microseconds of the last use, or None.
         abstract: L0: a phrase of at most 30 tokens, or None where ``content`` is no longer than that.
         overview: L1: at most 120 tokens, or None where ``content`` is no longer than that.
     """
@@ -247,15 +254,15 @@ class Record:
 
 
 def said_at(record: Record) -> int:
-    """Return when a memory was true first: when it was said to be, else when it was said, else written."""
+    """Return when a memory became true: its validity, else its event, else when it was recorded."""
     if record.valid_from is not None:
         return record.valid_from
     return record.event.start if record.event is not None else record.recorded_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordFilter:
-    """Filters of a search. An empty one lets every active memory pass; none changes a statistic.
+    """Filters of a search. An empty filter passes every active memory; no filter changes a statistic.
 
     Attributes:
         tiers: Any of these tiers.
@@ -265,12 +272,12 @@ class RecordFilter:
         since: Event (else recorded) at or after, UTC microseconds.
         until: Event (else recorded) before, UTC microseconds.
         statuses: Any of these statuses.
-        projects: Any of these projects; None among them stands for what belongs to none.
+        projects: Any of these projects; None matches memories without a project.
         agents: Any of these agents.
         sessions: Any of these sessions.
-        apart_from: A session whose memories do not pass.
-        categories: Ids of categories; a memory that belongs to any of them. Those below one are not implied.
-        pinned: Pinned memories alone.
+        apart_from: Session to exclude.
+        categories: Any of these category ids. Descendants are not implied.
+        pinned: Only pinned memories.
     """
 
     tiers: tuple[str, ...] = ()
@@ -298,25 +305,25 @@ GENERIC_ROLES: Final = PERSON_ROLES | {"ai", "assistant", "developer", "function
 """Roles that are no names: a question with such a word in it rarely asks who said something."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
-    """One message, before it is scrubbed, cut and given an id.
+    """One message of a transcript, before redaction and chunking.
 
     Attributes:
-        key: What names it in its tool for ever (a message's uuid, else session and place): a copy of it in
-            another file has the same key and is the same turn.
-        role: ``user``, ``assistant`` or the name that the log gives the speaker.
-        text: What was said, tool noise left out; never blank.
-        session: The conversation, as the tool names it. A sidechain or an abandoned branch is one of its own.
-        line: Line of the file it stands on, from 1; of a format without lines, the message's place from 1.
-        start: First byte of its record in the file (first byte of the file, where records have none).
+        key: Permanent name in its tool (the message's uuid, else session and position): a copy in another file has
+            the same key and is the same turn.
+        role: ``user``, ``assistant`` or the speaker's name in the log.
+        text: Text without tool noise; never blank.
+        session: Conversation, as the tool names it. A sidechain or an abandoned branch has its own.
+        line: Line in the file, from 1; for a format without lines, the message's number.
+        start: First byte of its record in the file.
         end: First byte after it.
-        at: UTC microseconds when it was said, or None.
-        cwd: Directory it was said in, as the log gives it, or None.
-        remote: URL of the repository it was said in, or None.
-        agent: Name of the agent program: ``claude-code``, ``codex``, …
+        at: UTC microseconds, or None.
+        cwd: Working directory according to the log, or None.
+        remote: URL of the repository, or None.
+        agent: Agent program: ``claude-code``, ``codex``, …
         origin: One of ``tiers.ORIGINS``: ``owner`` for a person's words, ``agent`` for the model's.
-        title: What the log calls the conversation, or an empty string.
+        title: Title of the conversation, or an empty string.
     """
 
     key: str
@@ -337,13 +344,13 @@ class Turn:
 VISIBILITIES = ("user", "group", "public")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The principal of one call. Every store call takes one; there is no default.
 
     Attributes:
-        tenant: The walled garden; nothing crosses it, statistics included.
-        user: The one who asks. What they write is theirs.
+        tenant: Isolation boundary; nothing crosses it, statistics included.
+        user: The caller. What they write belongs to them.
         groups: Groups they belong to.
     """
 
@@ -353,7 +360,7 @@ class Scope:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The visibility keys this principal reads: a disjoint union, sorted.
+        """The visibility keys this principal reads, sorted.
 
         >>> Scope("t", "ann", ("dev",)).keys
         ('group:dev', 'public', 'user:ann')
@@ -361,10 +368,9 @@ class Scope:
         return tuple(sorted({f"user:{self.user}", "public", *(f"group:{name}" for name in self.groups)}))
 
     def seen_with(self, key: str) -> Scope:
-        """Return the narrowest principal that sees a key: itself for its own, a member of the group, anybody.
+        """Return the narrowest principal that reads ``key``: the user, a bare member of the group, or anybody.
 
-        What is decided for a shared memory is decided with this one's eyes, so that nothing private of the
-        writer's moves what others see.
+        Decisions about a shared memory are made with this scope, so nothing private of the writer affects other users.
 
         >>> Scope("t", "ann", ("dev", "ops")).seen_with("group:dev").keys
         ('group:dev', 'public', 'user:')
@@ -375,10 +381,10 @@ class Scope:
         return Scope(self.tenant, "", (name,) if kind == "group" else ())
 
     def key(self, visibility: str = "user", group: str | None = None) -> str:
-        """Return the one key under which this principal writes a memory.
+        """Return the key under which this principal writes a memory.
 
         Raises:
-            InputError: The visibility is unknown, or the group is not one of the principal's.
+            InputError: The visibility is unknown, or the principal is not in the group.
         """
         if visibility == "user":
             return f"user:{self.user}"
@@ -396,30 +402,25 @@ class Scope:
         return f"group:{group}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnrestrictedScope(Scope):
-    """Who sees every key of a tenant: whoever copies it whole. No caller is ever made one.
-
-    Attributes:
-        held: The keys.
-    """
+    """Reads every key of a tenant. Only copies of whole tenants use it; no caller ever gets one."""
 
     held: tuple[str, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All of them."""
         return self.held
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuotaUsage:
-    """One limit that the settings set.
+    """One configured limit and its use.
 
     Attributes:
-        setting: Its name in the section ``[quota]``: ``memories_per_user`` or ``memories_per_tenant``.
-        allowed: Most memories, of every status.
-        used: How many there are; more than allowed where the limit was lowered.
+        setting: ``memories_per_user`` or ``memories_per_tenant`` of section ``[quota]``.
+        allowed: Maximum number of memories of every status.
+        used: Current number; above ``allowed`` where the limit was lowered.
     """
 
     setting: str
@@ -431,16 +432,9 @@ class QuotaUsage:
 NOT_A_TRANSCRIPT = "no transcript"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassageRef:
-    """What tells where a passage stands: a record without its text.
-
-    Attributes:
-        id: Its id.
-        key: Its visibility key.
-        heading_path: Headings above it.
-        title: Its own title.
-    """
+    """Id, key and headings of a passage, without its text."""
 
     id: str
     key: str
@@ -453,7 +447,7 @@ PassageRefs = Mapping[str, Sequence[PassageRef]]
 
 
 def note_documents(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents that are notes: conversations are none, nor data that lies beside them."""
+    """Return the documents that are notes, not transcripts or data files."""
     return {
         path: document
         for path, document in documents.items()

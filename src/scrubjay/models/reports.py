@@ -1,4 +1,4 @@
-"""Reports: what all calls but searches return. A module of its own, so that a search loads fewer classes."""
+"""Return values of every call except searches; apart from `results`, so that a search loads fewer classes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FetchReport:
-    """What `get` found.
+    """Result of `get`.
 
     Attributes:
-        records: The memories, in the order asked for, neighbours around each in the document's order.
+        records: The memories in the order asked for, each with its neighbours in document order.
         paths: Memory id to the absolute path of its file.
-        unknown: Ids and paths that are not there, or not to be seen.
-        next_offset: Where to read on in the characters of the only memory asked for; None at its end.
-        evidence: Derived memory to what it was taken from, the weightiest first, texts cut short.
-        rules: Derived memory to what found it in each of these: ``statement`` for the rules, ``read by MODEL``, …
+        unknown: Ids and paths that do not exist or are not visible.
+        next_offset: Character offset at which to continue reading a single memory; None at its end.
+        evidence: Derived memory to what it was derived from, the most important first, texts cut short.
+        rules: Derived memory to the rule or model that found it in each piece of evidence: ``statement``, ``read by
+            MODEL``, …
     """
 
     records: tuple[Record, ...]
@@ -35,12 +36,12 @@ class FetchReport:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """Some of the memories, in the order of their ids' digits.
+    """One page of memories, ordered by the digits of their ids.
 
     Attributes:
         records: The memories.
         paths: Memory id to the absolute path of its file.
-        next: What to go on after; None at the end.
+        next: Cursor of the next page; None at the end.
     """
 
     records: tuple[Record, ...]
@@ -50,12 +51,12 @@ class MemoryPage:
 
 @dataclass(frozen=True, slots=True)
 class VectorReport:
-    """What texts became.
+    """Result of embedding texts.
 
     Attributes:
         model: The model's name.
-        rows: A unit vector a text, in their order; of a text without a word zeros.
-        tokens: What the texts take, by the measure of ``text.size.tokens``.
+        rows: One unit vector for each text; zeros for a text without a word.
+        tokens: Approximate tokens of the texts.
     """
 
     model: str
@@ -65,19 +66,19 @@ class VectorReport:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """What `add` did.
+    """Result of `add`.
 
     Attributes:
         id: The memory.
-        existed: True when a memory of the same text (but for blanks and the form of its Unicode) was there
-            already in the same scope; then ``id`` is that one.
-        scrubbed: Kind of secret to how many were replaced.
-        note: Path and lines of the day's note that it was appended to, or None.
-        supersedes: Memories whose place it took.
-        contradicts: Memories that cannot be so if it is; both stay.
-        learned: Memories of what a person states in it, when it is a turn of a conversation.
-        passed: Why it is not remembered, where it is not: then ``id`` is an empty string. Else an empty string.
-        similar: Memories that it is like, the likest first; they stay as they are and are joined with it.
+        existed: True when the same text (ignoring whitespace and Unicode form) already existed in this scope;
+            ``id`` is that memory's.
+        scrubbed: Number of redacted secrets by kind.
+        note: Path and lines of the daily note it was appended to, or None.
+        supersedes: Memories it replaced.
+        contradicts: Memories that contradict it; both stay.
+        learned: Facts extracted from it, when it is a turn of a conversation.
+        passed: Why nothing was stored, and then ``id`` is empty; else an empty string.
+        similar: Similar memories, most similar first; they stay as they are and are linked with it.
     """
 
     id: str
@@ -93,15 +94,14 @@ class AddReport:
 
 @dataclass(frozen=True, slots=True)
 class ForgetReport:
-    """What `forget` did.
+    """Result of `forget`.
 
     Attributes:
-        ids: Memories that are gone for good.
-        unknown: Ids that are not there.
-        still: Where the words still stand: ``path:first-last`` of files that scrubjay does not edit.
-        derived: What they said before somebody changed them, and memories that were made from them and said what
-            they said: gone as well.
-        restored: Memories that a night had archived because such, or one asked for, told of them; active again.
+        ids: Memories deleted for good.
+        unknown: Ids that do not exist.
+        still: Places where the text remains: ``path:first-last`` of files that scrubjay does not edit.
+        derived: Previous versions, and memories derived from them with the same content; deleted too.
+        restored: Memories that a consolidation had archived because of a deleted digest; active again.
     """
 
     ids: tuple[str, ...]
@@ -113,7 +113,7 @@ class ForgetReport:
 
 @dataclass(frozen=True, slots=True)
 class FileError:
-    """Something that one file or folder could not do; the rest went on."""
+    """An error on one file or folder; the others were processed."""
 
     path: str
     message: str
@@ -122,25 +122,25 @@ class FileError:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one sync did.
+    """Result of a sync.
 
     Attributes:
-        files: Files seen.
+        files: Files found.
         passages: Passages the synced sources hold now.
-        added: Passages that are new.
+        added: New passages.
         updated: Passages whose text changed.
         unchanged: Passages that stayed.
         removed: Passages that are gone.
-        forgotten: Passages and turns left out because they were forgotten: their words still stand in the files.
-        linked: Concepts that memories were found to refer to, counted once a memory.
-        learned: Statements of people that became memories of their own.
-        embedded: Passages embedded by the backfilled models in this call.
-        waiting: Passages that still wait for a backfilled model.
-        scrubbed: Kind of secret to how many were replaced.
-        problems: What could not be read.
+        forgotten: Passages and turns skipped because they were forgotten; their text is still in the files.
+        linked: Entity mentions found, counted once per memory.
+        learned: Facts extracted from people's statements.
+        embedded: Passages embedded by backfilled models in this call.
+        waiting: Passages pending a backfilled model.
+        scrubbed: Number of redacted secrets by kind.
+        problems: Files that could not be read.
         seconds: Wall time.
-        changed: Files whose passages came, changed or went: absolute paths, at most 100.
-        notices: What was decided for the caller, as which files are not trusted, and how to say otherwise.
+        changed: Absolute paths of files with new, changed or removed passages, at most 100.
+        notices: Decisions made for the caller, such as untrusted files, and how to change them.
     """
 
     files: int
@@ -163,15 +163,15 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a long call is.
+    """Progress of a long call.
 
     Attributes:
-        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export``, ``import``, ``copy``, ``verify``,
-            ``words`` or ``vectors``.
+        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export``, ``import``, ``copy``, ``verify``, ``words`` or
+            ``vectors``.
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.
-        bytes: Bytes of files done, where files are read; half of them count when read, the rest when stored.
+        bytes: Bytes of files done; half of a file counts when read, the rest when stored.
         all_bytes: Bytes in all, 0 where none are counted.
     """
 
@@ -184,7 +184,7 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds that it takes to go on at the pace so far, judged by bytes where there are any; None before that."""
+        """Estimated seconds left, by bytes where they are counted; None before the first unit."""
         done, total = (self.bytes, self.all_bytes) if self.all_bytes else (self.done, self.total)
         return self.seconds * (total - done) / done if done > 0 else None
 
@@ -195,12 +195,12 @@ ProgressCallback = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What was made for a large tenant.
+    """Result of building the index of a large tenant.
 
     Attributes:
-        words: Memories whose words were put into blocks now.
-        models: Models whose vectors have an index now.
-        without: Why vectors have none; an empty text where they have.
+        words: Memories whose postings were packed into blocks.
+        models: Models whose vectors are indexed now.
+        without: Why vectors have no index; empty where they have one.
         seconds: Wall time.
     """
 
@@ -212,7 +212,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class EmbedReport:
-    """What one backfill did: memories embedded now, still waiting, and its wall time."""
+    """Result of a backfill: memories embedded, memories still pending, and wall time."""
 
     embedded: int
     waiting: int
@@ -221,16 +221,16 @@ class EmbedReport:
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """A model and how far it reaches.
+    """A registered model and its coverage.
 
     Attributes:
         name: Its name, unique among the registered.
         provider: Who computes it.
-        fingerprint: What its vectors are stamped with.
+        fingerprint: Fingerprint stored with its vectors.
         dimensions: Length of a vector.
         state: ``active`` or ``adding``.
-        covered: Memories that have its vectors.
-        waiting: Memories that wait for them.
+        covered: Memories with its vectors.
+        waiting: Memories pending.
         problem: Why it cannot be used now, or an empty string.
     """
 
@@ -246,14 +246,14 @@ class ModelStatus:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """A source: its id, root, description, documents, passages, last sync (ISO, or None) and whether it is there.
+    """A source: its id, root, description, documents, passages, last sync (ISO, or None) and whether it exists.
 
     Attributes:
-        project: Project that its files belong to, or None. Files of a repository inside it belong to that one.
-        trust: ``trusted`` or ``untrusted``, where somebody said so; else ``own``, ``joint`` (mostly others' work with
-            the owner's) or ``foreign``, whichever any of its files are that is least the owner's.
-        share: Whether front matter may show its notes to others.
-        untrusted: How many of its documents are untrusted.
+        project: Project of its files, or None. Files of a repository inside it belong to that repository's project.
+        trust: ``trusted`` or ``untrusted`` where a person set it; else the least own of its files: ``own``, ``joint``
+            (mostly others' work with the owner's) or ``foreign``.
+        share: Whether front matter may make its notes visible to others.
+        untrusted: Number of untrusted documents.
     """
 
     id: str
@@ -271,10 +271,10 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSource(SourceStatus):
-    """A source that was removed, as it was.
+    """A removed source, as it was.
 
     Attributes:
-        derived: Memories that were made from what it brought and rested on that alone, gone as well.
+        derived: Deleted memories that were derived from its content alone.
     """
 
     derived: int = 0
@@ -282,13 +282,13 @@ class RemovedSource(SourceStatus):
 
 @dataclass(frozen=True, slots=True)
 class ArchivedByRun:
-    """What one run of consolidation archived and is archived to this day.
+    """Memories that one consolidation run archived and that are still archived.
 
     Attributes:
         run: Id of the run.
-        memories: How many.
-        unasked: Whether an earlier version did it, which asked nobody.
-        undo: The command that takes the run back.
+        memories: Number of memories.
+        unasked: Whether an earlier version archived them without being asked.
+        undo: Command that restores them.
     """
 
     run: str
@@ -302,11 +302,10 @@ class StoreStatus:
     """Facts about a store for one scope.
 
     Attributes:
-        quota: The limits that the settings set, with what is used of them; that of a tenant tells how many memories it
-            holds in all.
-        warnings: What whoever runs it should put right.
-        archived: What runs of consolidation archived, newest first, as far as it is archived to this day.
-        unread: Files that are not stored as they are: they could not be read, or their sync did not end.
+        quota: Configured limits and their use; that of a tenant counts all of its memories.
+        warnings: Problems for the operator to fix.
+        archived: Memories archived by consolidation runs and not restored, newest run first.
+        unread: Files whose stored state is incomplete: unreadable, or their sync did not end.
     """
 
     store: str
@@ -325,11 +324,11 @@ class StoreStatus:
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export wrote.
+    """Result of an export.
 
     Attributes:
-        path: The file, or an empty string where it was written to a stream.
-        counts: What a line holds (``memory``, ``edge``, …) to how many there are.
+        path: The file, or an empty string for a stream.
+        counts: Number of lines by type (``memory``, ``edge``, …).
         lines: Lines in all.
         bytes: Bytes in all.
         seconds: Wall time.
@@ -344,12 +343,12 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup wrote.
+    """Result of a backup.
 
     Attributes:
-        path: The file: a whole store.
+        path: The file: a complete store.
         bytes: Its size.
-        seconds: Wall time, the check of the copy included.
+        seconds: Wall time, including verification.
     """
 
     path: str
@@ -359,11 +358,11 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class RejectedItem:
-    """A line or a file of an import that could not be taken.
+    """A line or file that an import rejected.
 
     Attributes:
-        where: ``line 7``, or a file with its line.
-        message: What is wrong with it.
+        where: ``line 7``, or a file and line.
+        message: The reason.
     """
 
     where: str
@@ -375,10 +374,10 @@ class ImportSample:
     """One of the first memories of an import.
 
     Attributes:
-        tier: Kind of memory.
-        title: What it is called.
+        tier: Its tier.
+        title: Its title.
         text: The beginning of its text.
-        date: When what it tells of happened, as ISO text, or an empty string.
+        date: ISO date of its event, or an empty string.
     """
 
     tier: str
@@ -389,26 +388,26 @@ class ImportSample:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did, or would do.
+    """Result of an import or its dry run.
 
     Attributes:
-        format: What the file or folder was read as.
+        format: Detected format.
         dry_run: Whether nothing was written.
-        added: Memories that are new.
-        existed: Memories that were there already.
-        forgotten: Memories left out since their text was forgotten here.
-        passed: Memories left out for another reason: the file that they stand in is here in another version,
-            or they are nothing but what was recalled.
-        edges: Connections that are new.
-        concepts: Names that are new in the dictionary.
-        events: Entries of histories that are new.
-        runs: Nights that are new in the list of nights.
-        documents: Documents that are new.
-        sources: Folders and files that the next sync reads from now on.
-        scrubbed: Kind of secret to how many were replaced.
-        broken: What could not be taken, the first hundred.
-        failures: How many could not be taken in all.
-        samples: The first memories that are new.
+        added: New memories.
+        existed: Memories that already existed.
+        forgotten: Memories skipped because their text was forgotten here.
+        passed: Memories skipped because their file exists in another version, or because they only repeat recalled
+            text.
+        edges: New edges.
+        concepts: New dictionary entries.
+        events: New history entries.
+        runs: New consolidation runs.
+        documents: New documents.
+        sources: Folders and files that the next sync will read.
+        scrubbed: Number of redacted secrets by kind.
+        broken: Rejected items, at most one hundred.
+        failures: Number of all rejected items.
+        samples: The first new memories.
         seconds: Wall time.
     """
 
@@ -433,15 +432,15 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What a copy of a tenant to another store holds, as was verified.
+    """Verified result of copying a tenant to another store.
 
     Attributes:
         tenant: The tenant.
-        store: Where it is now.
-        counts: Part (``memories``, ``edges``, …) to how many there are.
-        digests: Part to a digest of all of it, equal in both stores.
-        resumed: Whether some or all of it was there already, of a copy before this one.
-        seconds: Wall time, the verification included.
+        store: Target store.
+        counts: Number of rows by part (``memories``, ``edges``, …).
+        digests: Digest of each part, equal in both stores.
+        resumed: Whether an earlier, interrupted copy was continued.
+        seconds: Wall time, including verification.
     """
 
     tenant: str
@@ -454,13 +453,13 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
-    """One memory in a line.
+    """A memory on one line.
 
     Attributes:
         id: Its id.
-        text: How it begins, on one line.
-        date: When what it tells of happened, else when it was written; None for a passage of a file without a date.
-        where: ``path:first-last`` of what stands in a file, else an empty string.
+        text: Beginning of its text.
+        date: Date of its event, else when it was recorded; None for a passage of an undated file.
+        where: ``path:first-last`` for a passage of a file, else an empty string.
         status: Its status.
     """
 
@@ -476,10 +475,10 @@ class FaultExample:
     """A memory with a fault.
 
     Attributes:
-        why: What is wrong with it.
+        why: The fault.
         memory: The memory.
-        other: The one that stays in its stead or speaks against it, or None.
-        fix: What the fix would make of it: ``archived``, ``superseded``, or empty.
+        other: The memory that would be kept instead, or None.
+        fix: Status it would get: ``archived``, ``superseded``, or empty.
     """
 
     why: str
@@ -490,17 +489,17 @@ class FaultExample:
 
 @dataclass(frozen=True, slots=True)
 class FaultRate:
-    """How many memories have one kind of fault.
+    """Frequency of one kind of fault.
 
     Attributes:
         kind: ``junk``, ``near-duplicate``, …
-        count: How many have it.
-        share: That over all active memories, 0..1.
-        fixable: How many of them the fix would put away.
-        reasons: Reason to how many have it for that.
-        tiers: Tier to how many have it.
-        examples: The worst.
-        fix: The command that mends it, or an empty string.
+        count: Memories with it.
+        share: Share of all active memories, 0..1.
+        fixable: How many of them the fix would archive.
+        reasons: Count by reason.
+        tiers: Count by tier.
+        examples: The worst ones.
+        fix: Command that fixes it, or an empty string.
     """
 
     kind: str
@@ -515,16 +514,16 @@ class FaultRate:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """How good what is remembered is.
+    """Quality of the stored memories.
 
     Attributes:
-        memories: Active memories that the caller sees.
-        tiers: Tier to how many of them.
-        rates: One a kind.
+        memories: Active memories visible to the caller.
+        tiers: Count by tier.
+        rates: One entry for each kind of fault.
         missing: Sources whose folder or file is gone, with what they hold.
-        fixed: Kind to the ids that were put away; with ``dry_run``, that would be.
+        fixed: Ids archived by kind of fault; with ``dry_run``, those that would be.
         dry_run: Whether nothing was written.
-        undo: The command that takes it back, or an empty string.
+        undo: Command that reverts it, or an empty string.
         seconds: Wall time.
     """
 
@@ -540,13 +539,13 @@ class AuditReport:
 
 @dataclass(frozen=True, slots=True)
 class RetentionReport:
-    """What keeping to the settings of retention did, or would do.
+    """Result of applying the retention settings, or of a dry run.
 
     Attributes:
-        archived: Memories that were put away.
-        forgotten: Memories that are gone for good, with what was made from them alone.
+        archived: Archived memories.
+        forgotten: Deleted memories, including those derived from them alone.
         dry_run: Whether nothing was written.
-        undo: The command that takes the archiving back, or an empty string.
+        undo: Command that reverts the archiving, or an empty string.
     """
 
     archived: tuple[str, ...]
@@ -557,15 +556,15 @@ class RetentionReport:
 
 @dataclass(frozen=True, slots=True)
 class CreatedMemory:
-    """A memory that a night made, or would make.
+    """A memory that a consolidation created or would create.
 
     Attributes:
         id: Its id.
         tier: Its tier.
-        key: Its visibility key: that of all of its sources.
-        title: What it is called, or an empty string.
-        content: What it says.
-        sources: Ids of the memories that it was made from.
+        key: Visibility key, the same as that of all of its sources.
+        title: Its title, or an empty string.
+        content: Its text.
+        sources: Ids of the memories it was derived from.
     """
 
     id: str
@@ -578,26 +577,26 @@ class CreatedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationReport:
-    """What one consolidation did, or would do.
+    """Result of a consolidation or its dry run.
 
     Attributes:
-        run: Its id, by which it is taken back; None where nothing was written.
-        made: The digests it made.
-        kinds: ``turn``, ``note`` or ``tool`` to how many memories of that kind are told in digests now.
+        run: Id of the run, for undo; None where nothing was written.
+        made: Digests created.
+        kinds: Number of memories covered by digests, by kind: ``turn``, ``note`` or ``tool``.
         tokens: Tokens of those memories.
-        kept: Tokens of the digests that tell of them.
-        archived: Memories archived: none, unless that was asked for.
-        files: Path of each note of which passages were archived, with how many of them.
-        renewed: Digests taken back because what they told of was changed or is gone; what is left is told anew.
-        promoted: What it drew from several sources: facts, facets, procedures, crystals, insights.
-        supported: Known facts that more sources were found to bear out.
-        read: Turns that a language model read.
-        found: The statements that it found there and the rules had not.
-        rephrased: Digests that are told in its words.
-        refused: What it said that no source bears out; none of it was written.
-        partial: What the run had to do without, such as a model that did not answer.
-        interrupted: Runs that were found killed midway; what they wrote is whole, and stays.
-        passed: Why nothing was looked at: ``busy`` (another process consolidates), ``not due``; else empty.
+        kept: Tokens of their digests.
+        archived: Archived memories: none, unless asked for.
+        files: Notes with archived passages, and how many of each.
+        renewed: Digests removed because their sources changed or are gone; the rest is digested again.
+        promoted: Memories derived from several sources: facts, facets, procedures, crystals, insights.
+        supported: Known facts that gained evidence.
+        read: Turns read by a language model.
+        found: Facts found by the language model only.
+        rephrased: Digests rewritten by the language model.
+        refused: Statements of the language model that no source supports; not stored.
+        partial: Problems, such as a model that did not answer.
+        interrupted: Earlier runs that were killed; what they wrote is complete and stays.
+        passed: Why nothing was done: ``busy`` (another process consolidates), ``not due``; else empty.
         dry_run: Whether nothing was written.
         seconds: Wall time.
     """
@@ -625,12 +624,12 @@ class ConsolidationReport:
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
-    """What taking a consolidation back did.
+    """Result of undoing a consolidation.
 
     Attributes:
         run: The run.
-        removed: Memories it had made, now gone.
-        restored: Memories it had archived, active again. What a person archived, restored or changed since stays.
+        removed: Memories it had created, now deleted.
+        restored: Memories it had archived, active again. Memories a person changed since then stay.
         already: Whether it was undone before.
     """
 
@@ -642,15 +641,15 @@ class UndoReport:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """One secret or private span that was replaced before its text was stored.
+    """One secret or private span that was redacted before its text was stored.
 
     Attributes:
-        memory: Id of the memory that holds the mark.
+        memory: Id of the memory that holds the marker.
         kind: Kind of secret, such as ``password``; ``private`` for a private span.
-        path: The file, absolute where the source is a folder of this machine; empty for what stands in no file.
-        line: Line of the file, from 1; 0 for what stands in no file.
-        before: The characters before the mark on its line, at most 24.
-        after: Those behind it, at most 24.
+        path: The file, absolute where the source is a local folder; empty for an addition.
+        line: Line of the file, from 1; 0 for an addition.
+        before: At most 24 characters before the marker on its line.
+        after: At most 24 characters after it.
     """
 
     memory: str
@@ -668,15 +667,14 @@ PROBLEM: Final = "problem"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at.
+    """Result of one diagnostic check.
 
     Attributes:
-        about: What it is, the same each time: ``store``, ``claude-code capture``.
-        state: ``check_ok``; ``check_warning`` where it works but somebody should know; ``check_problem`` where
-            it does not.
-        found: What was seen, one sentence without anybody's words.
-        fix: The next command or step; an empty string where there is none.
-        mended: Whether it was put right just now.
+        about: Stable name: ``store``, ``claude-code capture``.
+        state: ``ok``, ``warning`` (works, but the operator should know) or ``problem``.
+        found: Finding, one sentence without anybody's text.
+        fix: Next command or step, or an empty string.
+        mended: Whether it was repaired just now.
     """
 
     about: str
@@ -687,15 +685,12 @@ class Check:
 
 
 def check_ok(about: str, found: str, *, mended: bool = False) -> Check:
-    """Return that it is as it should be."""
     return Check(about, OK, found, "", mended)
 
 
 def check_warning(about: str, found: str, fix: str = "") -> Check:
-    """Return that it works, and what somebody should know of it."""
     return Check(about, WARNING, found, fix)
 
 
 def check_problem(about: str, found: str, fix: str = "") -> Check:
-    """Return that it does not work."""
     return Check(about, PROBLEM, found, fix)

@@ -1,12 +1,13 @@
-"""Results: scored candidates, and what search, thread and context return."""
+"""Scored candidates, and the return values of search, thread and context."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record
 
 MICRO = 1_000_000
@@ -25,28 +26,23 @@ def round_score(score: float) -> float:
     return round(score * MICRO) / MICRO
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
-    """One channel's find.
-
-    Attributes:
-        id: The memory.
-        score: The channel's own score, rounded to 1e-6; units differ by channel.
-    """
+    """One result of one retrieval channel; units of the score differ by channel."""
 
     id: str
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contribution:
-    """What one channel added to a candidate's score.
+    """One additive part of a candidate's score.
 
     Attributes:
-        channel: ``bm25``, ``graph``, ``ngram``, or ``vector:<model name>``; or what else speaks, such as ``title``.
+        channel: ``bm25``, ``graph``, ``ngram``, ``vector:<model name>``, or a feature such as ``title``.
         raw: The channel's own score.
         value: The raw score on the common scale of the fusion.
-        weight: What the channel weighs for this query.
+        weight: Weight of the channel for this query.
     """
 
     channel: str
@@ -56,27 +52,22 @@ class Contribution:
 
     @property
     def amount(self) -> float:
-        """What is added: weight times value."""
+        """``weight * value``."""
         return self.weight * self.value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
-    """What a later stage multiplied a candidate's score by, and why."""
+    """A later stage's multiplier of a candidate's score, and its reason."""
 
     name: str
     value: float
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
-    """A memory found by at least one channel, with every part of its score.
-
-    Attributes:
-        id: The memory.
-        contributions: What each channel added.
-    """
+    """A memory found by at least one channel, with every part of its score."""
 
     id: str
     contributions: tuple[Contribution, ...]
@@ -90,19 +81,19 @@ class Candidate:
         return round_score(math.fsum([part.weight * part.value for part in self.contributions]))
 
     def plus(self, *parts: Contribution) -> Candidate:
-        """Return it with more parts of its score; not by ``replace``, for it is asked of every candidate and stage."""
+        """Return a copy with more contributions. Not ``replace``: this runs for every candidate and stage."""
         return Candidate(self.id, (*self.contributions, *parts))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
-    """Why a result stands where it stands: the very parts that made its score.
+    """Why a result ranks where it does: the parts that add up to its score.
 
     Attributes:
-        contributions: What each channel added.
-        factors: What later stages multiplied by.
-        words: Query word to what it gave to the raw BM25 score.
-        way: The result that led to it and the name over which, where ``graph`` added anything; else empty.
+        contributions: Additive parts, by channel and feature.
+        factors: Multipliers of later stages.
+        words: Query word to its share of the raw BM25 score.
+        way: Where ``graph`` contributed, the result and the name that led to it; else empty.
     """
 
     contributions: tuple[Contribution, ...]
@@ -111,17 +102,17 @@ class Explanation:
     way: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NearbyTurn:
-    """A turn of a conversation that is shown with a result of it.
+    """A neighbouring turn of a result's conversation.
 
     Attributes:
         id: The memory.
-        offset: Turns from the result's own: -1 is the one before it.
-        role: Who speaks, or None.
-        date: ISO date or time of it, or None where it names none.
-        snippet: At most 300 characters of it.
-        score: Its own ranking score, where it is an answer itself; None where it only stands beside one.
+        offset: Position relative to the result: -1 is the turn before it.
+        role: Speaker, or None.
+        date: ISO date or time, or None where it has none.
+        snippet: At most 300 characters.
+        score: Its ranking score where it is a result itself, else None.
     """
 
     id: str
@@ -132,7 +123,7 @@ class NearbyTurn:
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """One memory that answers a search.
 
@@ -144,29 +135,28 @@ class Result:
         path: Absolute path of its file, or None for an addition.
         line_start: First line of the passage, or None.
         line_end: Last line, inclusive, or None.
-        date: ISO date or time of what it tells of, else of when it was recorded; None for a passage of a file that
-            names no date.
+        date: ISO date or time of its event, else of when it was recorded; None for a passage of an undated file.
         score: Ranking score; comparable within one answer only.
-        relevance: How likely it is to answer, 0..1, calibrated over many sets (docs/abstention.md); None where it
-            cannot be told. Nothing derives it from the score, and no order from it.
+        relevance: Calibrated probability, 0..1, that it answers the question (docs/abstention.md); None where unknown.
+            Independent of score and order.
         citation: ``path:first-last``, or the id.
         status: ``active``, ``archived`` or ``superseded``.
         tags: Its tags.
         source: Description of its source, or an empty string.
-        origin: Who said it: ``owner``, ``agent``, ``tool``, ``derived`` or ``untrusted``.
+        origin: Author: ``owner``, ``agent``, ``tool``, ``derived`` or ``untrusted``.
         session: Conversation it belongs to, or None.
-        role: Who speaks, or None.
+        role: Speaker, or None.
         project: Project it belongs to, or None.
         agent: Agent that said or recorded it, or None.
         explanation: Present when asked for.
-        evidence: Ids of what a derived memory was taken from, the first five.
-        statements: Ids of statements that were taken from this turn and ranked it.
-        copies: How many other memories were found that say the same; they are not results.
+        evidence: Ids of the first five memories a derived memory was derived from.
+        statements: Ids of facts extracted from this turn that ranked it.
+        copies: Number of other matching memories with the same text, which are not results.
         copied: Ids of the first five of them.
         valid_from: ISO date or time from which it is true, or None.
         valid_until: ISO date or time from which it is no longer true, or None.
-        turns: Turns of its conversation that are shown with it, in their order, where they were asked for.
-        newer: Ids of active memories that were said later of the same, and may have changed it; the newest first.
+        turns: Neighbouring turns of its conversation, in order, where asked for.
+        newer: Ids of active memories on the same subject that were said later and may supersede it, newest first.
     """
 
     id: str
@@ -199,19 +189,18 @@ class Result:
     newer: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
         results: Best first; empty when nothing was found.
-        partial: What the answer had to do without, one sentence each.
+        partial: What the answer lacks, one sentence each.
         took_ms: Milliseconds from call to answer.
-        notes: What the plan decided, one sentence each (terms dropped, words respelled); for explain.
-        hidden: Memories that would be among the results but for their age.
-        silence: Where memories were found and none is likely to answer: a sentence that says so; else empty.
-        as_of: The time as of which it answers, ISO, None for now: by what was true then (valid time), not by what
-            was stored then.
+        notes: Decisions of the query plan, one sentence each (dropped terms, corrected spelling); for explain.
+        hidden: Memories displaced from the results by their age.
+        silence: Why no result is shown although memories were found: none is likely to answer. Else empty.
+        as_of: Valid time of the answer, ISO; None for now. It selects what was true then, not what was stored then.
     """
 
     results: tuple[Result, ...]
@@ -223,16 +212,16 @@ class Answer:
     as_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathStep:
     """One step along an edge.
 
     Attributes:
-        kind: One of ``edges.KINDS``.
-        direction: ``to`` along the edge, ``from`` against it. Of ``follows``, ``to`` is to what came before.
-        id: The memory or concept that it leads to.
-        name: The concept's name, empty for a memory.
-        weight: 0..1, what the step leaves of the score that it carries on.
+        kind: Kind of the edge.
+        direction: ``to`` along the edge, ``from`` against it. For ``follows``, ``to`` leads to the earlier memory.
+        id: The memory or entity reached.
+        name: Name of the entity, empty for a memory.
+        weight: 0..1, the share of the score that it passes on.
     """
 
     kind: str
@@ -242,20 +231,20 @@ class PathStep:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReachedMemory:
-    """A memory that a thread came to.
+    """A memory reached by the expansion of a thread.
 
     Attributes:
         id: The memory.
-        own: What a search scores it by itself; of what was come to, at least 0.
-        seed: The memory of the search that the way begins with; the memory itself where no way led to it.
-        path: Steps from the seed; none where no way led to it.
-        hops: Steps to another memory; one over a concept is one, over two related concepts two.
-        carried: What comes along the way: the score of the seed, times the weights of the steps.
-        share: What ``carried`` weighs.
-        least: What ``own`` weighs.
-        found: Whether the search found it by itself; a way may lead to it all the same, and adds to its score.
+        own: Its own search score; at least 0 for an expanded one.
+        seed: Search result at the start of the path; the memory itself where there is no path.
+        path: Steps from the seed; empty without a path.
+        hops: Steps to another memory: over an entity one, over two related entities two.
+        carried: The seed's score times the weights of the steps.
+        share: Weight of ``carried``.
+        least: Weight of ``own``.
+        found: Whether the search found it directly.
     """
 
     id: str
@@ -270,21 +259,21 @@ class ReachedMemory:
 
     @property
     def score(self) -> float:
-        """``share`` times ``carried`` plus ``least`` times ``own``, rounded to 1e-6; of a seed what a search says."""
+        """``share * carried + least * own``, rounded to 1e-6; for a seed its search score."""
         return round_score(self.share * self.carried + self.least * self.own)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadEntry:
-    """One memory of a thread, in its place in the story.
+    """One memory of a thread, in chronological position.
 
     Attributes:
         result: The memory as a search would show it; its explanation holds the parts of the score.
-        reached: How it was come to.
-        gap: What lies between the memory before and this one, in words, or an empty string.
-        dated: Whether it is known when it happened; else it stands where its document has it.
-        replaced_by: Visible memories that took its place.
-        contradicts: Visible memories that say otherwise.
+        reached: How it was reached.
+        gap: Time since the previous entry, in words, or an empty string.
+        dated: Whether its date is known; else it is placed by its document.
+        replaced_by: Visible memories that superseded it.
+        contradicts: Visible memories that contradict it.
     """
 
     result: Result
@@ -295,18 +284,18 @@ class ThreadEntry:
     contradicts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thread:
-    """What belongs to a question, told in order.
+    """Memories about a question in chronological order.
 
     Attributes:
-        knots: The memories, first what happened first; empty when nothing was found.
-        left_out: Memories that were come to and found no place.
-        partial: What the answer had to do without, one sentence each.
+        knots: The entries, earliest first; empty when nothing was found.
+        left_out: Number of reached memories that are not shown.
+        partial: What the answer lacks, one sentence each.
         took_ms: Milliseconds from call to answer.
-        notes: What the plan decided, one sentence each.
-        as_of: The time as of which it is told, ISO, None for now: what was true then (valid time).
-        silence: Where memories were found and none is likely to answer: a sentence that says so; else empty.
+        notes: Decisions of the query plan, one sentence each.
+        as_of: Valid time of the answer, ISO; None for now.
+        silence: Why nothing is shown although memories were found: none is likely to answer. Else empty.
     """
 
     knots: tuple[ThreadEntry, ...]
@@ -334,17 +323,17 @@ ANSWERING_PARTS: Final = ("pinned", "relevant")
 """Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextItem:
-    """One memory that may be shown.
+    """One memory that may be shown in a context.
 
     Attributes:
         part: One of ``CONTEXT_PARTS``.
         record: The memory.
-        texts: What may be said of it, the longest first; each on one line and harmless.
-        label: Date, tier and citation as they are shown before it; harmless.
+        texts: Alternative texts, longest first; each on one line and escaped.
+        label: Date, tier and citation shown before it; escaped.
         citation: ``path:first-last``, or the id.
-        date: ISO date or time of what it tells of; None for a passage of a file that names no date.
+        date: ISO date or time of its event; None for a passage of an undated file.
     """
 
     part: str
@@ -355,9 +344,9 @@ class ContextItem:
     date: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citation:
-    """One memory of a context: its part, where it is found, when it was, and what it takes of the budget."""
+    """One memory of a context: its part, citation, date and tokens."""
 
     id: str
     part: str
@@ -367,15 +356,15 @@ class Citation:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OmittedItem:
-    """One memory that had a claim and is not in a context.
+    """One candidate that is not in a context.
 
     Attributes:
         id: The memory.
-        part: The part that it would have stood in.
-        why: ``budget``, ``repeats`` (another says the same, or was made from it), ``loaded`` (the agent reads its
-            file itself), ``superseded`` or ``untrusted``.
+        part: The part it was a candidate for.
+        why: ``budget``, ``repeats`` (another says the same, or was derived from it), ``loaded`` (the agent reads
+            its file itself), ``superseded`` or ``untrusted``.
     """
 
     id: str
@@ -383,19 +372,19 @@ class OmittedItem:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
-    """What to put into a conversation.
+    """Text to inject into a conversation.
 
     Attributes:
-        text: Delimited, labelled and escaped; empty when there is nothing to say.
-        memories: What it holds, in its order.
-        left_out: What had a claim and is not in it.
-        tokens: What the text takes, by the measure of ``text.size.tokens``; never more than the budget.
-        budget: Most tokens that it could take.
-        partial: What the answer had to do without, one sentence each.
+        text: Delimited, labelled and escaped; empty when there is nothing to show.
+        memories: Its memories, in order.
+        left_out: Candidates that are not in it.
+        tokens: Approximate tokens of the text; never more than the budget.
+        budget: Maximum tokens.
+        partial: What the answer lacks, one sentence each.
         took_ms: Milliseconds from call to answer.
-        silence: Where something was asked and nothing stored has to do with it: a sentence that says so; else empty.
+        silence: Why nothing is shown for a question: nothing stored is about it. Else empty.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Sources: id, lookup and location of a source, and whose work its files are."""
+"""Source ids, lookup and location, and authorship of their files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def source_id(secret: bytes, root: str, key: str) -> str:
-    """Return the id of a source that a visibility key first saw at a root; it stays when the root moves.
+    """Return the id of a source from the root and key that first registered it; it stays when the root moves.
 
     The key is part of it: two people may sync one folder, and neither learns of the other.
 
@@ -47,10 +47,10 @@ def source_id(secret: bytes, root: str, key: str) -> str:
 
 
 def find_source(sources: Sequence[Source], name: str) -> Source:
-    """Return the source of an id, of a unique beginning of one, or of a path.
+    """Return the source named by an id, a unique prefix of one, or a path.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: No source matches.
     """
     full = os.path.abspath(os.path.expanduser(name))
     matches = [s for s in sources if s.id == name or source_location(s) == full]
@@ -61,26 +61,25 @@ def find_source(sources: Sequence[Source], name: str) -> Source:
 
 
 def source_location(source: Source) -> str:
-    """Return a source's folder, or its file when it is a single one."""
+    """Return a source's folder, or its file when it is a single file."""
     if is_single_file(source):
         return os.path.join(source.root, _ESCAPED.sub(r"\1", source.include[0][1:]))
     return source.root
 
 
 def is_single_file(source: Source) -> bool:
-    """Return whether a source is one file."""
     if len(source.include) != 1 or not source.include[0].startswith("/"):
         return False
     return "*" not in _ESCAPED.sub("", source.include[0])
 
 
 def escape_pattern(name: str) -> str:
-    """Return a file name as a gitignore pattern that matches it alone."""
+    """Return a file name as a gitignore pattern that matches only it."""
     return "".join("\\" + mark if mark in "*?[]!#\\ " else mark for mark in name)
 
 
 def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
-    """Return a source that leaves out what other sources inside it hold themselves."""
+    """Return a source that excludes the roots of other sources inside it."""
     inside = []
     for other in others:
         place = source_location(other)
@@ -94,18 +93,14 @@ def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
 
 
 def authorship(source: Source, path: str) -> str:
-    """Return whose words a file is taken to hold: ``OWN``, ``JOINT`` or ``FOREIGN``.
+    """Return whether a file (path relative to the root) is ``OWN``, ``JOINT`` or ``FOREIGN`` work.
 
-    It is what a person said of the source. Else strangers' below a folder of dependencies, and what the commits say of
-    the repository that the file lies in. A file of no repository is its owner's.
+    What a person set for the source wins. Else files below a folder of dependencies are foreign, files in a repository
+    follow its commits, and a file outside any repository belongs to the owner.
 
     >>> clone = Source("src_1", "/code", repositories=((".", OWN, ""), ("jay", FOREIGN, "")))
     >>> authorship(clone, "a.md"), authorship(clone, "jay/README.md"), authorship(clone, "node_modules/x/README.md")
     ('own', 'foreign', 'foreign')
-
-    Args:
-        source: The source.
-        path: Path of the file relative to its root.
     """
     if source.trust:
         return OWN if source.trust == "trusted" else FOREIGN
@@ -114,7 +109,7 @@ def authorship(source: Source, path: str) -> str:
 
 
 def containing_repository(source: Source, path: str) -> tuple[str | None, str]:
-    """Return the folder of the nearest known repository that holds a file, and whose work it is; None for none."""
+    """Return the innermost known repository that holds a file and its authorship, or None."""
     known = _repositories(source.root, source.repositories or ())
     full = os.path.join(source.root, path)
     while known:
@@ -128,7 +123,7 @@ def containing_repository(source: Source, path: str) -> tuple[str | None, str]:
 
 
 def dependency_folder(source: Source, path: str) -> str | None:
-    """Return the folder of dependencies that a file lies in, the outermost; None where it lies in none."""
+    """Return the outermost folder of dependencies that holds a file, or None."""
     known = _repositories(source.root, source.repositories or ())
     parts = os.path.join(source.root, path).split("/")
     for depth, part in enumerate(parts[:-1]):

@@ -1,4 +1,4 @@
-"""Views: a memory with its history and surroundings, a timeline page, entity and category pages."""
+"""Memories with their history and surroundings, timeline pages, entity and category pages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scrubjay.models.records import Record
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """What a call made of memories.
+    """Result of a status change.
 
     Attributes:
-        ids: Those that are now as asked.
-        unchanged: Those that were so before.
-        unknown: What is not there, or not to be seen.
+        ids: Memories that changed.
+        unchanged: Memories that already had that status.
+        unknown: Ids that do not exist or are not visible.
     """
 
     ids: tuple[str, ...]
@@ -26,13 +26,13 @@ class ChangeReport:
 
 @dataclass(frozen=True, slots=True)
 class UpdateReport:
-    """What changing a memory did.
+    """Result of editing a memory.
 
     Attributes:
         id: The memory; it keeps its id.
-        changed: Names of its fields that are others now; none where it was so before.
-        before: The memory that keeps the text it had, superseded; None where the text stays.
-        scrubbed: Kind of secret to how many were replaced.
+        changed: Names of the fields that changed; empty where nothing did.
+        before: Superseded memory that keeps the previous text, or None where the text stayed.
+        scrubbed: Number of redacted secrets by kind.
     """
 
     id: str
@@ -43,14 +43,14 @@ class UpdateReport:
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """What writing a passage's new text into its file did.
+    """Result of writing a passage's new text into its file.
 
     Attributes:
-        id: The passage as it is found now; the id it had, where enough of it stayed.
+        id: The passage's id now; the previous id where enough of the text stayed.
         path: Absolute path of the file.
         line_start: First line of the passage now.
         line_end: Last line, inclusive.
-        changed: False where it said so before, and nothing was written.
+        changed: False where the file already had this text and nothing was written.
     """
 
     id: str
@@ -62,17 +62,17 @@ class RewriteReport:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHistory:
-    """What happened to one memory, and what it rests on.
+    """A memory's events and evidence.
 
     Attributes:
-        memory: The memory as it is.
-        events: What happened to it, oldest first.
-        evidence: Ids of the memories that it was made from.
-        rules: Who or what found it in each piece of evidence: ``statement`` for the rules, ``read by MODEL``, …
-        derived: Ids of those that were made from it.
-        supersedes: Ids of those whose place it took.
-        superseded_by: Ids of those that took its place.
-        contradicts: Ids of those that cannot be so if it is.
+        memory: The memory.
+        events: Its events, oldest first.
+        evidence: Ids of the memories it was derived from.
+        rules: Rule or model that found it in each piece of evidence: ``statement``, ``read by MODEL``, …
+        derived: Ids of memories derived from it.
+        supersedes: Ids of memories it replaced.
+        superseded_by: Ids of memories that replaced it.
+        contradicts: Ids of memories that contradict it.
     """
 
     memory: Record
@@ -87,14 +87,14 @@ class MemoryHistory:
 
 @dataclass(frozen=True, slots=True)
 class EntitySummary:
-    """A concept as its reader knows it.
+    """An entity, as its reader sees it.
 
     Attributes:
         id: ``con_`` and sixteen hex digits.
-        name: How it is shown.
-        aliases: Other names that mean it.
-        kind: ``given`` by a person, or how it was found: ``code``, ``heading``, ``name``, ``page``, ``tag``.
-        memories: Visible memories that refer to it.
+        name: Display name.
+        aliases: Other names.
+        kind: ``given`` by a person, or where it was found: ``code``, ``heading``, ``name``, ``page``, ``tag``.
+        memories: Number of visible memories that mention it.
     """
 
     id: str
@@ -106,7 +106,7 @@ class EntitySummary:
 
 @dataclass(frozen=True, slots=True)
 class RelatedEntity:
-    """A concept that is related to another: id, name, association (0..1) and memories that refer to both."""
+    """A related entity: id, name, association (0..1) and number of memories that mention both."""
 
     id: str
     name: str
@@ -116,7 +116,7 @@ class RelatedEntity:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCitation:
-    """A memory in a list: its id, a phrase of it (L0, else its beginning), its date and its citation."""
+    """A memory in a list: id, one phrase (L0, else its beginning), date and citation."""
 
     id: str
     phrase: str
@@ -126,13 +126,13 @@ class MemoryCitation:
 
 @dataclass(frozen=True, slots=True)
 class EntityPage:
-    """One concept with what surrounds it.
+    """An entity with its neighbourhood.
 
     Attributes:
-        concept: The concept.
-        related: The concepts most closely related to it, closest first.
-        memories: Some of the memories that refer to it: those that name it most, first.
-        looked_at: Memories from which ``related`` was counted.
+        concept: The entity.
+        related: The most closely related entities, closest first.
+        memories: Some memories that mention it, most mentions first.
+        looked_at: Number of memories from which ``related`` was computed.
     """
 
     concept: EntitySummary
@@ -143,14 +143,14 @@ class EntityPage:
 
 @dataclass(frozen=True, slots=True)
 class DictionaryReport:
-    """What adding names to the dictionary did.
+    """Result of adding names to the dictionary.
 
     Attributes:
-        added: Concepts that are new.
-        changed: Concepts that got another name, alias or kind.
-        linked: Memories that were linked to them.
-        refused: Name to why it was not taken.
-        clashes: A spelling that several concepts claim, whom it means and who else claimed it, a sentence each.
+        added: New entities.
+        changed: Entities with a new name, alias or kind.
+        linked: Memories linked to them.
+        refused: Refused names and the reason.
+        clashes: One sentence for each spelling that several entities claim: which one it means and who else claims it.
     """
 
     added: int
@@ -162,17 +162,17 @@ class DictionaryReport:
 
 @dataclass(frozen=True, slots=True)
 class CategorySummary:
-    """A category with how many memories it holds.
+    """A category and its size.
 
     Attributes:
         id: ``cat_`` and sixteen hex digits.
-        name: How it is shown.
+        name: Display name.
         kind: ``topic`` or ``path``.
-        parent: Id of the category above, or None.
-        depth: How many categories stand above it.
-        memories: Visible memories in it and in those below it.
-        abstract: L0: one phrase of what it holds.
-        overview: L1: a paragraph of what it holds.
+        parent: Id of the parent category, or None.
+        depth: Number of ancestors.
+        memories: Visible memories in it and its descendants.
+        abstract: L0: one phrase.
+        overview: L1: one paragraph.
     """
 
     id: str
@@ -187,7 +187,7 @@ class CategorySummary:
 
 @dataclass(frozen=True, slots=True)
 class CategoryPage:
-    """One category with those right below it and some of its memories."""
+    """A category with its children and some of its memories."""
 
     category: CategorySummary
     below: tuple[CategorySummary, ...]
@@ -196,15 +196,15 @@ class CategoryPage:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLink:
-    """One end of an edge as seen from a memory.
+    """One end of an edge, seen from a memory.
 
     Attributes:
         id: The other memory.
         kind: ``links``, ``similar``, ``derived_from``, ``supersedes`` or ``contradicts``.
-        direction: ``to`` when the edge leads to the other memory, ``from`` when it comes from there.
+        direction: ``to`` for an edge to the other memory, ``from`` for an edge from it.
         weight: 0..1.
-        rule: What made it: ``wikilink``, ``markdown``, ``cosine``, or what its maker wrote.
-        given: Whether a caller made it rather than the write path.
+        rule: What created it: ``wikilink``, ``markdown``, ``cosine``, or the caller's own text.
+        given: Whether a caller created it, not the write path.
         phrase: A phrase of the other memory.
     """
 
@@ -219,18 +219,18 @@ class MemoryLink:
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """A memory with all that surrounds it.
+    """A memory with its surroundings.
 
     Attributes:
         memory: The memory.
         path: Absolute path of its file, or None for an addition.
         source: Description of its source, or an empty string.
-        around: What stands before and after it in its document or conversation, with itself among it.
-        links: What it is joined with: the heaviest ten of each kind.
-        concepts: The concepts that it refers to, those that most memories refer to first.
-        categories: Of each category that it belongs to the id and the names from the top.
-        history: What happened to it, and what it rests on.
-        named: Id to a line about it, of the memories that ``history`` names and the caller sees.
+        around: Its neighbours in the document or conversation, including itself.
+        links: Its edges, the heaviest ten of each kind.
+        concepts: Entities it mentions, the most mentioned first.
+        categories: For each of its categories the id and the names from the top.
+        history: Its events and evidence.
+        named: One line about each visible memory that ``history`` names, by id.
     """
 
     memory: Record
@@ -246,12 +246,12 @@ class MemoryView:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePage:
-    """One page of what happened, last first.
+    """One page of the timeline, newest first.
 
     Attributes:
         memories: The memories.
         paths: Memory id to the absolute path of its file.
-        more: Whether others happened before.
+        more: Whether there are older ones.
     """
 
     memories: tuple[Record, ...]
@@ -261,7 +261,7 @@ class TimelinePage:
 
 @dataclass(frozen=True, slots=True)
 class EntityPair:
-    """Two concepts, by their ids, and how many of the memories that were looked at refer to both."""
+    """Two entity ids and the number of examined memories that mention both."""
 
     one: str
     other: str
@@ -270,13 +270,13 @@ class EntityPair:
 
 @dataclass(frozen=True, slots=True)
 class EntityNetwork:
-    """The concepts that most memories refer to, and what ties them.
+    """The most mentioned entities and their associations.
 
     Attributes:
-        concepts: The concepts, those that most memories refer to first.
+        concepts: The entities, most mentioned first.
         ties: Pairs of them, the closest first.
-        known: How many concepts there are in all.
-        looked_at: Memories from which the ties were counted.
+        known: Number of all entities.
+        looked_at: Number of memories from which the ties were computed.
     """
 
     concepts: tuple[EntitySummary, ...]

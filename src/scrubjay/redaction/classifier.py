@@ -1,17 +1,9 @@
-"""Token classifier: a trained tagger that finds the secrets rules miss.
+"""Token classifier: a trained tagger that finds the secrets that rules miss.
 
-A token is a run of letters and digits of an alphabet, one sign of a script that writes without blanks between words,
-one sign of punctuation, or the end of a line. Spelling is told by buckets that words and their parts fall into (a
-hashed vocabulary), so that a word nobody has seen is like those it shares parts with.
-
-Small networks, of which the mean counts: the buckets of a token's spelling and its form become a vector, and six
-convolutions over the tokens let each see 32 to either side. Their weights were learnt from texts by many authors
-(python -m bench tagger) and stand in scrub_tagger.npz. Sums over the tokens near one say beforehand whether looking can
-be worth it at all.
-
-Where neither a token's surroundings promise anything (`Tagger.promising`) nor a rule has found something, nothing
-more is done: most of what people write ends here. Elsewhere each token is tagged by its spelling, its surroundings,
-what rules found and which words name a secret (`scrub_cues`); tokens in a row that are of a secret are one.
+A token is a run of letters and digits, one sign of punctuation or of a script without spaces, or a line end. The hashed
+parts of its spelling and its form become a vector, over which six convolutions see 32 tokens to either side; the mean
+of a few such networks counts. The weights in classifier.npz are trained on texts of many authors (python -m bench
+tagger). Sums over nearby tokens decide first whether a piece of text is worth tagging.
 """
 
 from __future__ import annotations
@@ -26,13 +18,14 @@ from functools import cache
 from importlib import resources
 from io import BytesIO
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from scrubjay.models.ids import ID_DIGITS
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
 from scrubjay.redaction.evidence import SecretWords, find_cues
 from scrubjay.redaction.patterns import find_by_rules
-from scrubjay.redaction.values import PositionIndex, SecretSpan
+from scrubjay.redaction.values import PositionIndex, SecretSpan, trim_span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,13 +34,13 @@ if TYPE_CHECKING:
 
 BUCKETS: Final = 8192
 MAX_TOKENS: Final = 32
-"""Buckets of a token, at most."""
+"""Most buckets of a token."""
 FORM: Final = 19
 STANDING: Final = 4
 LONG: Final = 24
-"""Characters from which on a token is no word, and its parts say nothing."""
+"""Characters above which a token is no word."""
 BEFORE: Final = 64
-"""Tokens before one among which it is looked for again."""
+"""Tokens before one in which its repetition counts."""
 
 TOKEN: Final = re.compile(
     r"\n|[0-9A-Za-z_\u00aa-\u02af\u0300-\u036f\u0370-\u052f\u1e00-\u1fff]{1,128}|[\u3040-\u30ff\u3400-\u9fff]"
@@ -63,7 +56,7 @@ _YEARS: Final = ("19", "20")
 
 
 def token_buckets(token: str) -> list[int]:
-    """The buckets of a token's word and of its parts, of its shape and its length."""
+    """Return the hash buckets of a token's spelling, its parts, its shape and its length."""
     low, size = token.lower(), len(token)
     if token.isdigit():
         named = [f"D{min(size, 20)}", f"N{token}" if size <= 4 else "D+"]
@@ -83,7 +76,7 @@ def token_buckets(token: str) -> list[int]:
 
 
 def token_form(token: str) -> list[float]:
-    """What a token is made of: ``FORM`` numbers about 0 to 2."""
+    """Return ``FORM`` numbers, about 0 to 2, that describe a token's characters."""
     low, size = token.lower(), len(token)
     if _LETTERS.fullmatch(token):
         return _of_letters(token, size)
@@ -120,7 +113,6 @@ def token_form(token: str) -> list[float]:
 
 
 def _of_letters(token: str, size: int) -> list[float]:
-    """The form of a word in small letters, as most are; the same as is worked out for any other."""
     vowels = size - len(token.translate(_NO_VOWELS))
     run = max((len(run) for run in _CONSONANTS.findall(token)), default=0)
     hexed = float(size >= 6 and _HEX.fullmatch(token) is not None)
@@ -141,7 +133,7 @@ def _of_letters(token: str, size: int) -> list[float]:
 
 
 class TokenSpans(NamedTuple):
-    """Tokens in a row, and where in the text each begins and ends."""
+    """Consecutive tokens with their offsets in the text."""
 
     tokens: Sequence[str]
     starts: NDArray[np.intp]
@@ -149,27 +141,22 @@ class TokenSpans(NamedTuple):
 
     @classmethod
     def of(cls, text: str, first: int = 0, last: int | None = None) -> TokenSpans:
-        """The tokens of a part of a text, which is the whole unless told.
-
-        Every character but white space is of one token, and the end of a line is: so their lengths say where they
-        stand, in a third of the time that it takes to ask each match.
-        """
+        """Tokenize a part of a text. Offsets from lengths are three times as fast as those of matches."""
         import numpy as np
 
         part = text[first:last]
         tokens = TOKEN.findall(part)
         codes = np.frombuffer(part.encode("utf-32-le", "surrogatepass"), np.uint32)
-        held = _held()
-        places = np.flatnonzero(held[np.minimum(codes, len(held) - 1)]) + first
+        is_token = _token_characters()
+        places = np.flatnonzero(is_token[np.minimum(codes, len(is_token) - 1)]) + first
         ends = np.cumsum(np.fromiter(map(len, tokens), np.intp, len(tokens)))
         return cls(tokens, places[np.concatenate([[0], ends])[:-1]], places[ends - 1] + 1)
 
     def part(self, first: int, last: int) -> TokenSpans:
-        """Some of them."""
         return TokenSpans(self.tokens[first:last], self.starts[first:last], self.ends[first:last])
 
     def touched(self, start: int, end: int) -> slice:
-        """Those that a stretch of the text touches."""
+        """Return the tokens that overlap a span of the text."""
         import numpy as np
 
         return slice(
@@ -178,18 +165,18 @@ class TokenSpans(NamedTuple):
 
 
 @cache
-def _held() -> NDArray[np.bool_]:
-    """Whether each character is of a token, up to the last white space and one more, which stands for all others."""
+def _token_characters() -> NDArray[np.bool_]:
+    """Tell which characters belong to tokens; the last one, past all white space, represents all others."""
     import numpy as np
 
     return np.array([TOKEN.match(chr(code)) is not None for code in range(0x3002)])
 
 
-def token_positions(placed: TokenSpans) -> NDArray[np.float32]:
-    """How tokens stand: after a blank, after more, how far into the line, whether they stood just before."""
+def token_positions(spans: TokenSpans) -> NDArray[np.float32]:
+    """Return for each token: after a space, after more, distance into the line, whether it occurred shortly before."""
     import numpy as np
 
-    tokens, starts, ends = placed
+    tokens, starts, ends = spans
     out = np.zeros((len(tokens), STANDING), np.float32)
     if not len(tokens):
         return out
@@ -229,85 +216,81 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 CONVOLUTION_STEPS: Final = (1, 2, 4, 8, 16, 1)
-"""How far apart the tokens are that each convolution puts together."""
+"""Distance between the tokens that each convolution combines."""
 CONVOLUTION_REACH: Final = sum(CONVOLUTION_STEPS)
-"""Tokens to either side that can matter to one."""
+"""Tokens to either side that can affect one."""
 SCREENING_REACH: Final = 16
-"""Tokens to either side whose own weights are summed up before one is looked at."""
+"""Tokens to either side whose screening weights are summed."""
 REJECT_LOG_ODDS: Final = -4.0
-"""Log odds of the first network below which the others are not asked: they never disagree by so much."""
+"""Log odds of the first network below which the others are skipped: they never differ by so much."""
 MAX_PRODUCT: Final = 250_000
-"""Multiplications up to which OpenBLAS takes one thread for a product: 2^18 less a little."""
+"""Multiplications up to which OpenBLAS uses one thread: 2^18 less a little."""
 BYTE_WEIGHTS: Final = ("table", "mix", "worth")
-"""Weights that are kept in a byte each."""
+"""Weights that are stored as a byte each."""
 INITIAL_ROWS: Final = 256
-"""Rows that there is room for at first."""
-MAX_CACHED_PROMISES: Final = 40_000
-"""Tokens of which is kept what they promise: with names 6 MB."""
+MAX_CACHED_SCREENED: Final = 40_000
+"""6 MB with the tokens."""
 MAX_CACHED_TOKENS: Final = 16_000
-"""Tokens of which is kept what they are to the networks: with 200 numbers each 13 MB."""
+"""13 MB with 200 numbers each."""
 
 
 class TokenRows:
-    """What each token comes to by itself, worked out when it is first met.
+    """Cache of the rows that are computed for each token alone.
 
     Args:
-        made: Works out tokens' rows.
-        kept: Tokens whose rows are kept, about.
+        compute: Computes the rows of tokens.
+        limit: Approximate number of cached tokens.
     """
 
-    def __init__(self, made: Callable[[Sequence[str]], Floats], kept: int) -> None:
-        self._made, self._kept = made, kept
-        self._at: dict[str, int] = {}
+    def __init__(self, compute: Callable[[Sequence[str]], Floats], limit: int) -> None:
+        self._compute, self._limit = compute, limit
+        self._indexes: dict[str, int] = {}
         self._rows: Floats
         self._lock = threading.Lock()
 
     def of(self, tokens: Sequence[str]) -> Floats:
-        """A row for each token."""
         import numpy as np
 
         with self._lock:
-            if new := [token for token in dict.fromkeys(tokens) if token not in self._at]:
-                if self._at and len(self._at) + len(new) > self._kept:
-                    self._at, new = {}, list(dict.fromkeys(tokens))
+            if new := [token for token in dict.fromkeys(tokens) if token not in self._indexes]:
+                if self._indexes and len(self._indexes) + len(new) > self._limit:
+                    self._indexes, new = {}, list(dict.fromkeys(tokens))
                 self._add(new)
-            return self._rows[np.fromiter(map(self._at.__getitem__, tokens), np.intp, len(tokens))]
+            return self._rows[np.fromiter(map(self._indexes.__getitem__, tokens), np.intp, len(tokens))]
 
-    def _add(self, new: Sequence[str]) -> None:
+    def _add(self, tokens: Sequence[str]) -> None:
         import numpy as np
 
-        made, first = self._made(new), len(self._at)
-        room = first + len(new)
-        if not first or room > len(self._rows):
-            rows = np.empty((max(2 * room, INITIAL_ROWS), *made.shape[1:]), np.float32)
+        computed, first = self._compute(tokens), len(self._indexes)
+        size = first + len(tokens)
+        if not first or size > len(self._rows):
+            rows = np.empty((max(2 * size, INITIAL_ROWS), *computed.shape[1:]), np.float32)
             rows[:first] = self._rows[:first] if first else 0
             self._rows = rows
-        self._rows[first:room] = made
-        self._at |= {token: row for row, token in enumerate(new, first)}
+        self._rows[first:size] = computed
+        self._indexes |= {token: row for row, token in enumerate(tokens, first)}
 
 
 class Tagger:
     """The networks.
 
     Args:
-        held: Their weights by name, a network after the other: ``table`` (a vector a bucket), ``word`` (what that and
-            a form add to the first layer), ``marks`` (what how a token stands and what rules say of it add), ``bias``,
-            ``mix`` and ``shift`` (a matrix and a vector of each convolution), ``out``, ``last``. And of all together
-            ``worth`` (what buckets and a form promise) and ``least``.
+        weights: By name, one network after the other: ``table`` (a vector a bucket), ``word`` (first layer, from that
+            and a form), ``marks`` (first layer, from position and rules), ``bias``, ``mix`` and ``shift`` (matrix and
+            vector of each convolution), ``out``, ``last``. And for screening ``worth`` (of buckets and forms) and
+            ``least``.
     """
 
-    def __init__(self, held: Mapping[str, Floats]) -> None:
-        self._held = held
-        self._worth, self._first = (
-            TokenRows(self._promise, MAX_CACHED_PROMISES),
-            TokenRows(self._spelt, MAX_CACHED_TOKENS),
-        )
+    def __init__(self, weights: Mapping[str, Floats]) -> None:
+        self._weights = weights
+        self._screening = TokenRows(self._screening_rows, MAX_CACHED_SCREENED)
+        self._first = TokenRows(self._first_layer, MAX_CACHED_TOKENS)
 
     def promising(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each token may be of a secret, by itself and by what stands near."""
+        """Tell for each token whether it may be part of a secret, by itself and by its neighbours."""
         import numpy as np
 
-        near, own, after, before = self._worth.of(tokens).T
+        near, own, after, before = self._screening.of(tokens).T
         summed = np.concatenate(
             [
                 np.zeros(SCREENING_REACH + 1),
@@ -315,25 +298,26 @@ class Tagger:
                 np.full(SCREENING_REACH, near.sum()),
             ]
         )
-        promised = summed[2 * SCREENING_REACH + 1 :] - summed[: len(tokens)] + own
-        promised[1:] += after[:-1]
-        promised[:-1] += before[1:]
-        promise: NDArray[np.bool_] = promised > self._held["least"]
-        return promise
+        scores = summed[2 * SCREENING_REACH + 1 :] - summed[: len(tokens)] + own
+        scores[1:] += after[:-1]
+        scores[:-1] += before[1:]
+        promising: NDArray[np.bool_] = scores > self._weights["least"]
+        return promising
 
     def tag(self, tokens: Sequence[str], marks: Floats, core: slice) -> Floats:
-        """The log odds of each token's being of a secret.
+        """Return each core token's log odds of being part of a secret.
 
         Args:
-            tokens: Tokens in a row.
-            marks: How each stands and what rules say of it, a row each.
-            core: Those that are asked about; the others are what they stand among, and their odds say nothing.
+            tokens: Consecutive tokens.
+            marks: Position and rule findings of each, one row a token.
+            core: The tokens in question; the others are context.
         """
         import numpy as np
 
         own = self._first.of(tokens)
         first = [
-            own[:, net] + matrix_product(marks, learnt) for net, learnt in enumerate(self._held["marks"])
+            own[:, net] + matrix_product(marks, own_weights)
+            for net, own_weights in enumerate(self._weights["marks"])
         ]
         odds = [self._odds(0, first[0], core)]
         if odds[0].max() > REJECT_LOG_ODDS:
@@ -342,53 +326,55 @@ class Tagger:
         return mean
 
     def _odds(self, net: int, first: Floats, core: slice) -> Floats:
-        """What one network says of the core; each convolution is worked out as far as it can still matter to that."""
+        """Each convolution is computed only as far as it can still affect the core."""
         import numpy as np
 
-        held, (size, width), far = self._held, first.shape, CONVOLUTION_REACH
+        weights, (size, width), far = self._weights, first.shape, CONVOLUTION_REACH
         hidden = np.zeros((size + 2 * max(CONVOLUTION_STEPS), width), np.float32)
         inner = hidden[max(CONVOLUTION_STEPS) : max(CONVOLUTION_STEPS) + size]
         np.maximum(first, 0, out=inner)
-        for step, mix, shift in zip(CONVOLUTION_STEPS, held["mix"][net], held["shift"][net], strict=True):
+        for step, mix, shift in zip(
+            CONVOLUTION_STEPS, weights["mix"][net], weights["shift"][net], strict=True
+        ):
             far -= step
             at, end = max(0, core.start - far), min(size, core.stop + far)
             mixed = matrix_product(inner[at:end], mix[width : 2 * width]) + shift
             for apart, part in ((-step, mix[:width]), (step, mix[2 * width :])):
                 mixed += matrix_product(hidden[max(CONVOLUTION_STEPS) + at + apart :][: end - at], part)
             inner[at:end] += np.maximum(mixed, 0, out=mixed)
-        odds: Floats = matrix_product(inner[core], held["out"][net][:, None])[:, 0] + held["last"][net]
+        odds: Floats = matrix_product(inner[core], weights["out"][net][:, None])[:, 0] + weights["last"][net]
         return odds
 
-    def _promise(self, tokens: Sequence[str]) -> Floats:
-        """What each promises of every token near it, of itself, of the next and of the last one."""
+    def _screening_rows(self, tokens: Sequence[str]) -> Floats:
         import numpy as np
 
-        seen, worth = TokenFeatures.of(tokens), self._held["worth"]
-        promised = np.add.reduceat(worth[seen.buckets], seen.firsts) / seen.roots + matrix_product(
-            seen.forms, worth[BUCKETS:]
+        features, worth = TokenFeatures.of(tokens), self._weights["worth"]
+        rows = np.add.reduceat(worth[features.buckets], features.firsts) / features.roots + matrix_product(
+            features.forms, worth[BUCKETS:]
         )
         signs = [at for at, token in enumerate(tokens) if len(token) == 1 and not token.isalnum()]
-        promised[signs, 1] = -np.inf  # a secret has letters or digits, and those are asked themselves
-        return np.asarray(promised, np.float32)
+        rows[signs, 1] = -np.inf  # a secret has letters or digits, which are screened themselves
+        return np.asarray(rows, np.float32)
 
-    def _spelt(self, tokens: Sequence[str]) -> Floats:
-        """The part of each in each network's first layer."""
+    def _first_layer(self, tokens: Sequence[str]) -> Floats:
         import numpy as np
 
-        seen, held = TokenFeatures.of(tokens), self._held
-        spelt = np.add.reduceat(held["table"][:, seen.buckets], seen.firsts, axis=1) / seen.roots
-        looks = [np.concatenate([own, seen.forms], 1) for own in spelt]
-        first = [matrix_product(look, word) for look, word in zip(looks, held["word"], strict=True)]
-        return np.asarray(np.stack(first, 1) + held["bias"], np.float32)
+        features, weights = TokenFeatures.of(tokens), self._weights
+        spelling = (
+            np.add.reduceat(weights["table"][:, features.buckets], features.firsts, axis=1) / features.roots
+        )
+        inputs = [np.concatenate([own, features.forms], 1) for own in spelling]
+        first = [matrix_product(own, word) for own, word in zip(inputs, weights["word"], strict=True)]
+        return np.asarray(np.stack(first, 1) + weights["bias"], np.float32)
 
 
 class TokenFeatures(NamedTuple):
-    """What there is to see of some tokens.
+    """Features of some tokens.
 
     Attributes:
-        buckets: The buckets of all, one token's after the other's.
-        firsts: Where each one's begin.
-        roots: The root of how many each has.
+        buckets: The buckets of all, one token after the other.
+        firsts: Index of each token's first bucket.
+        roots: Square root of each token's number of buckets.
         forms: The form of each.
     """
 
@@ -399,7 +385,6 @@ class TokenFeatures(NamedTuple):
 
     @classmethod
     def of(cls, tokens: Sequence[str]) -> TokenFeatures:
-        """Look at them."""
         import numpy as np
 
         own = [token_buckets(token) for token in tokens]
@@ -413,9 +398,9 @@ class TokenFeatures(NamedTuple):
 
 
 def matrix_product(rows: Floats, by: Floats) -> Floats:
-    """The product of two matrices, in parts so small that one thread works each out.
+    """Multiply in parts that are small enough for one thread of OpenBLAS.
 
-    More threads gain nothing here, and where other processes are at work each product would wait for all of them.
+    More threads gain nothing here, and beside other processes each product would wait for all of them.
     """
     import numpy as np
 
@@ -432,12 +417,11 @@ def matrix_product(rows: Floats, by: Floats) -> Floats:
 
 @cache
 def load_tagger() -> Tagger:
-    """The tagger that comes with the package."""
     return Tagger(unpack_weights(resources.files(__package__).joinpath("classifier.npz").read_bytes()))
 
 
 def pack_weights(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
-    """Weights as they are kept: most of them in a byte each, by the largest of their column."""
+    """Serialize weights, most of them as a byte each, scaled by the largest of their column."""
     import numpy as np
 
     kept: dict[str, NDArray[np.generic]] = {}
@@ -454,7 +438,6 @@ def pack_weights(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
 
 
 def unpack_weights(data: bytes) -> dict[str, NDArray[np.float32]]:
-    """Weights of what ``pack_weights`` made."""
     import numpy as np
 
     with np.load(BytesIO(data), allow_pickle=False) as kept:
@@ -466,138 +449,134 @@ def unpack_weights(data: bytes) -> dict[str, NDArray[np.float32]]:
 
 
 RULE_COLUMNS: Final = 4
-"""What is said of a token: that rules found it for sure, or found it; that it names what people make up, or a key."""
+"""Rules are certain of a token, or found it; it names a secret that people choose, or a key."""
 PIECE_CHARACTERS: Final = 50_000
-"""Characters that are looked at together; so much of a text is kept in tokens at a time."""
+"""Characters that are tagged together."""
 MARGIN_CHARACTERS: Final = 600
-"""Characters on either side of a piece that are looked at with it."""
+"""Characters of context on either side of a piece."""
 CORE_TOKENS: Final = 8
-"""Tokens on either side of a promising one, or of what a rule found, that are tagged with it."""
+"""Tokens on either side of a promising one that are tagged with it."""
 SURE_LOG_ODDS: Final = 0.5
-"""A secret's best token has log odds above it."""
+"""Least log odds of a secret's best token."""
 JOINED_LOG_ODDS: Final = 3.0
-"""How much less a secret's other tokens may have."""
+"""How much less its other tokens may have."""
 MIN_SECRET: Final = 3
-"""Characters of a secret."""
 MAX_FINDING: Final = 20_000
-"""Characters of what rules find that are looked for: the longest are private keys."""
+"""Characters of the longest span that rules find, a private key."""
 _T = TypeVar("_T", bound=tuple[int, *tuple[object, ...]])
 _AROUND: Final = frozenset(" \n\t.,:;\"'`()[]{}<>|*_~=„“”‚‘’«»‹›「」『』。、，：；（）")
 _PLAIN: Final = re.compile(
     r"[1-9][0-9]+000|[0-9]{1,2}[-./ ][A-Z][a-z]{2,8}[-./ ][0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
 )
-"""A limit, a size, a price (of a thousand numbers drawn by lot one ends so); a date."""
+"""A round number (one of a thousand random numbers ends so), or a date."""
 _DATED: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"']?\Z", re.MULTILINE)
-"""Where a note's own date stands, of whatever year."""
+"""Before a note's own date."""
 _CODE_PHRASE: Final = re.compile(r"\bcode[ -]?(?:phrase|name)s?\b[^.!?\n]{0,24}\Z", re.IGNORECASE)
-"""What somebody tells a memory to see whether it remembers: such a phrase opens nothing, and is asked for again."""
+"""People test a memory with such a phrase, which opens nothing."""
 _ID: Final = re.compile(
     rf"\b(?:{'|'.join((*TIER_PREFIXES.values(), ENTITY_PREFIX, CATEGORY_PREFIX))})"
     rf"[0-9a-f]{{{ID_DIGITS}}}(?![0-9A-Za-z])"
 )
-"""The id of a memory: in a note it says which one a section is, in a talk which one is meant."""
+"""The id of a memory."""
 _NEAR: Final = 40
 _LOT: Final = 20
-"""Characters from which on what has no blank was drawn by lot."""
+"""Characters from which a value without spaces is a token."""
 
 
 def find_by_classifier(
     text: str, low: bytes, places: PositionIndex, ruled: Sequence[SecretSpan]
 ) -> Iterator[SecretSpan]:
-    """What the tagger finds.
+    """Yield the secrets that the tagger finds.
 
     Args:
         text: The text.
         low: It in Latin-1 and lower case, one byte a character.
-        places: Where what stands in ``low``.
-        ruled: What rules found.
+        places: Index of ``low``.
+        ruled: Secrets that rules found.
     """
     tagger = load_tagger()
-    said: RuleFindings | None = None
+    findings: RuleFindings | None = None
     named: SecretWords | None = None
     for at in range(0, len(text), PIECE_CHARACTERS):
         first, last = (
             max(0, at - MARGIN_CHARACTERS),
             min(len(text), at + PIECE_CHARACTERS + MARGIN_CHARACTERS),
         )
-        placed = TokenSpans.of(text, first, last)
-        if not placed.tokens:
+        spans = TokenSpans.of(text, first, last)
+        if not spans.tokens:
             continue
-        promising = tagger.promising(placed.tokens)
+        promising = tagger.promising(spans.tokens)
         near = _between(ruled, first, last)
         if not (near or promising.any()):
             continue
         for span in near:
-            promising[placed.touched(span.start, span.end)] = True
-        said = said or RuleFindings.of(text, low, places, ruled)
-        for start, end, odds in _tagged(text, tagger, said, placed, _widened(promising, CORE_TOKENS)):
-            named = named or SecretWords.of(text, said.words())
+            promising[spans.touched(span.start, span.end)] = True
+        findings = findings or RuleFindings.of(text, low, places, ruled)
+        for start, end, odds in _tagged(text, tagger, findings, spans, _widened(promising, CORE_TOKENS)):
+            named = named or SecretWords.of(text, findings.words())
             if at <= start < at + PIECE_CHARACTERS and named.allows(text, start, end, odds):
                 yield SecretSpan(start, end, kind_of_value(text[start:end]), False)
 
 
 class RuleFindings(NamedTuple):
-    """What rules found in a text, and the words in it that name a secret: where, and in which column; in order."""
+    """What rules found in a text, and the words that name a secret: start, end and column, in order."""
 
     all: list[tuple[int, int, int]]
 
     @classmethod
     def of(cls, text: str, low: bytes, places: PositionIndex, ruled: Sequence[SecretSpan]) -> RuleFindings:
-        """Look for them."""
         out = [(span.start, span.end, 0 if span.certain else 1) for span in ruled]
         out += [(at, end, 2 if password else 3) for at, end, password in find_cues(text, low, places)]
         return cls(sorted(out))
 
     def words(self) -> list[tuple[int, int]]:
-        """Where a word that names a secret begins and ends."""
+        """Return the spans of words that name a secret."""
         return [(at, end) for at, end, column in self.all if column >= 2]
 
-    def marks(self, placed: TokenSpans) -> NDArray[np.float32]:
-        """How each of some tokens stands, and what is said of it: ``STANDING`` and ``RULE_COLUMNS`` numbers."""
+    def marks(self, spans: TokenSpans) -> NDArray[np.float32]:
+        """Return ``STANDING`` and ``RULE_COLUMNS`` numbers for each token."""
         import numpy as np
 
-        out = np.zeros((len(placed.tokens), STANDING + RULE_COLUMNS), np.float32)
-        out[:, :STANDING] = token_positions(placed)
+        out = np.zeros((len(spans.tokens), STANDING + RULE_COLUMNS), np.float32)
+        out[:, :STANDING] = token_positions(spans)
         if len(out):
-            for start, end, column in _between(self.all, int(placed.starts[0]), int(placed.ends[-1])):
-                out[placed.touched(start, end), STANDING + column] = 1
+            for start, end, column in _between(self.all, int(spans.starts[0]), int(spans.ends[-1])):
+                out[spans.touched(start, end), STANDING + column] = 1
         return out
 
 
 def _tagged(
-    text: str, tagger: Tagger, said: RuleFindings, placed: TokenSpans, core: NDArray[np.bool_]
+    text: str, tagger: Tagger, findings: RuleFindings, spans: TokenSpans, core: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int, float]]:
-    """The secrets among the tokens of a piece that are to be tagged, each with its log odds."""
     import numpy as np
 
     for first, last in _runs(_widened(core, CONVOLUTION_REACH // 2)):
         asked = np.flatnonzero(core[first:last])
         start, stop = first + int(asked[0]), first + int(asked[-1]) + 1
         begin = max(0, start - CONVOLUTION_REACH)
-        here = placed.part(begin, stop + CONVOLUTION_REACH)
-        odds = tagger.tag(here.tokens, said.marks(here), slice(start - begin, stop - begin))
+        here = spans.part(begin, stop + CONVOLUTION_REACH)
+        odds = tagger.tag(here.tokens, findings.marks(here), slice(start - begin, stop - begin))
         odds[~core[start:stop]] = -np.inf
-        yield from join_tokens(text, placed.part(start, stop), odds.tolist(), SURE_LOG_ODDS)
+        yield from join_tokens(text, spans.part(start, stop), odds.tolist(), SURE_LOG_ODDS)
 
 
-def _runs(those: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Where those in a row begin and end."""
+def _runs(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     import numpy as np
 
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], those, [False]]))).tolist()
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]))).tolist()
     return zip(edges[::2], edges[1::2], strict=True)
 
 
 def join_tokens(
-    text: str, placed: TokenSpans, odds: Sequence[float], sure: float
+    text: str, spans: TokenSpans, odds: Sequence[float], sure: float
 ) -> Iterator[tuple[int, int, float]]:
-    """The secrets of tokens: those in a row, apart by a blank at most, that are likely, one of them surely.
+    """Yield the secrets among tokens with their best token's log odds.
 
-    Each comes with its best token's log odds.
+    A secret is a run of likely tokens, at most a space apart, one of which is sure.
     """
     start, end, best = 0, -2, -math.inf
     behind = len(text) + 9
-    starts, ends = [*placed.starts.tolist(), behind], [*placed.ends.tolist(), behind]
+    starts, ends = [*spans.starts.tolist(), behind], [*spans.ends.tolist(), behind]
     for first, last, odd in zip(starts, ends, [*odds, math.inf], strict=True):
         if odd <= sure - JOINED_LOG_ODDS:
             continue
@@ -609,11 +588,7 @@ def join_tokens(
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A secret without the punctuation of the sentence around it."""
-    while start < end and text[start] in _AROUND:
-        start += 1
-    while start < end and text[end - 1] in _AROUND:
-        end -= 1
+    start, end = trim_span(text, start, end, _AROUND)
     near = max(0, start - _NEAR)
     stays = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
     stays = stays or _ID.search(text, start, end) or _PLAIN.fullmatch(text, start, end)
@@ -622,42 +597,32 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def token_log_odds(text: str, start: int) -> list[tuple[int, int, float]]:
-    """Return the tokens of a short text from a place on, each with the log odds of its being of a secret.
-
-    Args:
-        text: The text.
-        start: Where the first token begins that is asked about.
-    """
+    """Return the tokens of a short text from an offset on, each with its log odds of being part of a secret."""
     data = text.encode("latin-1", "replace")
     low = data.lower()
-    placed = TokenSpans.of(text)
-    first = int(placed.touched(start, len(text)).start)
-    if first >= len(placed.tokens):
+    spans = TokenSpans.of(text)
+    first = int(spans.touched(start, len(text)).start)
+    if first >= len(spans.tokens):
         return []
-    said = RuleFindings.of(text, low, PositionIndex(low), find_by_rules(text, data, low))
-    odds = load_tagger().tag(placed.tokens, said.marks(placed), slice(first, len(placed.tokens)))
-    return list(zip(placed.starts[first:].tolist(), placed.ends[first:].tolist(), odds.tolist(), strict=True))
+    findings = RuleFindings.of(text, low, PositionIndex(low), find_by_rules(text, data, low))
+    odds = load_tagger().tag(spans.tokens, findings.marks(spans), slice(first, len(spans.tokens)))
+    return list(zip(spans.starts[first:].tolist(), spans.ends[first:].tolist(), odds.tolist(), strict=True))
 
 
 def kind_of_value(value: str) -> str:
-    """Return the kind of secret that a value is, as far as its form says."""
+    """Return the kind of secret that a value looks like."""
     if value.isdigit():
         return "pin"
     return "token" if len(value) >= _LOT and " " not in value else "password"
 
 
-def _widened(those: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
-    """Those and as many to either side."""
+def _widened(mask: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
     import numpy as np
 
-    summed = np.concatenate([np.zeros(far + 1, np.int64), np.cumsum(those), np.full(far, those.sum())])
-    return summed[2 * far + 1 :] > summed[: len(those)]
+    summed = np.concatenate([np.zeros(far + 1, np.int64), np.cumsum(mask), np.full(far, mask.sum())])
+    return summed[2 * far + 1 :] > summed[: len(mask)]
 
 
-def _between(spans: Sequence[_T], first: int, last: int) -> Sequence[_T]:
-    """Those of some stretches in order that can reach into a part of the text."""
-    return spans[bisect_left(spans, first - MAX_FINDING, key=_begins) : bisect_left(spans, last, key=_begins)]
-
-
-def _begins(span: tuple[int, *tuple[object, ...]]) -> int:
-    return span[0]
+def _between(found: Sequence[_T], first: int, last: int) -> Sequence[_T]:
+    start = bisect_left(found, first - MAX_FINDING, key=itemgetter(0))
+    return found[start : bisect_left(found, last, key=itemgetter(0))]

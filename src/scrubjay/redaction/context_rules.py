@@ -1,13 +1,8 @@
 """Context rules: secrets that the text around them gives away.
 
-An ``appid`` is a name everywhere but at services of weather, where it is 32 digits.
-
-Assignments (``DB_PASSWORD=…``, ``"api_key": "…"``, ``<password>…</password>``, ``--token …``), headers
-(``Authorization: Bearer …``) and addresses (``postgres://user:…@host``, webhooks). All of them have one of
-``= : </ --`` in a fixed place, so clean text is only looked at where one of these stands.
-
-What is written in place of a secret is left alone: ``os.environ[…]``, ``${TOKEN}``, ``<your-key>``,
-``xxxx``, a call, a name, a word of prose.
+These are assignments (``DB_PASSWORD=…``, ``"api_key": "…"``, ``<password>…</password>``, ``--token …``), headers
+(``Authorization: Bearer …``), addresses (``postgres://user:…@host``, webhooks) and numbers of PINs and locks. Only
+texts with one of ``= : </ --`` in the right place are looked at closely.
 """
 
 from __future__ import annotations
@@ -33,59 +28,35 @@ from scrubjay.redaction.values import (
     speaks_of_secrets,
 )
 
-# What an identifier ends in that holds a secret, by kind. Plain "key" is not there: most keys are of maps.
+# Endings of identifiers that hold a secret. Plain "key" is not there: most keys are of maps.
 _OWNERS = (
     b"api app access secret private account auth encryption signing master shared service hmac jwt fernet"
     b" cookie deploy"
     b" session admin license preshared pre-shared unseal"
 ).split()
 _ENDINGS: dict[str, tuple[bytes, ...]] = {
-    "password": (
-        b"password",
-        b"passwd",
-        b"passwort",
-        b"passphrase",
-        b"passcode",
-        b"pwd",
-        b"pass",
-        b"pw",
-        b"psk",
-    ),
+    "password": tuple(b"password passwd passwort passphrase passcode pwd pass pw psk".split()),
     "azure-storage-key": (b"accountkey",),
     "api-key": (
         *(owner + joint + b"key" for owner in _OWNERS for joint in (b"_", b"-", b".", b" ", b"")),
-        b"credential",
-        b"credentials",
-        b"key-data",
-        b"nonce_key",
-        b"logged_in_key",
-        b"apikey_private",
+        *b"credential credentials key-data nonce_key logged_in_key apikey_private".split(),
     ),
-    "secret": (
-        b"secret",
-        b"secret_value",
-        b"secret_base",
-        b"secret_key_base",
-        b"auth_salt",
-        b"nonce_salt",
-        b"in_salt",
-    ),
+    "secret": tuple(b"secret secret_value secret_base secret_key_base auth_salt nonce_salt in_salt".split()),
     "token": (b"token",),
     "url-signature": (b"sig",),
     "authorization": (b"authorization", b"auth"),
 }
 ALL_ENDINGS = tuple(ending for endings in _ENDINGS.values() for ending in endings)
-# Words in their own right at the end of others (bypass, design, oauth): only where no letter stands before.
+# Also the ends of other words (bypass, design, oauth): only without a letter before.
 _WHOLE = (b"pass", b"sig", b"auth", b"pw", b"psk")
 _IDENTIFIER = re.compile(rb"[\w.-]{0,64}\Z")
 
-# Whose key it is, where the identifier says so.
 _VENDORS = re.compile(
     rb"aws|azure|datadog|heroku|cloudflare|fastly|algolia|okta|auth0|pagerduty|twilio|asana|cohere|mistral"
     rb"|wandb|snyk|codecov|trello|zendesk|intercom|dropbox|twitter|deepgram|assemblyai|together|weaviate|qdrant"
 )
 
-# What a program signs with: people write words there as they do for a password.
+# Signing keys, for which people write words as they do for a password.
 _BY_HAND = re.compile(
     rb"(?:jwt|session|cookie|app|flask|django|next_?auth|better_?auth|csrf|auth|signing|hmac|encryption)"
     rb"[_.-]?(?:secret|key|secret[_-]?key)\Z"
@@ -93,12 +64,12 @@ _BY_HAND = re.compile(
 
 
 def is_often_handmade(left: bytes) -> bool:
-    """Whether what is kept under the identifier at the end of ``left`` is often made up by somebody."""
+    """Tell whether people often make up the value of the identifier at the end of ``left``."""
     return _BY_HAND.search(left) is not None
 
 
 def key_kind(left: bytes) -> str | None:
-    """What the identifier at the end of ``left`` (lower case) holds."""
+    """Return the kind of secret that the identifier at the end of ``left`` (lower case) holds, or None."""
     if not left.endswith(ALL_ENDINGS) or left.endswith(b"[secret"):
         return None
     for kind, endings in _ENDINGS.items():
@@ -109,18 +80,8 @@ def key_kind(left: bytes) -> str | None:
     return None
 
 
-# Of an address' parameters only: "?key=…", "&Signature=…".
-PARAMETERS = (
-    b"signature",
-    b"key",
-    b"code",
-    b"auth",
-    b"ticket",
-    b"appid",
-    b"wskey",
-    b"sas",
-    b"otp",
-)
+# Parameters of addresses: "?key=…", "&Signature=…".
+PARAMETERS = tuple(b"signature key code auth ticket appid wskey sas otp".split())
 _OF_ADDRESS = re.compile(rb"[?&](?:x-(?:amz|goog|oss|cos)-)?(?:" + b"|".join(PARAMETERS) + rb")\Z")
 _ARGUMENT = re.compile(rb"((?:[\w.~/+=-]|%[0-9A-Fa-f]{2}){20,2048})")
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -128,12 +89,12 @@ _PARAMETER_HEX = re.compile(rb"[0-9a-f]{32}\Z")
 
 
 def find_argument(data: bytes, at: int, left: bytes) -> SecretSpan | None:
-    """What an address has behind such a name, if it looks drawn by lot.
+    """Return the random value of an address' parameter, if its name says that it is a secret.
 
     Args:
         data: The text in Latin-1.
-        at: Where the sign stands.
-        left: What stands before it, in lower case.
+        at: Offset of the sign.
+        left: The text before it, in lower case.
     """
     if data[at : at + 1] != b"=" or not _OF_ADDRESS.search(left):
         return None
@@ -145,12 +106,12 @@ def find_argument(data: bytes, at: int, left: bytes) -> SecretSpan | None:
     return SecretSpan(match.start(1), match.end(1), "url-signature", False)
 
 
-# NAME_KEY=… in settings is a secret, but for these.
+# NAME_KEY=… in settings is a secret, except for these.
 _OPEN_KEYS = re.compile(
     rb"public|publish|anon|cache|sort|primary|partition|foreign|object|idempot|site|routing|row|bucket|file"
     rb"|path|s3_key|hot"
 )
-# One look at the last three characters tells nearly every ``=`` and ``:`` from an assignment that matters.
+# The last three characters exclude nearly every ``=`` and ``:`` that assigns no secret.
 _TAILS = frozenset(ending[-3:] for ending in ALL_ENDINGS + PARAMETERS) | {
     before + b"pw" for before in (b"", b" ", b"_", b"-", b".")
 }
@@ -193,43 +154,43 @@ _WEBHOOKS = (
         re.compile(rb"://open\.(?:feishu\.cn|larksuite\.com)/open-apis/(bot/(?:v2/)?hook/[0-9a-f-]{30,40})"),
     ),
 )
-# What an address must have to be worth a closer look: a name and password, or one of these hosts.
+# An address is looked at closely if it has a user, or one of these hosts.
 _HOOK_HOSTS = (
     *(b"hooks.slack.", b"discord", b"ptb.discord", b"canary.discord", b"hooks.zapier.", b"maker.ifttt."),
     *(b"open.feishu.", b"open.larksuite.", b"outlook.office"),
 )
 _DATABASES = {
-    b"postgres": "postgres-password",
-    b"postgresql": "postgres-password",
-    b"mysql": "mysql-password",
-    b"mariadb": "mysql-password",
-    b"mongodb": "mongodb-password",
-    b"redis": "redis-password",
-    b"rediss": "redis-password",
-    b"amqp": "amqp-password",
-    b"amqps": "amqp-password",
+    scheme: f"{name}-password"
+    for name, schemes in (
+        ("postgres", (b"postgres", b"postgresql")),
+        ("mysql", (b"mysql", b"mariadb")),
+        ("mongodb", (b"mongodb",)),
+        ("redis", (b"redis", b"rediss")),
+        ("amqp", (b"amqp", b"amqps")),
+    )
+    for scheme in schemes
 }
 _BRAINTREE = re.compile(rb"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}")
 
-# A mark is no name of what stands behind it.
+# A mark is no name of what follows it.
 _MARKED = re.compile(rb"\[secret:[a-z0-9-]{1,40}\][ \t\"'`*\\]*\Z")
-# Of git's signing key the id alone is told: PGP's keys are known by their last digits.
+# The id of git's signing key is no secret.
 _KEY_ID = re.compile(rb"signing_?[kK]ey[ \t\"']*[=:]{1,2}[ \t\"']*(?:0x)?[0-9A-F]{8,40}\b")
 # Where a secret is kept, not the secret.
 _PLACED = re.compile(rb"arn:aws[\w-]*:\S*\Z")
-# NAME= as in a file of settings or a shell: what follows is a value and no code.
-_SHOUTING = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
-_SHOUTED_END = frozenset(bytes((byte,)) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+# NAME= as in a file of settings or a shell: a value follows, and no code.
+_CAPITAL_NAME = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
+_CAPITAL_END = frozenset(bytes((byte,)) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _LITERAL = re.compile(rb"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+")
 _SPACED = re.compile(
     rb"[ \t]{0,8}([\"'])((?=[^\"'\n]{0,60}[0-9!#$%&+@])[\w!#$%&+@.,-]+(?: [\w!#$%&+@.,-]+){2,12})\1"
     rb"(?![ \t]*[+%])"
 )
-# user:password in base64, as programs keep it: `"auth": "…"`
+# user:password in base64, as programs store it: `"auth": "…"`
 _ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")
 # A token with no scheme before it, alone on its line.
 _RAW = re.compile(rb"[ \t]{0,8}([A-Za-z0-9+/_.-]{20,2048}={0,2})[\"'`]?[ \t]{0,8}(?:[\n\r]|\Z)")
-# Who logs in, just before: then what is called a password is one, though it be a word.
+# A user just before: then a password may be a word.
 _USER = re.compile(
     rb"(?:user(?:[-_ ]?name)?|login|e?mail|uid)[\"']{0,2}[ \t]{0,3}[:=][ \t]{0,3}"
     rb"[\"']?[\w.@%+-]{2,40}[\"']?[ \t\n,;&]{1,12}[\"']?[\w.-]{0,20}[\"']?[ \t]{0,3}\Z"
@@ -254,7 +215,7 @@ _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
 
 
 def find_by_context(data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """The secrets that context gives away.
+    """Yield the secrets that context gives away.
 
     Args:
         data: The text in Latin-1, one byte a character (others as ``?``).
@@ -276,7 +237,6 @@ def find_by_context(data: bytes, low: bytes) -> Iterator[SecretSpan]:
 
 
 def _numbers(low: bytes) -> Iterator[SecretSpan]:
-    """The numbers of PINs and locks that a sentence tells, unless they count something."""
     labelled = chain(
         (_PIN.match(low, at) for at in find_positions(low, b"pin")),
         (
@@ -287,13 +247,12 @@ def _numbers(low: bytes) -> Iterator[SecretSpan]:
         ),
     )
     for match in filter(None, labelled):
-        said = low[match.start() : match.end() + UNIT_REACH].decode("latin-1")
-        if not (COMPOUND.match(said, len("pin")) or COUNTED_UNIT.match(said, match.end() - match.start())):
+        label = low[match.start() : match.end() + UNIT_REACH].decode("latin-1")
+        if not (COMPOUND.match(label, len("pin")) or COUNTED_UNIT.match(label, match.end() - match.start())):
             yield SecretSpan(match.start(1), match.end(1), "pin", False)
 
 
 def _assignments_and_addresses(data: bytes, low: bytes, sign: bytes) -> Iterator[SecretSpan]:
-    """Assignments and addresses. The loop is the stage's innermost: one slice and one look-up a sign."""
     at = low.find(sign)
     while at >= 0:
         if low[at - 8 if at > 8 else 0 : at].rstrip(_BETWEEN)[-3:] in _TAILS:
@@ -315,10 +274,12 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
         yield span
         return
     name = left.rstrip(_BETWEEN)
-    named = data[at - 1 : at] in _SHOUTED_END and (
-        _SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+    in_capitals = data[at - 1 : at] in _CAPITAL_END and (
+        _CAPITAL_NAME.search(data, max(0, at - _LONGEST_KEY), at) is not None
     )
-    kind = key_kind(name) or ("api-key" if named and _shouted_key(left) else None)
+    kind = key_kind(name)
+    if kind is None and in_capitals and left.endswith(b"_key"):
+        kind = None if _OPEN_KEYS.search(left[left.rfind(b"\n") + 1 :]) else "api-key"
     if kind == "authorization":
         yield from _authorized(data, at + 1, name)
     elif kind is not None:
@@ -327,19 +288,10 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
             data,
             at + 1,
             kind,
-            words=named and (password or is_often_handmade(name)),
-            named=named,
-            pair=_owned(left, password),
+            words=in_capitals and (password or is_often_handmade(name)),
+            named=in_capitals,
+            pair=password and _USER.search(left) is not None,
         )
-
-
-def _shouted_key(left: bytes) -> bool:
-    """Whether NAME_KEY in settings is none of the keys that are no secrets."""
-    return left.endswith(b"_key") and _OPEN_KEYS.search(left[left.rfind(b"\n") + 1 :]) is None
-
-
-def _owned(left: bytes, password: bool) -> bool:
-    return password and _USER.search(left) is not None
 
 
 def _authorized(data: bytes, at: int, name: bytes) -> Iterator[SecretSpan]:
@@ -358,16 +310,6 @@ def _authorized(data: bytes, at: int, name: bytes) -> Iterator[SecretSpan]:
 def _value(
     data: bytes, at: int, kind: str, *, words: bool = False, named: bool = False, pair: bool = False
 ) -> Iterator[SecretSpan]:
-    """What is assigned, if it is a secret.
-
-    Args:
-        data: The text.
-        at: Where the value begins.
-        kind: What its name says that it is.
-        words: Whether joined words may be one.
-        named: Whether the name is in capitals, as in settings.
-        pair: Whether a user is named just before, so that a word may be a password.
-    """
     if kind.endswith("password") and (match := _SPACED.match(data, at)) and not is_stand_in(match[2]):
         yield SecretSpan(match.start(2), match.end(2), kind, False)
         return
@@ -380,7 +322,7 @@ def _value(
     if group == "bare":
         if data[match.end() : match.end() + 1] in (b"(", b"[", b"{"):
             return  # a call, a subscript: code that fetches the secret
-        # Of an address' parameters only this one.
+        # Only this one of an address' parameters.
         value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".:*_" if password else b".:*_?!")
     if (
         is_secret(value, password=password, quoted=group == "quoted")
@@ -399,7 +341,7 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
         if match := expression.match(data, at):
             if is_filler(match[1]):
                 return
-            # Who knows the address may post: all of it goes.
+            # All of it is secret: whoever knows the address may post.
             scheme = _SCHEME.search(low[max(0, at - 29) : at])
             yield SecretSpan(at - len(scheme[0]) if scheme else match.start(1), match.end(1), kind, True)
             return
@@ -413,9 +355,7 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
         return
     scheme = _SCHEME.search(low[max(0, at - 29) : at])
     name = scheme[0].split(b"+")[0] if scheme else b""
-    start = (
-        at + 3 if _CONTEXT_HEX.match(data, at + 3) else match.start(1)
-    )  # a name that is drawn by lot is half of the key
+    start = at + 3 if _CONTEXT_HEX.match(data, at + 3) else match.start(1)  # a random name is half of the key
     yield SecretSpan(start, match.end(1), _DATABASES.get(name, "url-password"), False)
 
 

@@ -1,11 +1,8 @@
 """Dialogue: secrets of a turn that only the turns before it give away.
 
-"wifi password?" and then "rotkehlchen-7": neither turn says by itself what the second one is. A value goes only where
-an earlier turn asks for a password, a PIN, the code of a lock or a key (not where one is, who has it or how long it
-is), where it has a form that such a thing has, and where nothing but a few words of answering stand before it. What
-has no such form stays: "ask Ben, he knows", "see src/app.py", "4096".
-
-`called_secret` is the other direction: "that was my password" says it of the turn before, if that is one token.
+"wifi password?" and then "rotkehlchen-7": a value is a secret if an earlier turn asks for a password, a PIN, a lock's
+code or a key, if it has such a form, and if at most a few words of answering precede it. `calls_secret` is the other
+direction: "that was my password" says it of the turn before.
 """
 
 from __future__ import annotations
@@ -26,20 +23,20 @@ from scrubjay.redaction.evidence import (
     find_cues,
     has_random_part,
 )
-from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder
+from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder, trim_span
 
 CONTEXT_TURNS: Final = 2
 """Turns before one that are read with it."""
 TAIL_CHARACTERS: Final = 400
-"""Characters of each of them: a question stands at the end."""
+"""Characters of each of them; a question is at the end."""
 HEAD_CHARACTERS: Final = 400
-"""Characters of a turn that are read with them: an answer stands at the beginning."""
+"""Characters of a turn that are read with them; an answer is at the beginning."""
 SHORT_TURN_WORDS: Final = 8
 """Words of a turn between question and answer: "one moment", "ok"."""
 MIN_LOG_ODDS: Final = -3.0
-"""Log odds of the tagger below which a value is none, whatever was asked."""
+"""Log odds of the tagger below which a value is no secret, whatever was asked."""
 MAX_PASSWORD_TURN: Final = 160
-"""Characters of an earlier turn that is a password and nothing else."""
+"""Characters of a turn that is only a password."""
 _END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？؟\n]|;(?=\s*\Z)|:(?=\s*\Z)")
 _ASKS: Final = re.compile(r"[?？؟:]\s*\Z|;\s*\Z|か[。\s]*\Z")
 _QUESTION: Final = re.compile(
@@ -70,14 +67,14 @@ _ABOUT_IT: Final = re.compile(
     r"|кто|где|когда|почему)\b",
     re.IGNORECASE,
 )
-"""Who has the secret, or where it is, is asked, and not the secret."""
+"""Asks who has the secret or where it is, and not for the secret."""
 _NO_ASKER: Final = re.compile(
     r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?"
     r"|session\w*"
     r"|(?:session|auth)_?\w+)\Z",
     re.IGNORECASE,
 )
-"""What is asked for by these is a name or an address as often as a secret."""
+"""Words that ask for a name or an address as often as for a secret."""
 _LEADING: Final = re.compile(
     r"(?:(?:it'?s|its|it|is|was|should|be|now|try|use|this|one|yes|yep|yeah|sure|ok|okay|here|new|the|password"
     r"|pin|code|think|i|star"
@@ -93,7 +90,7 @@ _NUMBER: Final = re.compile(
     r"(?<![\w.,:/#+-])(?<![0-9] )(?:[0-9]{4,16}|[0-9]{2,4} [0-9]{2,4}|[0-9]{2,6}(?:-[0-9]{2,6}){1,7})[A-Z#*]?"
     r"(?![\w:/%]|[.,][0-9]|-\w| [0-9]|\s?(?:[kKMG]?B|ms|k?m|px|€|\$|%)(?!\w))"
 )
-"""Digits, in one or two groups or with dashes between them; no telephone number, amount or size."""
+"""Digits, in one or two groups or joined by dashes; no telephone number, amount or size."""
 _WORD: Final = re.compile(r"\S+")
 _MARK: Final = re.compile(r"\[(?:secret:|private\])")
 
@@ -125,8 +122,8 @@ class AskedSecret(NamedTuple):
     """What an earlier turn asks for.
 
     Attributes:
-        numbers: A PIN or the code of a lock, which may be digits alone.
-        chosen: A password, which somebody made up; else a key, which a program drew by lot.
+        numbers: Whether it may consist of digits, as a PIN or the code of a lock.
+        chosen: Whether a person chose it, as a password; else a program generated it.
     """
 
     numbers: bool
@@ -134,12 +131,12 @@ class AskedSecret(NamedTuple):
 
 
 def turn_tails(before: Sequence[str]) -> list[str]:
-    """Return the ends of the turns that are read with one, of several the last ones."""
+    """Return the ends of the last turns."""
     return [turn[-TAIL_CHARACTERS:].strip() for turn in before[-CONTEXT_TURNS:]]
 
 
 def asked_secret(before: Sequence[str]) -> AskedSecret | None:
-    """Return what the last turns ask for and have not got yet; None where they ask for no secret.
+    """Return what the last turns ask for and did not get yet; None if they ask for no secret.
 
     Args:
         before: Their ends (`turn_tails`), in order.
@@ -155,12 +152,11 @@ def asked_secret(before: Sequence[str]) -> AskedSecret | None:
 
 
 def asks_question(turn: str) -> bool:
-    """Return whether a turn asks something, whatever."""
     return any(mark in turn for mark in "?？؟")
 
 
 def names_secret(turn: str) -> bool:
-    """Return whether a turn holds a word for a secret."""
+    """Tell whether a turn holds a word for a secret."""
     return bool(_words(turn))
 
 
@@ -171,19 +167,16 @@ def _words(turn: str) -> Sequence[tuple[int, int]]:
 
 
 def _asked_in(turn: str) -> AskedSecret | None:
-    words = _words(turn)
-    for at, end in reversed(words):
-        first = max((found.end() for found in _END.finditer(turn, 0, at)), default=0)
+    for at, end in reversed(_words(turn)):
+        first = max((match.end() for match in _END.finditer(turn, 0, at)), default=0)
         last = _END.search(turn, end)
         sentence = turn[first : last.end() if last else len(turn)]
-        found = _kind(turn, at, end) if _asks_for_secret(turn, sentence, at - first, end - first) else None
-        if found is not None:
-            return found
+        if _asks_for_secret(sentence, at - first, end - first) and (asked := _asked_kind(turn, at, end)):
+            return asked
     return None
 
 
-def _asks_for_secret(turn: str, sentence: str, at: int, end: int) -> bool:
-    """Whether a sentence asks for the secret that it names."""
+def _asks_for_secret(sentence: str, at: int, end: int) -> bool:
     name = sentence[at:end]
     lead = re.sub(r"(?:mots? de |palavra-)\Z", "", sentence[:at], flags=re.IGNORECASE)
     if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _ABOUT_IT.search(lead):
@@ -192,7 +185,7 @@ def _asks_for_secret(turn: str, sentence: str, at: int, end: int) -> bool:
     return bool(terse or _REQUEST.search(lead) or _QUESTION.match(sentence) or _ASKS.search(sentence))
 
 
-def _kind(turn: str, at: int, end: int) -> AskedSecret | None:
+def _asked_kind(turn: str, at: int, end: int) -> AskedSecret | None:
     name = turn[at:end]
     if name.casefold() == "pass":
         return AskedSecret(numbers=False, chosen=True)
@@ -210,12 +203,12 @@ def _kind(turn: str, at: int, end: int) -> AskedSecret | None:
 def find_answers(
     wanted: AskedSecret, text: str, odds: Sequence[tuple[int, int, float]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield where the secrets stand in a turn that answers.
+    """Yield the spans of the secrets in a turn that answers.
 
     Args:
         wanted: What was asked for.
         text: The beginning of the turn.
-        odds: Its tokens, each with the tagger's log odds of its being of a secret when the question is read with it.
+        odds: Its tokens, each with the tagger's log odds when the question is read with it.
     """
     if _MARK.search(text):
         return
@@ -224,41 +217,24 @@ def find_answers(
         best = max((odd for start, stop, odd in odds if start < end and at < stop), default=MIN_LOG_ODDS)
         if best < MIN_LOG_ODDS:
             continue
-        lead = text[until:at] if until else text[:at]
-        if until:
-            fits = _OR.match(lead) is not None
-        else:
-            fits = _leading(lead)
+        lead = text[until:at]
+        follows = _OR.match(lead) if until else _LEADING.fullmatch(lead.lstrip(EDGE_CHARACTERS))
         stop = _END.search(text, end)
-        if fits and not (stop and stop[0] in "?？؟"):
+        if follows is not None and not (stop and stop[0] in "?？؟"):
             yield at, end
             until = end
 
 
-def _leading(lead: str) -> bool:
-    """Whether nothing stands before an answer but marks and words of answering."""
-    return (
-        len(lead.strip(EDGE_CHARACTERS)) == 0 or _LEADING.fullmatch(lead.lstrip(EDGE_CHARACTERS)) is not None
-    )
-
-
-def _values(wanted: AskedSecret, text: str) -> Iterator[tuple[int, int]]:
-    """Yield what has the form of what was asked for, in order."""
-    spans = []
-    if wanted.numbers:
-        spans += [match.span() for match in _NUMBER.finditer(text)]
+def _values(wanted: AskedSecret, text: str) -> list[tuple[int, int]]:
+    spans = {match.span() for match in _NUMBER.finditer(text)} if wanted.numbers else set()
     for match in _WORD.finditer(text):
-        at, end = match.span()
-        while at < end and text[at] in EDGE_CHARACTERS + "“”„«»「」，。、":
-            at += 1
-        while end > at and text[end - 1] in EDGE_CHARACTERS + "“”„«»「」，。、":
-            end -= 1
-        if _formed(wanted, text[at:end]):
-            spans.append((at, end))
-    yield from sorted(set(spans))
+        start, end = trim_span(text, *match.span(), EDGE_CHARACTERS + "“”„«»「」，。、")
+        if _has_form(wanted, text[start:end]):
+            spans.add((start, end))
+    return sorted(spans)
 
 
-def _formed(wanted: AskedSecret, value: str) -> bool:
+def _has_form(wanted: AskedSecret, value: str) -> bool:
     bare = value.encode("latin-1", "replace")
     if len(value) < 5 or NEVER_SECRET.fullmatch(value) or is_placeholder(bare) or value.isdigit():
         return False
@@ -274,7 +250,7 @@ def _formed(wanted: AskedSecret, value: str) -> bool:
 
 
 def calls_secret(text: str, earlier: str) -> bool:
-    """Whether a turn says of an earlier one, that is one token with a password's form, that it is a password.
+    """Tell whether a turn says of an earlier one, which is one token with a password's form, that it is a password.
 
     >>> calls_secret("sorry, that was my password", "Kartoffel$alat9")
     True
@@ -284,7 +260,7 @@ def calls_secret(text: str, earlier: str) -> bool:
     if len(earlier) > MAX_PASSWORD_TURN:
         return False
     value = earlier.strip()
-    if _WORD.fullmatch(value) is None or not _formed(AskedSecret(numbers=False, chosen=True), value):
+    if _WORD.fullmatch(value) is None or not _has_form(AskedSecret(numbers=False, chosen=True), value):
         return False
     found = _CALLED.search(text, 0, TAIL_CHARACTERS) or _TYPED.search(text, 0, TAIL_CHARACTERS)
     return found is not None

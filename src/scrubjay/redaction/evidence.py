@@ -1,8 +1,8 @@
-"""Evidence: words that name a secret, and whether a proposed stretch may be replaced.
+"""Evidence: words that name a secret, and whether a span that the tagger proposes may be replaced.
 
-The tagger proposes; this decides. Without any word for a secret nearby only a random string goes. Beside such a word,
-what is mixed as passwords are goes as well. A word, a name, a hyphenated term or a number goes only where the
-sentence says that it is the secret: "the password is …", "PIN: …". Paths, files, addresses, dates and versions stay.
+Without a word for a secret nearby only a random string is replaced; beside one also what is mixed as passwords are. A
+word, a name or a number is replaced only if the sentence says that it is the secret: "PIN: …". Paths, addresses, dates
+and versions never are.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder, looks_random
+from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder, looks_random, trim_span
 
 MAX_MARK: Final = 48
 """Characters of the longest mark."""
-# Looked for as bytes in lower case; then one expression says whether it is the word or a part of another.
+# Searched as bytes in lower case, then checked by one expression; whether people choose the secret.
 _CUES: Final[dict[bytes, bool]] = {
     b"pass": True, b"kennwort": True, b"contra": True, b"wachtwoord": True, b"parola": True, b"pw": True,
     b"senha": True, b"clave": True, b"mdp": True, b"psk": True, b"cred": True, b"zugang": True,
@@ -27,12 +27,12 @@ _CUES: Final[dict[bytes, bool]] = {
     b"sifre": True, b"klucz": True, b"parool": True, b"sleutel": True, b"chiave": True,
     b"token": False, b"secret": False, b"key": False, b"schl\xfcssel": False, b"code": False,
 }  # fmt: skip
-# In texts that are not ASCII alone.
-_CUES_ABROAD: Final = (
+# In texts beyond ASCII.
+_CUES_BEYOND_ASCII: Final = (
     b"wlan", b"anahtar", b"chave", b"kulcs", b"avain", b"parool", b"l\xf6sen", b"palavra-chave",
     b"lykilor", b"slapta", b"salas\xf5na", b"fjal\xebkalim", b"mat khau",
 )  # fmt: skip
-_ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_ABROAD, True)
+_ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_BEYOND_ASCII, True)
 _WORD: Final = re.compile(
     r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
     r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?"
@@ -57,14 +57,14 @@ _WORD: Final = re.compile(
     r"(?:pass|keys?)(?=\\?[\"']?[ \t]{0,3}[=:])",
     re.IGNORECASE,
 )
-# What the word ends in, where words are parted by spaces.
+# The ending of a word, in scripts with spaces.
 _REST: Final = re.compile("[^\\W\\d_\u0e00-\uffff]{0,8}")
-# In texts that are not ASCII alone; each is looked for by itself.
-_ABROAD: Final[dict[str, bool]] = {
+# In texts beyond ASCII; each is searched by itself.
+_LATIN1_WORDS: Final[dict[str, bool]] = {
     "parolă": True, "mot de passe": True, "clé ": False, "llave": False, "nyckel": False,
     "nøkkel": False, "nøgle": False,
 }  # fmt: skip
-_FOREIGN: Final[dict[str, bool]] = _ABROAD | {
+_UNICODE_WORDS: Final[dict[str, bool]] = _LATIN1_WORDS | {
     "密码": True, "口令": True, "パスワード": True, "暗証": True, "비밀번호": True, "암호": True,
     "비번": True, "패스워드": True, "パスコード": True, "лозинк": True, "гасло": True, "رمز عبور": True,
     "hasł": True, "Hasł": True, "haśle": True, "şifre": True, "Şifre": True, "ŞİFRE": True,
@@ -85,24 +85,23 @@ _FOREIGN: Final[dict[str, bool]] = _ABROAD | {
 
 
 def find_cues(text: str, low: bytes, places: PositionIndex) -> Iterator[tuple[int, int, bool]]:
-    """Where a word begins and ends that names a secret, and whether people make that up.
+    """Yield the spans of words that name a secret, and whether people choose that secret.
 
     Args:
         text: The text.
         low: It in Latin-1 and lower case, one byte a character.
-        places: Where what stands in ``low``.
+        places: Index of ``low``.
     """
-    ascii_alone = text.isascii()
-    marks = _CUES if ascii_alone else _ALL_CUES
+    marks = _CUES if text.isascii() else _ALL_CUES
     for mark in places.present(marks):
         password = marks[mark]
         for at in places(mark):
             match = _WORD.match(text, at)
             if match and not _in_mark(text, at):
                 yield at, match.end(), password
-    if not ascii_alone:
+    if not text.isascii():
         wide = low.count(b"?") > text.count("?")  # letters that Latin-1 does not have
-        words = _FOREIGN if wide else _ABROAD
+        words = _UNICODE_WORDS if wide else _LATIN1_WORDS
         for word in places.spelt(text, words):
             password = words[word]
             at = text.find(word)
@@ -113,32 +112,30 @@ def find_cues(text: str, low: bytes, places: PositionIndex) -> Iterator[tuple[in
 
 
 def _in_mark(text: str, at: int) -> bool:
-    """Whether a word stands in the mark of a secret that is gone."""
     mark = text.rfind("[secret:", max(0, at - MAX_MARK), at + len("secret:"))
     return mark >= 0 and text.find("]", mark, at) < 0
 
 
 LINE_REACH: Final = 120
-"""Characters between a word for a secret and what it names on its line."""
+"""Characters between a word for a secret and a value on its line."""
 BLOCK_REACH: Final = 400
-"""Characters before a token in which a heading, an earlier row or an earlier turn may name it."""
+"""Characters before a value in which a heading, an earlier row or an earlier turn may name it."""
 MIN_PIN: Final = 4
-"""Characters of the shortest PIN."""
 SENTENCE_REACH: Final = 48
-"""Characters between a word for a secret and what the sentence says that it is."""
+"""Characters between a word for a secret and its value in the sentence."""
 SURE_LOG_ODDS: Final = 0.5
-"""Log odds below which only what the sentence says is a secret goes."""
+"""Log odds below which only the sentence decides."""
 NAME_LOG_ODDS: Final = 3.0
-"""Log odds from which a word, a name or a hash goes that is listed below a word for a secret."""
+"""Log odds from which a word, a name or a hash is replaced if it is listed below a word for a secret."""
 CERTAIN_LOG_ODDS: Final = 7.0
-"""Log odds from which a name with a number goes near a word for a secret."""
+"""Log odds from which a name with a number is replaced near a word for a secret."""
 MIXED_LOG_ODDS: Final = 4.0
-"""Log odds from which letters and digits that no name has go, though no word says what they are."""
+"""Log odds from which mixed characters are replaced without a word for a secret."""
 MIN_RANDOM: Final = 16
-"""Characters from which on a random string is taken for one without a word that says so."""
+"""Characters of a random string that is replaced without a word for a secret."""
 
 SEED_PHRASE_WORDS: Final = (12, 15, 18, 21, 24)
-"""Words of a phrase that restores a wallet (BIP 39)."""
+"""BIP 39."""
 
 _NOUN: Final = re.compile(
     r"(?<![^\W_])(?:pins?|puk|pin[ -]?(?:code|kod|kode|nummer|number|number)\w{0,3}|\w{2,12}pin|otp|totp|2fa|unlocks?"
@@ -153,7 +150,7 @@ _FLAG: Final = re.compile(
     r"|(?i:\bauth|identified by|requirepass)[ \t]+[\"']?"
     r"|[\w.+-]{1,64}@[\w.-]{1,80}[ \t]*(?:/|\||//|:|,|;)[ \t]*)\Z"
 )
-"""A flag of a command, or an account's name, that stands right before its password."""
+"""A flag of a command, or an account's name, directly before its password."""
 _OTHER_CODES: Final = re.compile(
     r"(?:\b(?:zip|postal|post|cost cent(?:re|er)|area|country|currency|error|status|exit|return|promo|discount|coupon"
     r"|voucher|procedure|school"
@@ -162,7 +159,7 @@ _OTHER_CODES: Final = re.compile(
     r"(?:code|pin)s?|\b(?:barcode|zipcode|refcode|unicode|decode|encode|opcode|bytecode|geocode|transcode|keycode))\Z",
     re.IGNORECASE,
 )
-"""Codes that open nothing."""
+"""Codes that are no secrets."""
 COMPOUND: Final = re.compile(
     r"-[^\W\d_]{3,}|(?<=code)[ -]?names?\b"
     r"| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length|counts?|boards?|fees?|freezes?|prices?"
@@ -174,7 +171,7 @@ COMPOUND: Final = re.compile(
     r"|(?<=\bpin) [0-9]{1,8} (?:is|was) (?:the|an?|connected|wired|tied)\b",
     re.IGNORECASE,
 )
-"""The rest of a term that only begins with such a word: key-derivation, password policy, pin count; "pin numpy to"."""
+"""The rest of a term that only begins with such a word: key-derivation, password policy, "pin numpy to"."""
 _COMBINATION: Final = re.compile(r"\bcombination\b[^.!?\n]*\Z", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[0-9]+(?:[ -][0-9]+)*")
 """A combination in figures: of a lock, or of a blend."""
@@ -190,16 +187,16 @@ LOCK: Final = re.compile(
     r"|πόρτα|κάρτα|χρηματοκιβώτιο|двер|сейф|домофон|подъезд|карт|门|锁|保险|ドア|金庫|ロック|カード|문|금고|kapı|kilit|kasa",
     re.IGNORECASE,
 )
-"""What a combination, or a code, opens."""
+"""Things that a combination or a code opens."""
 _CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
 _RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
-"""A cell, not the first of its row, that says how a test went."""
+"""A cell, not the first of its row, with the result of a test."""
 _IS: Final = re.compile(
     r"(?:^|[:=：→>–—-]|\b(?:is|are|was|be|to|now|it's|that's|mine's|ist|sind|war|lautet|auf|est|es|era|er|är|è|é|on"
     r"|jest|to|je|byl|este|van|zijn|adalah)\b|[是为為は이가])[\s\"'`„“”«»‘’「『(*_|]{0,6}\Z",
     re.IGNORECASE,
 )
-"""What says that the word before is what follows, or nothing between the two."""
+"""Equates the word before with the value that follows."""
 _PAIR: Final = re.compile(r"[\w.@+-]{2,40}[ \t]*(?:/|→|👉|·)[ \t]*\Z")
 _ANAPHOR: Final = re.compile(
     r"\b(?:it'?s|it is|that'?s|(?:new|old) one(?: is|:)?|changed (?:it )?to|(?:neu|neue[rs]?)(?: ist|:)?|es ist)"
@@ -211,7 +208,7 @@ _AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _STOP: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
-_GONE: Final = re.compile(r"\n|\[secret:")
+_LINE_OR_MARK: Final = re.compile(r"\n|\[secret:")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 NEVER_SECRET: Final = re.compile(
     r"[\w./-]{0,255}[\w-]\.(?:py|md|txt|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|ya?ml|json|toml|ini|cfg|conf|html?|css|png|jpe?g|pdf|csv|sql"
@@ -225,17 +222,15 @@ NEVER_SECRET: Final = re.compile(
 )
 """Files, hosts, addresses, versions, dates, times, quantities and prices."""
 UNIT_REACH: Final = 12
-"""Characters behind a number in which its unit stands."""
+"""Characters after a number in which its unit may stand."""
 COUNTED_UNIT: Final = re.compile(
     r"[ \t]?(?:[€£¥$%]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|cents?|kronor|yen"
     r"|bytes?|[kmgt]i?b|[cmk]?m|kg|grams?|ms|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
     r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)",
     re.IGNORECASE,
 )
-"""The unit behind a number that is an amount."""
 _MONEY: Final = re.compile(r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF))[ \t]?\Z")
 _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
-"""A number that is a secret only where the sentence says so."""
 HASH_FORM: Final = re.compile(
     r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
@@ -244,9 +239,8 @@ _ADDRESS: Final = re.compile(r"://(?>(?:[^\s\"'`<>?:]|:(?!//))*)\Z")
 _NAMED: Final = re.compile(
     r"@?[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)(?>(?:[._@-]++(?:[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)|[0-9]{1,4}+))*)"
 )
-"""Names of things and people: ChaCha20-Poly1305, nDCG@10, teamx0x."""
+"""Names such as ChaCha20-Poly1305, nDCG@10, teamx0x."""
 _PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")
-"""Twelve words or more, small ones, as they restore a wallet."""
 EDGE_CHARACTERS: Final = " \t\n\r.,;:-*|\"'`()[]<>"
 _LEAD: Final = re.compile(
     r"[\s>*•#|—–-]*(?:[0-9]{1,2}[.)][ \t]*|\[?[0-9][0-9:., /-]{3,20}\]?[ \t]*)?"
@@ -254,22 +248,20 @@ _LEAD: Final = re.compile(
 )
 """The beginning of an item or a turn: a bullet, a number or a time, a name and a colon."""
 MIXED_FORM: Final = re.compile(r"[0-9]|(?<=\w)[!#$%&*+@^~=?](?=\w)|\w[!$%&*^]\Z")
-"""Digits, or signs as passwords have them."""
+"""Digits, or symbols as in passwords."""
 _DRAWN: Final = re.compile(
     r"(?i:keys?|tokens?|secrets?|admin|log-?ins?|cred|cookie|set-cookie|bearer|session|auth|schlüssel|zugang)(?![^\W\d_])"
 )
-"""Words for what a program draws by lot or what is no secret itself."""
-
-
+"""Words for generated secrets, or for what is no secret itself."""
 _ACCOUNT: Final = re.compile(r"log-?ins?\b", re.IGNORECASE)
 
 
 class SecretWords(NamedTuple):
-    """The words for a secret in a text, in order: where each begins and ends.
+    """The words for a secret in a text, in order, as spans.
 
     Attributes:
         words: All of them.
-        chosen: Those for what people make up and remember, which may be a word or a number.
+        chosen: Those for secrets that people choose, which may be a word or a number.
     """
 
     words: Sequence[tuple[int, int]]
@@ -277,7 +269,7 @@ class SecretWords(NamedTuple):
 
     @classmethod
     def of(cls, text: str, cues: Sequence[tuple[int, int]]) -> SecretWords:
-        """Those that the tagger knows, and others."""
+        """Add further words to the cues that the tagger knows."""
         both = sorted({*cues, *(match.span() for match in _NOUN.finditer(text))})
         words = [
             (at, end)
@@ -291,18 +283,15 @@ class SecretWords(NamedTuple):
         return cls(words, [(at, end) for at, end in words if not _DRAWN.match(text, at)])
 
     def allows(self, text: str, start: int, end: int, odds: float) -> bool:
-        """Whether a stretch that the tagger proposes may be replaced.
+        """Tell whether a span that the tagger proposes may be replaced.
 
         Args:
             text: The text.
-            start: Where the stretch begins.
-            end: Where it ends.
+            start: Start of the span.
+            end: End of the span.
             odds: The tagger's log odds of its being a secret.
         """
-        while start < end and text[start] in EDGE_CHARACTERS:
-            start += 1
-        while end > start and text[end - 1] in EDGE_CHARACTERS:
-            end -= 1
+        start, end = trim_span(text, start, end, EDGE_CHARACTERS)
         value = text[start:end]
         bare = value.encode("latin-1", "replace")
         if len(value) < MIN_PIN or NEVER_SECRET.fullmatch(value) or is_placeholder(bare):
@@ -311,16 +300,15 @@ class SecretWords(NamedTuple):
             COUNTED_UNIT.match(text, end) or _MONEY.search(text, max(0, start - 5), start)
         ):
             return False
-        if (
-            _PARTS.fullmatch(value)
-            and _COMBINATION.search(text, max(0, start - SENTENCE_REACH), start)
-            and not LOCK.search(text, max(0, start - LINE_REACH), end + LINE_REACH)
-        ):
+        combination = _PARTS.fullmatch(value) and _COMBINATION.search(
+            text, max(0, start - SENTENCE_REACH), start
+        )
+        if combination and not LOCK.search(text, max(0, start - LINE_REACH), end + LINE_REACH):
             return False
         named = NAME_FORM.fullmatch(bare) is not None
         if named and "/" in value:
             return False
-        if self._said(text, start, end, odds) or self._told(text, start, end):
+        if self._is_stated(text, start, end, odds) or self._is_named_after(text, start, end):
             return True
         if _YEAR.fullmatch(value):
             return False
@@ -337,10 +325,10 @@ class SecretWords(NamedTuple):
             ):
                 return True
             return odds > NAME_LOG_ODDS and (
-                _listed(self.chosen, text, start, end) or self._paired(text, start)
+                _is_listed(self.chosen, text, start, end) or self._is_second_of_pair(text, start)
             )
         if HASH_FORM.fullmatch(value) and not value.isdigit():
-            return odds > NAME_LOG_ODDS and _listed(self.words, text, start, end)
+            return odds > NAME_LOG_ODDS and _is_listed(self.words, text, start, end)
         if has_random_part(value):
             return True
         if _ADDRESS.search(text, max(0, start - BLOCK_REACH), start):
@@ -349,13 +337,12 @@ class SecretWords(NamedTuple):
         if odds > MIXED_LOG_ODDS and not counted and not _NAMED.fullmatch(value):
             return True
         words = self.chosen if _NAMED.fullmatch(value) else self.words
-        beside = _on_line(words, text, start, end, cells=not value.isdigit()) or _listed(
+        beside = _is_on_line(words, text, start, end, cells=not value.isdigit()) or _is_listed(
             words, text, start, end
         )
-        return beside or self._paired(text, start)
+        return beside or self._is_second_of_pair(text, start)
 
-    def _said(self, text: str, start: int, end: int, odds: float) -> bool:
-        """Whether a word for a secret, or the flag of a command, says of what follows that it is the secret."""
+    def _is_stated(self, text: str, start: int, end: int, odds: float) -> bool:
         if _FLAG.search(text, max(0, start - 80), start) or text.startswith(" -p", start - 2):
             return True
         for at, stop in reversed(_before(self.words, start, SENTENCE_REACH + 24)):
@@ -371,22 +358,20 @@ class SecretWords(NamedTuple):
                 return True
         return False
 
-    def _paired(self, text: str, start: int) -> bool:
-        """Whether it is the second of a pair, a name and its password, below a word for a secret."""
+    def _is_second_of_pair(self, text: str, start: int) -> bool:
+        """Tell whether it is the second of a name and its password, below a word for a secret."""
         return _PAIR.search(text, max(0, start - SENTENCE_REACH), start) is not None and bool(
             _before(self.words, start, BLOCK_REACH)
         )
 
-    def _told(self, text: str, start: int, end: int) -> bool:
-        """Whether the words behind it say so: "… is the password", "… (PIN)"."""
+    def _is_named_after(self, text: str, start: int, end: int) -> bool:
         after = bisect_left(self.words, (end,))
         return after < len(self.words) and _AFTER.fullmatch(text, end, self.words[after][0]) is not None
 
 
-def _on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:
-    """Whether one of some words is on its line, be it in another cell, and its secret is not gone already."""
+def _is_on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:
     before = _before(words, start, LINE_REACH)
-    if before and not _GONE.search(text, before[-1][0], start):
+    if before and not _LINE_OR_MARK.search(text, before[-1][0], start):
         return cells or "|" not in text[before[-1][0] : start]
     after = bisect_left(words, (end,))
     if after == len(words) or words[after][0] - end > LINE_REACH:
@@ -394,8 +379,8 @@ def _on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, 
     return not any(text.find(border, end, words[after][0]) >= 0 for border in ("\n" if cells else "\n|"))
 
 
-def _listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:
-    """Whether it is all of a line, an item or a turn below one of some words, or what one of them is now."""
+def _is_listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:
+    """Tell whether it is all of a line, an item or a turn below one of the words, or the new value of one."""
     if not _before(words, start, BLOCK_REACH):
         return False
     near = max(0, start - LINE_REACH)
@@ -408,12 +393,11 @@ def _listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -
 
 
 def _before(words: Sequence[tuple[int, int]], start: int, far: int) -> Sequence[tuple[int, int]]:
-    """Those of some words that begin not far before a place."""
     return words[bisect_left(words, (start - far,)) : bisect_left(words, (start,))]
 
 
 def has_random_part(value: str) -> bool:
-    """Whether a part of it is a random string, which no host, hash or slug has."""
+    """Tell whether a part of it is a random string, as no host, hash or slug has."""
     return any(
         len(part) >= MIN_RANDOM
         and not HASH_FORM.fullmatch(part)

@@ -1,18 +1,9 @@
-"""Secret patterns: secrets that their form alone gives away.
+"""Secret patterns: secrets that their form gives away, and further occurrences of what rules found.
 
-The expressions work on bytes and are tried where a run of letters, digits, ``_``, ``-`` and ``.`` begins, or
-behind one of ``._-`` inside it, never elsewhere. So that a text cannot be made to cost more than a fixed
-amount a character, every class that holds one of ``._-`` is bounded (or stops at the next place to try).
-
-Sources: the vendors' documentation of their formats, and the rules of gitleaks and betterleaks (MIT), kingfisher
-(Apache-2.0) and GitHub's secret scanning, by name of the format.
-
-What was found once by the words beside it is as much a secret where nothing stands beside it: "the new one is …" and
-three lines below a command that has it. Only what nobody writes for another reason is looked for again: a token with
-digits or signs among letters, or words in a row.
-
-By form (`scrub_patterns`, `scrub_cards`); in an assignment, a header or an address (`scrub_context`). A secret that a
-rule has found is replaced wherever it occurs again (`scrub_again`).
+The expressions are tried at the start of a run of letters, digits, ``_``, ``-`` and ``.``, and behind one of ``._-``
+inside it. So that every character has a bounded cost, classes with one of ``._-`` are bounded. Sources: the vendors'
+documentation, and the rules of gitleaks and betterleaks (MIT), kingfisher (Apache-2.0) and GitHub's secret scanning, by
+name of the format.
 """
 
 from __future__ import annotations
@@ -262,11 +253,11 @@ _OWN: Final = re.compile(
 
 
 def find_repeats(text: str, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
-    """The other places of what was found.
+    """Yield the other occurrences of secrets that nobody writes for another reason.
 
     Args:
         text: The text.
-        spans: What was found in it.
+        spans: The secrets.
     """
     known: dict[str, str] = {}
     for span in spans:
@@ -297,7 +288,7 @@ _CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 
 
 def find_cards(data: bytes) -> Iterator[SecretSpan]:
-    """Payment cards in their printed groups; nine in ten other numbers fail the check digit."""
+    """Yield payment cards in their printed groups; nine in ten other numbers fail the check digit."""
     classes = data.translate(_DIGIT_CLASS)
     for form in _CARDS:
         for at in find_positions(classes, form):
@@ -309,7 +300,7 @@ def find_cards(data: bytes) -> Iterator[SecretSpan]:
 
 
 def is_card_number(digits: bytes) -> bool:
-    """Whether the number has an issuer's beginning and a right check digit (Luhn, ISO/IEC 7812-1)."""
+    """Check an issuer's beginning and the check digit (Luhn, ISO/IEC 7812-1)."""
     if not digits.startswith(
         (b"4", b"5", b"34", b"37", b"6011", b"65", b"22", b"23", b"24", b"25", b"26", b"27")
     ):
@@ -373,15 +364,15 @@ _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
 
 
 def find_by_rules(text: str, data: bytes, low: bytes) -> list[SecretSpan]:
-    """What rules find, and where it stands again; in order."""
+    """Return the secrets that rules find, and their repetitions, in order."""
     ruled = sorted(span for span in _rules(data, low) if not is_public_key(data, low, span))
     return sorted([*ruled, *find_repeats(text, ruled)])
 
 
 def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
-    """Whether it is meant to be seen by all: its name says so, or it is the key of a page that asks Firebase.
+    """Tell whether a key is public: by its name, or because its page uses Firebase.
 
-    A secret key's own form is believed, not its name: `NEXT_PUBLIC_OPENAI_API_KEY` is a mistake that people make.
+    A secret key's own form counts more than its name: `NEXT_PUBLIC_OPENAI_API_KEY` is a mistake that people make.
     """
     if span.certain and span.kind not in _OPEN_KINDS:
         return False
@@ -409,7 +400,6 @@ def _rules(data: bytes, low: bytes) -> Iterator[SecretSpan]:
 
 
 def _shapes(data: bytes) -> Iterator[SecretSpan]:
-    """Secrets told by form, in the runs of characters that are long enough to hold one."""
     classes = data.translate(_RUN_CLASS)
     start = classes.find(_RUN)
     last = 0
@@ -429,20 +419,18 @@ def _shapes(data: bytes) -> Iterator[SecretSpan]:
 
 
 def _other_half(data: bytes, at: int, kind: str) -> Iterator[SecretSpan]:
-    """The secret beside a key's id, which has no form of its own but its length."""
+    """Yield the secret beside a key's id, which has no form of its own but its length."""
     if kind in _HALVES and (match := _HALVES[kind].search(data, at, at + MAX_BETWEEN)):
         yield SecretSpan(match.start(1), match.end(1), kind, False)
 
 
 def _token_start(data: bytes, at: int, kind: str) -> int:
-    """Where the token begins whose telling part stands at ``at``."""
     led = _LED_BY.get(kind)
     match = led.search(data, max(0, at - MAX_LED), at) if led else None
     return match.start() if match else at
 
 
 def _openings(data: bytes, start: int, end: int) -> list[int]:
-    """Where a secret may begin in a run: its start, behind an escape that runs into it, behind each seam."""
     before = data[start - 1 : start]
     escaped = [start + 1] if before == b"\\" else [start + 2] if before == b"%" else []
     return [start, *escaped, *[seam.end() for seam in _SEAM.finditer(data, start, end)]]
@@ -461,7 +449,6 @@ def _kind(data: bytes, at: int, found: bytes) -> str | None:
 
 
 def _private_keys(data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """PEM and PGP private keys, and the beginning of one that was cut off."""
     closers: dict[bytes, int] = {}
     done = 0
     for at in find_positions(low, b"-----begin "):
@@ -485,7 +472,7 @@ def _private_keys(data: bytes, low: bytes) -> Iterator[SecretSpan]:
 
 
 def _is_key(body: bytes) -> bool:
-    """Whether most of it is key material, and not talk between two mentions of a header."""
+    """Tell whether most of it is key material, and not text between two mentions of a header."""
     solid = sum(len(part) for part in _KEY_TEXT.findall(body))
     return solid > 0 and 2 * solid >= len(body) - sum(
         body.count(byte) for byte in (b" ", b"\n", b"\r", b"\\n")

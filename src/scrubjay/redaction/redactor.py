@@ -1,15 +1,8 @@
-"""Redactor: remove secrets and private spans from a text before it is stored or sent.
+"""Redactor: replace secrets and private spans of a text before it is stored or sent.
 
-A secret becomes ``[secret:<kind>]``, a ``<private>…</private>`` span ``[private]``. A mark holds no line end,
-and what it replaces keeps its line ends, so every line keeps its number. Scrubbing twice changes nothing.
-
-Rules tell secrets by form or by what stands around (`scrub_rules`). Where they find nothing, networks look at each
-token and what stands around it (`scrub_tagged`). Both look at tables once more, told row by row (`scrub_tables`). Where
-two overlap, all that either covers goes. Nothing is decided by entropy alone: a commit hash or a session id is what a
-memory is asked for. Spans that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
-
-Text is looked at as Latin-1 bytes, one a character: offsets stay, and a search for bytes or a translation
-costs about a nanosecond a character where an expression over the text costs twenty.
+Every line keeps its number, and redacting twice changes nothing. Rules find secrets by form or context, the classifier
+finds others, and both read tables row by row. Nothing is decided by entropy alone: people search for commit hashes.
+Texts are searched as Latin-1 bytes, one a character, which is twenty times as fast as an expression over the text.
 """
 
 from __future__ import annotations
@@ -52,7 +45,7 @@ class RedactedText:
 
     Attributes:
         text: The text, each secret replaced by its mark; as many lines as before.
-        counts: How many of each kind were replaced; kinds that were not found are not in it.
+        counts: Number of replaced spans by kind.
     """
 
     text: str
@@ -64,8 +57,8 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
 
     Args:
         text: The text.
-        allow: Words, and patterns as ``/…/``, that are never replaced; a pattern matches all of a stretch.
-        before: Of a turn of a conversation: the turns before it, in order. They are read, and never changed.
+        allow: Words, and patterns as ``/…/``, that are never replaced; a pattern must match all of a span.
+        before: The turns before a turn of a conversation, in order. They are read, and never changed.
 
     >>> redact_text("host db, password = 'tr0ub4dor&3'").text
     "host db, password = '[secret:password]'"
@@ -88,7 +81,7 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
 
 
 def is_allowed(value: str, allow: Sequence[str]) -> bool:
-    """Whether the user says that a stretch is no secret."""
+    """Tell whether the user excepts a value."""
     return any(
         re.fullmatch(one[1:-1], value) if len(one) > 2 and one[0] == one[-1] == "/" else one == value
         for one in allow
@@ -110,14 +103,14 @@ def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
 
 
 def _line_ends(text: str, span: SecretSpan) -> Iterator[str]:
-    r"""The line ends inside a span; a lone ``\r`` as ``\n``, or it would be one with a ``\n`` that now follows."""
+    r"""Yield the line ends inside a span; a lone ``\r`` becomes ``\n``, or it would join a ``\n`` that now follows."""
     for held in _LINE_ENDS.finditer(text, span.start, span.end):
         halved = held.end() == span.end and text.startswith("\n", span.end)
         yield "\n" if held[0] == "\r" and not halved else held[0]
 
 
 def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
-    """Spans in order, overlapping ones made one; the kind is that of the first whose form is certain."""
+    """Merge overlapping spans; the kind is that of the first whose form is certain."""
     merged: list[SecretSpan] = []
     for span in sorted(spans):
         if merged and span.start < merged[-1].end:
@@ -130,7 +123,7 @@ def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
 
 
 def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSpan]:
-    """Spans without what they cut off a mark: ``-u [secret:stripe-key]:`` is no name and password."""
+    """Trim spans that overlap a mark: ``-u [secret:stripe-key]:`` is no name and password."""
     marks = (
         [mark.span() for mark in _MARK.finditer(data)] if b"[secret:" in data or b"[private]" in data else []
     )
@@ -148,10 +141,7 @@ def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSp
 
 
 def private_spans(text: str) -> Iterator[SecretSpan]:
-    """Private spans, nested ones as one; a tag alone between backticks is talk about the tag.
-
-    A span that is never closed goes to the end: too much is safe, too little is not.
-    """
+    """Yield private spans, nested ones as one; an unclosed one goes to the end. A tag between backticks is no tag."""
     depth, start = 0, 0
     for tag in _PRIVATE.finditer(text):
         if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
@@ -168,7 +158,6 @@ def private_spans(text: str) -> Iterator[SecretSpan]:
 
 
 def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """What is found in a text as it stands, and in its tables told row by row."""
     yield from _find_in_text(text, data, low)
     for table in find_tables(text):
         data = table.text.encode("latin-1", "replace")
@@ -178,7 +167,7 @@ def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
 
 
 def _find_answered(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
-    """What is found in a turn when the ends of the turns before it are read with it."""
+    """Find secrets in a turn by reading it with the ends of the turns before it."""
     ends = turn_tails(before)
     if not ends or not (names_secret(ends[-1]) or names_secret(ends[0])):
         return
@@ -199,7 +188,6 @@ def _find_answered(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
 
 
 def _find_in_text(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """What rules find; and what the tagger does, where no rule has found something."""
     places = PositionIndex(low)
     ruled = find_by_rules(text, data, low)
     yield from ruled

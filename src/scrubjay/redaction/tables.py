@@ -1,9 +1,4 @@
-"""Tables: read tables row by row, each cell with its column's heading.
-
-What a cell is says the heading of its column, which may stand a hundred lines above. Told as ``heading: cell``, a line
-each, it is what rules and the tagger know from settings. Tables of Markdown, values parted by semicolons, commas or
-tabs, and columns that blanks part.
-"""
+"""Tables: read Markdown tables, CSV and columns row by row, each cell as ``heading: cell``."""
 
 from __future__ import annotations
 
@@ -36,12 +31,12 @@ _PARTED: Final = re.compile(r"\S+(?: \S+)*")
 
 
 class RowText(NamedTuple):
-    """A table told row by row.
+    """A table as text.
 
     Attributes:
         text: Its cells, a line each; an empty line ends a row.
-        told: Where each cell begins in that.
-        starts, ends: Where each begins and ends in the text that holds the table.
+        told: Offset of each cell in that.
+        starts, ends: Span of each cell in the text that holds the table.
     """
 
     text: str
@@ -50,7 +45,7 @@ class RowText(NamedTuple):
     ends: Sequence[int]
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where a stretch that begins in a cell stands in the text that holds the table."""
+        """Return the span in the text that holds the table of a span that begins in a cell."""
         cell = bisect_right(self.told, start) - 1
         if cell < 0:
             return None
@@ -59,15 +54,13 @@ class RowText(NamedTuple):
 
 
 class _Headings(NamedTuple):
-    """The first line of a table: what parts its cells (blanks: None), where they stand, and what they say."""
-
     sign: str | None
     places: Sequence[tuple[int, int]]
     names: Sequence[str]
 
     @classmethod
     def of(cls, line: str) -> _Headings | None:
-        """Those of a line, unless it is none."""
+        """Parse a line of headings, if it is one."""
         sign = next((sign for sign in _SIGNS if sign in line), None)
         name = _NAME if sign in ("|", ";") else _PLAIN_NAME
         places = list(_cells(line, sign))
@@ -77,7 +70,7 @@ class _Headings(NamedTuple):
         return cls(sign, places, names)
 
     def over(self, row: str) -> list[tuple[str, int, int]] | None:
-        """The cells of a row: what each stands below, where it begins and ends; None where it is no row of these."""
+        """Return the cells of a row, each with its heading and span; None if it is no row of these columns."""
         cells = list(_cells(row, self.sign))
         if self.sign:
             fits = len(cells) == len(self.names)
@@ -88,7 +81,6 @@ class _Headings(NamedTuple):
         return [(self.names[column], *cell) for column, cell in zip(columns, cells, strict=True)]
 
     def _column(self, start: int, end: int) -> int:
-        """The heading that begins or ends where a cell does; else the last that begins before."""
         apart = [min(abs(start - first), abs(end - last)) for first, last in self.places]
         nearest = min(range(len(apart)), key=apart.__getitem__)
         if apart[nearest] <= MAX_SHIFT:
@@ -97,7 +89,6 @@ class _Headings(NamedTuple):
 
 
 def find_tables(text: str) -> Iterator[RowText]:
-    """The tables of a text."""
     done = 0
     for line in _HEADINGS.finditer(text):
         headings = _Headings.of(line[0]) if line.start() >= done else None
@@ -108,7 +99,6 @@ def find_tables(text: str) -> Iterator[RowText]:
 
 
 def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
-    """The rows from a place on, told; and where they end."""
     lines: list[str] = []
     told: list[int] = []
     starts: list[int] = []
@@ -140,7 +130,6 @@ def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int
 
 
 def _cells(row: str, sign: str | None) -> Iterator[tuple[int, int]]:
-    """Where the cells of a row begin and end, without blanks and quotes around them."""
     if sign is None:
         yield from (cell.span() for cell in _PARTED.finditer(row))
         return

@@ -1,6 +1,6 @@
-"""Rerankers: the protocol, what is needed to open one, and which kind opens it.
+"""Rerankers: the protocol, the spec that opens one, and the registry of kinds.
 
-A reranker knows nothing of memories, of earlier scores, or of the weight of its own.
+A reranker knows nothing of memories, of earlier scores, or of its weight.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RerankQuery:
-    """What passages are held against.
+    """The query that passages are scored against.
 
     Attributes:
-        text: What is asked, quotes and exclusions taken out of their marks.
+        text: The query without exclusions and quote marks.
         groups: Its words.
-        rarity: The idf of each word, among what who asks may see; a reranker that sends anything away leaves it out.
+        rarity: The idf of each word among visible memories; never sent away.
     """
 
     text: str
@@ -33,11 +33,11 @@ class RerankQuery:
 
 
 class Reranker(Protocol):
-    """Says how well each of a few passages answers a question. It may be slow, wrong, away or hostile."""
+    """Scores how well each of a few passages answers a query. It may be slow, wrong, absent or hostile."""
 
     @property
     def name(self) -> str:
-        """What it is called in an answer's ``partial``: the model's name, or what it does."""
+        """Its name in an answer's ``partial``."""
         ...
 
     @property
@@ -51,35 +51,30 @@ class Reranker(Protocol):
         """Score passages, all of them or none.
 
         Args:
-            question: What is asked.
+            question: The query.
             passages: Texts, of any length.
             deadline: Seconds for the whole call, tries included; loading a model for the first time is not counted.
 
         Returns:
-            A number each, in their order, larger for what answers better; their unit is the reranker's own. None for a
-            passage of which it has no opinion.
+            A number each, in their order, larger for better answers, in the reranker's own unit; None for no opinion.
 
         Raises:
-            ProviderError: It was not reached, took too long, or did not answer as documented; no score is returned.
+            ProviderError: It was not reached, took too long, or did not answer as documented.
         """
         ...
 
 
-def _ignore_announcement(_: str) -> None:
-    """Nobody is told where passages go."""
-
-
 @dataclass(frozen=True, slots=True)
 class RerankerSpec:
-    """What the settings say about a reranker.
+    """The settings of a reranker.
 
     Attributes:
-        kind: A key of `RERANKERS`.
-        scrub: Takes secrets out of a text before it is sent.
+        kind: One of `RERANKERS`.
+        scrub: Removes secrets from a text before it is sent.
         tokens: The static model's tokens, for ``features``; None where there is no such model.
         model_path: ONNX file of a cross-encoder.
         tokenizer_path: Its ``tokenizer.json``; None looks for it beside the file and in the folder above.
-        sha256: What the file's checksum must be, in hex; empty for any.
+        sha256: The file's expected checksum, in hex; empty for any.
         cache_dir: Folder for checksums.
         runtime: ``auto``, ``onnxruntime`` or ``openvino``.
         base_url: Address of a service.
@@ -100,48 +95,29 @@ class RerankerSpec:
     base_url: str = ""
     name: str = ""
     api_key: str = field(default="", repr=False)
-    announce: Callable[[str], None] = field(default=_ignore_announcement, repr=False, compare=False)
+    announce: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
     backoff: float = 0.1
 
 
+RERANKERS: Final = ("features", "cross-encoder", "http", "chat")
+
+
 def open_reranker(spec: RerankerSpec) -> Reranker:
-    """Open the reranker that a spec describes; no model is loaded and nothing is sent before its first question.
+    """Open a reranker; no model is loaded and nothing is sent before its first query.
 
     Raises:
-        ConfigError: There is no such kind, what it needs is not named, or passages would cross a network in the clear.
+        ConfigError: The kind is unknown, a setting is missing, or passages would cross a network in the clear.
     """
-    if spec.kind not in RERANKERS:
-        raise ConfigError(f"Reranker {spec.kind!r} is not one of {', '.join(RERANKERS)}.")
-    return RERANKERS[spec.kind](spec)
+    if spec.kind == "features":
+        from scrubjay.rerankers.lexical import LexicalReranker
 
+        return LexicalReranker(spec.tokens)
+    if spec.kind == "cross-encoder":
+        from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
 
-def _open_lexical(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.lexical import LexicalReranker
+        return CrossEncoderReranker(spec)
+    if spec.kind in ("http", "chat"):
+        from scrubjay.rerankers.remote import ChatReranker, HttpReranker
 
-    return LexicalReranker(spec.tokens)
-
-
-def _open_http(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.remote import HttpReranker
-
-    return HttpReranker(spec)
-
-
-def _open_cross_encoder(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
-
-    return CrossEncoderReranker(spec)
-
-
-def _open_chat(spec: RerankerSpec) -> Reranker:
-    from scrubjay.rerankers.remote import ChatReranker
-
-    return ChatReranker(spec)
-
-
-RERANKERS: Final[dict[str, Callable[[RerankerSpec], Reranker]]] = {
-    "features": _open_lexical,
-    "cross-encoder": _open_cross_encoder,
-    "http": _open_http,
-    "chat": _open_chat,
-}
+        return HttpReranker(spec) if spec.kind == "http" else ChatReranker(spec)
+    raise ConfigError(f"Reranker {spec.kind!r} is not one of {', '.join(RERANKERS)}.")

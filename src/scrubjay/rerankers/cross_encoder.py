@@ -1,8 +1,8 @@
 """Cross-encoder: an ONNX model that reads question and passage together, run on this machine.
 
-Any classifier of pairs with one output will do (cross-encoder/ms-marco-MiniLM-L-6-v2, bge-reranker and their kin, as
-exported to ONNX), with the ``tokenizer.json`` that lies beside it; of two outputs, the second less the first counts. A
-passage that is too long is read in overlapping windows, and its best window counts.
+Any classifier of pairs exported to ONNX with its ``tokenizer.json`` (cross-encoder/ms-marco-MiniLM-L-6-v2,
+bge-reranker). Of two outputs, the score is the second less the first. A long passage is read in overlapping windows,
+and its best window counts.
 """
 
 from __future__ import annotations
@@ -38,18 +38,9 @@ KEPT_ORDER: Final = "The fused order stands."
 
 
 class CrossEncoderReranker:
-    """A classifier of pairs, as a ``Reranker``; its files are opened at the first question."""
+    """A classifier of pairs as a reranker; its files are opened at the first query. ``threads`` 0 takes every core."""
 
     def __init__(self, spec: RerankerSpec, *, threads: int = 0) -> None:
-        """Choose the model.
-
-        Args:
-            spec: Of which the paths, ``sha256``, ``cache_dir`` and ``runtime`` are read.
-            threads: Threads one call may use; 0 takes every core.
-
-        Raises:
-            ConfigError: No file is named.
-        """
         if spec.model_path is None:
             raise ConfigError(
                 "[rerank] kind cross-encoder names no model_path.", hint='model_path = "~/models/model.onnx"'
@@ -65,24 +56,17 @@ class CrossEncoderReranker:
 
     @property
     def name(self) -> str:
-        """The file's name, or its folder's where it is called as all of them are."""
         stem = self._path.stem
         folders = [part for part in self._path.parts[:-1] if part != "onnx"]
         return folders[-1] if stem.startswith("model") and folders else stem
 
     @property
     def host(self) -> str:
-        """Empty: nothing leaves this machine."""
         return ""
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages.
-
-        Raises:
-            ProviderError: A file is missing, not the expected one, or cannot be used; or time ran out.
-        """
         tokenizers, encode, padding = self._files()
         until = time.monotonic() + deadline
         windows = _cut_windows(
@@ -151,7 +135,7 @@ def _find_tokenizer(model: Path) -> Path:
 
 
 def _load_tokenizers(path: Path) -> tuple[tuple[Any, Any], int]:
-    """The tokenizer, as it reads one text and as it cuts a pair into windows, and the id that fills what is empty."""
+    """Return the tokenizer for single texts, the one that cuts a pair into windows, and the padding id."""
     from tokenizers import Tokenizer
 
     try:
@@ -171,7 +155,7 @@ def _load_tokenizers(path: Path) -> tuple[tuple[Any, Any], int]:
 
 
 def _cut_windows(plain: Any, pairs: Any, question: str, passages: Sequence[str]) -> list[tuple[int, Any]]:
-    """Each window with the place of its passage; of a question that would leave no room, half a window is read."""
+    """Return each window with the index of its passage; half a window is read of a question that leaves no room."""
     half = pairs.truncation["max_length"] // 2
     spans = plain.encode(question, add_special_tokens=False).offsets
     if len(spans) > half:

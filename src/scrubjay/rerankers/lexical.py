@@ -2,11 +2,10 @@
 
 Three measures, each 0 to 1 and weighted by the idf of the words, are added up:
 
-* ``beside``: how much of it stands side by side as it was asked, word after word;
-* ``early``: how far to the front its rarest word that the passage holds stands;
+* ``beside``: how much of the question stands in the passage in the same sequence;
+* ``early``: how far to the front its rarest word stands;
 * ``meaning``: late interaction (Khattab and Zaharia, 2020, https://arxiv.org/abs/2004.12832): each word's nearest token
-  within one window, by the static model's table of token vectors. A window, since among more tokens there is always
-  one that is nearer: over whole passages this favours long ones.
+  within one window, by the static model's token vectors. Over whole passages this would favour long ones.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
     Tokens: TypeAlias = "Callable[[Sequence[str]], tuple[NDArray[Any], list[NDArray[np.int64]]]]"
     """Texts -> a table of token vectors and the rows of each text in it."""
 
@@ -45,7 +42,7 @@ chat's longest answers must not take a tenth of a second."""
 
 
 class TermMatch(NamedTuple):
-    """A place in a passage where words of the question stand: its first character, one past its last, which words."""
+    """Words of the question at one place in a passage."""
 
     start: int
     end: int
@@ -53,37 +50,32 @@ class TermMatch(NamedTuple):
 
 
 class LexicalReranker:
-    """Words and their places, as a ``Reranker``."""
+    """Words and their places as a reranker; without a static model ``meaning`` is left out."""
 
     def __init__(self, tokens: Tokens | None = None) -> None:
-        """Args: the static model's tokens; without them nothing is said of meaning."""
         self._tokens = tokens
 
     @property
     def name(self) -> str:
-        """What it does."""
         return "features"
 
     @property
     def host(self) -> str:
-        """Empty: nothing leaves this machine."""
         return ""
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages. Where the question has no word that anybody could hold, there is no opinion.
-
-        Raises:
-            ProviderError: Time ran out, or the static model's files are gone.
-        """
         until = time.monotonic() + deadline
         total = math.fsum(question.rarity)
         if not total:
             return [None] * len(passages)
         texts = [text[:MAX_PASSAGE] for text in passages]
         near = self._meaning(question, texts, total)
-        wanted = _word_by_form(question)
+        wanted: dict[str, int] = {}
+        for place, group in enumerate(question.groups):
+            for form in group.forms:
+                wanted.setdefault(form, place)
         found: list[float | None] = []
         for text, meaning in zip(texts, near, strict=True):
             if time.monotonic() > until:
@@ -94,25 +86,22 @@ class LexicalReranker:
                 TermMatch(a, b, tuple({wanted[form] for form in forms}))
                 for a, b, forms in find_terms(text, wanted)
             ]
-            places = (
-                adjacency_score(matches, question.rarity),
-                position_score(matches, question.rarity) / total,
-            )
-            found.append(round(math.fsum((*places, meaning)), 6))
+            beside = adjacency_score(matches, question.rarity)
+            early = position_score(matches, question.rarity) / total
+            found.append(round(math.fsum((beside, early, meaning)), 6))
         return found
 
     def _meaning(self, question: RerankQuery, texts: Sequence[str], total: float) -> list[float]:
-        """For each text: the best window's sum over the words of idf times the nearest token's cosine, of all idf."""
         if self._tokens is None:
             return [0.0] * len(texts)
         import numpy as np
 
         words = [group.word for group in question.groups]
         table, found = self._tokens([*words, *(text.lower() for text in texts)])
-        asked, passages = found[: len(words)], found[len(words) :]
+        of_words, passages = found[: len(words)], found[len(words) :]
         # A word's idf is shared by the tokens that it is made of.
-        shares = [idf / len(ids) for ids, idf in zip(asked, question.rarity, strict=True) for _ in ids]
-        rows = np.concatenate(asked)
+        shares = [idf / len(ids) for ids, idf in zip(of_words, question.rarity, strict=True) for _ in ids]
+        rows = np.concatenate(of_words)
         if not len(rows):
             return [0.0] * len(texts)
         seen, places = np.unique(np.concatenate([rows, *passages]), return_inverse=True)
@@ -126,14 +115,12 @@ class LexicalReranker:
 
 
 def adjacency_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> float:
-    """Return how much of what stands side by side in the question does so in the passage, 0 to 1.
-
-    A pair of words weighs what the commoner of them does.
+    """Return the share of the question's adjacent pairs that stand so in the passage; a pair weighs its commoner word.
 
     >>> adjacency_score([TermMatch(0, 4, (0,)), TermMatch(5, 8, (1,)), TermMatch(30, 33, (2,))], [2.0, 2.0, 2.0])
     0.5
     """
-    held = {
+    adjacent = {
         one
         for before, after in pairwise(matches)
         if after.start - before.end <= ADJACENT_GAP
@@ -142,11 +129,11 @@ def adjacency_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> fl
     }
     weights = [min(pair) for pair in pairwise(rarity)]
     total = math.fsum(weights)
-    return math.fsum(weights[word] for word in sorted(held)) / total if total else 0.0
+    return math.fsum(weights[word] for word in sorted(adjacent)) / total if total else 0.0
 
 
 def position_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> float:
-    """Return the idf of the rarest word that is held, the less the later it first stands.
+    """Return the idf of the rarest word in the passage, the less the later it first stands.
 
     >>> position_score([TermMatch(0, 4, (1,)), TermMatch(500, 508, (0,))], [3.0, 1.0])
     1.5
@@ -166,7 +153,7 @@ def token_cosines(
 ) -> NDArray[np.float32]:
     """Return the cosine of each of the first rows with each of the others, shape (one, other).
 
-    Of whole numbers within 127, as stores keep vectors: their products are exact, so the same on every machine.
+    Computed on whole numbers within 127, whose products are exact and so the same on every machine.
     """
     import numpy as np
 
@@ -184,9 +171,7 @@ def token_cosines(
 def best_window_score(likeness: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
     """Return the best window's sum of weight times the nearest token's cosine, 0 for a passage without a token.
 
-    Args:
-        likeness: Cosine of each token of the question (rows) with each of the passage (columns), in its order.
-        weights: Weight of each token of the question.
+    ``likeness`` has a row for each token of the question and a column for each of the passage.
     """
     import numpy as np
 
@@ -199,12 +184,3 @@ def best_window_score(likeness: NDArray[np.float32], weights: NDArray[np.float64
     size = min(WINDOW_TOKENS // WINDOW_STEP, steps.shape[1])
     windows = np.lib.stride_tricks.sliding_window_view(steps, size, axis=1).max(axis=2)
     return float(max(0.0, (weights[:, None] * windows).sum(axis=0).max()))
-
-
-def _word_by_form(question: RerankQuery) -> dict[str, int]:
-    """Return the word that each form belongs to, the first where several share one."""
-    found: dict[str, int] = {}
-    for place, group in enumerate(question.groups):
-        for form in group.forms:
-            found.setdefault(form, place)
-    return found

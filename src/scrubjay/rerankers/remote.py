@@ -1,13 +1,9 @@
 """Remote rerankers: services with /rerank and language models as judges, sent nothing secret.
 
-The wire: ``POST {base}/rerank`` with ``model``, ``query`` and ``documents`` (a list of strings); the answer's
-``results``, at Voyage ``data``, hold ``index`` and ``relevance_score``, best first
-(https://docs.cohere.com/reference/rerank, https://docs.voyageai.com/reference/reranker-api). How many are wanted is not
-said: all of them are the default everywhere, and the services call it ``top_n`` or ``top_k``.
-
-Passages are data: each is one line without mark-up inside a JSON document, and whatever one of them says, all that is
-read of the answer is ids. An id that was not given out is passed over, one that comes again counts once, and passages
-that are not named share the places that are left. An answer in any other form is refused.
+The wire: ``POST {base}/rerank`` with ``model``, ``query`` and ``documents``; the answer's ``results`` (at Voyage
+``data``) hold ``index`` and ``relevance_score`` (https://docs.cohere.com/reference/rerank,
+https://docs.voyageai.com/reference/reranker-api). A language model is given passages as lines of a JSON document, and
+only ids are read of its answer; unknown ids are ignored, and unnamed passages share the places that are left.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from scrubjay.errors import ConfigError, ProviderError
@@ -25,48 +21,48 @@ from scrubjay.rerankers.base import RerankerSpec, RerankQuery
 from scrubjay.text.display import escape_markup
 
 
-class OutboundFilter:
-    """What every reranker that sends anything away does first."""
+class RemoteReranker:
+    """Removes secrets from everything that is sent to a model, and announces the first request."""
 
-    def __init__(self, spec: RerankerSpec, host: str) -> None:
-        """Args: of the spec ``scrub``, ``announce`` and ``name`` are read; where things are sent to."""
-        self._scrub = spec.scrub
-        self._announce: Callable[[str], None] | None = spec.announce
+    def __init__(self, spec: RerankerSpec) -> None:
+        if not spec.base_url or not spec.name:
+            missing = "model" if spec.base_url else "base_url"
+            raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
+        check_encrypted(spec.base_url, "[rerank]", "service")
+        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
         self._name = spec.name
-        self._host = host
+        self._redact = spec.scrub
+        self._announce = spec.announce
         self._first = threading.Lock()
 
-    def ready(self, question: str, passages: Sequence[str], longest: int) -> tuple[str, list[str]]:
-        """Return the question and the passages as they may be sent.
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name} at {self.host})"
 
-        What is stored is scrubbed already; what is asked is not, and a store can be older than a secret's shape.
+    @property
+    def name(self) -> str:
+        return self._name
 
-        Args:
-            question: What is asked.
-            passages: Texts.
-            longest: Characters of a passage that are sent, from its beginning; scrubbed before it is cut, so that no
-                half of a secret is left.
+    @property
+    def host(self) -> str:
+        return self._endpoint.host
+
+    def _redacted(self, question: str, passages: Sequence[str], longest: int) -> tuple[str, list[str]]:
+        """Return the question and the first ``longest`` characters of each passage, redacted.
+
+        Stored texts are redacted already, but a store can be older than a rule. Cut last: no half of a secret is left.
         """
-        asked = self._scrub(question)
+        query = self._redact(question)
         # A reranker's documents must not be empty.
-        texts = [self._scrub(text)[:longest].strip() or "-" for text in passages]
+        texts = [self._redact(text)[:longest].strip() or "-" for text in passages]
         with self._first:
             announce, self._announce = self._announce, None
         if announce is not None:
-            count = sum(map(len, texts)) + len(asked)
+            count = sum(map(len, texts)) + len(query)
             announce(
-                f"Sending a question and {len(texts)} passages ({count:,} characters) to {self._host} "
+                f"Sending a question and {len(texts)} passages ({count:,} characters) to {self.host} "
                 f"to be reranked by {self._name}; later ones go there too."
             )
-        return asked, texts
-
-
-def _check_service(spec: RerankerSpec) -> None:
-    """Refuse a spec without an address or a model, or one that would send memories in the clear."""
-    if not spec.base_url or not spec.name:
-        missing = "model" if spec.base_url else "base_url"
-        raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
-    check_encrypted(spec.base_url, "[rerank]", "service")
+        return query, texts
 
 
 RERANK_PATH = "/rerank"
@@ -77,38 +73,13 @@ MAX_RERANK_PASSAGE = 8_000
 """Characters of a passage that are sent: about 2,000 tokens; the smallest common rerankers read 512, and cut."""
 
 
-class HttpReranker:
-    """A model behind ``/rerank``, as a ``Reranker``."""
-
-    def __init__(self, spec: RerankerSpec) -> None:
-        """Set up; nothing is sent before the first question.
-
-        Raises:
-            ConfigError: No address or model is named, or the URL or the key cannot be used.
-        """
-        _check_service(spec)
-        self._name = spec.name
-        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
-        self._sending = OutboundFilter(spec, self._endpoint.host)
-
-    def __repr__(self) -> str:
-        return f"HttpReranker({self._name} at {self.host})"
-
-    @property
-    def name(self) -> str:
-        """The service's name of the model."""
-        return self._name
-
-    @property
-    def host(self) -> str:
-        """Host and port."""
-        return self._endpoint.host
+class HttpReranker(RemoteReranker):
+    """A model behind ``/rerank``; nothing is sent before the first query."""
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages."""
-        query, documents = self._sending.ready(question.text, passages, MAX_RERANK_PASSAGE)
+        query, documents = self._redacted(question.text, passages, MAX_RERANK_PASSAGE)
         body = {"model": self._name, "query": query, "documents": documents}
         answer = post_json(
             self._endpoint, RERANK_PATH, body, KEPT_ORDER, CallLimits(MAX_RERANK_ANSWER, deadline)
@@ -122,13 +93,7 @@ class HttpReranker:
 
 
 def _parse_scores(answer: Any, expected: int) -> list[float]:
-    """The scores in the order of the passages.
-
-    Raises:
-        ValueError: An index comes twice, is none, or is missing; or a score is no finite number.
-        LookupError: The answer holds no results, or a result no index or score.
-        TypeError: The same, where it is of another kind.
-    """
+    """Return the scores in the order of the passages; ValueError, LookupError or TypeError for another answer."""
     results = answer["results"] if "results" in answer else answer["data"]
     found: dict[int, float] = {}
     for result in results:
@@ -156,39 +121,19 @@ MAX_CHAT_ANSWER: Final = 1 << 16
 """Bytes of an answer: twenty times two hundred ids in a message."""
 
 
-class ChatReranker:
-    """A language model behind ``/chat/completions``, as a ``Reranker``."""
+class ChatReranker(RemoteReranker):
+    """A language model behind ``/chat/completions``; nothing is sent before the first query."""
 
     def __init__(self, spec: RerankerSpec) -> None:
-        """Set up; nothing is sent before the first question.
-
-        Raises:
-            ConfigError: No address or model is named, or the URL or the key cannot be used.
-        """
-        _check_service(spec)
+        super().__init__(spec)
         self._model = open_llm(LlmSpec(spec.base_url, spec.name, spec.api_key, spec.backoff))
-        self._sending = OutboundFilter(spec, self._model.host)
-
-    def __repr__(self) -> str:
-        return f"ChatReranker({self.name} at {self.host})"
-
-    @property
-    def name(self) -> str:
-        """The service's name of the model."""
-        return self._model.name
-
-    @property
-    def host(self) -> str:
-        """Host and port."""
-        return self._model.host
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        """Score passages by the places that the model gives them."""
-        asked, texts = self._sending.ready(question.text, passages, MAX_CHAT_PASSAGE)
+        query, texts = self._redacted(question.text, passages, MAX_CHAT_PASSAGE)
         shown = [{"id": number, "text": escape_markup(text)} for number, text in enumerate(texts, start=1)]
-        request = json.dumps({"question": escape_markup(asked), "passages": shown}, ensure_ascii=False)
+        request = json.dumps({"question": escape_markup(query), "passages": shown}, ensure_ascii=False)
         answer = self._model.complete(CHAT_TASK, request, deadline=deadline, max_bytes=MAX_CHAT_ANSWER)
         try:
             return list(scores_by_place(parse_named_ids(parse_json(answer), len(texts)), len(texts)))
@@ -199,14 +144,10 @@ class ChatReranker:
 
 
 def parse_named_ids(answer: object, count: int) -> list[int]:
-    """Return the ids that an answer names, each once, in its order.
-
-    Args:
-        answer: What the model answered, parsed.
-        count: Ids that were given out, from 1.
+    """Return the ids (1 to ``count``) that a model's parsed answer names, each once, in its order.
 
     Raises:
-        ValueError: It is no list of ids, or names none that was given out.
+        ValueError: It is not a list of ids, or names none that is valid.
 
     >>> parse_named_ids([3, "1", 3, 99], 3)
     [3, 1]
@@ -226,7 +167,7 @@ def parse_named_ids(answer: object, count: int) -> list[int]:
 
 
 def scores_by_place(ids: Sequence[int], count: int) -> list[float]:
-    """Return a score for each of so many passages: places from the end; those not named share what is left.
+    """Return a score for each of ``count`` passages: places from the end; those not named share what is left.
 
     >>> scores_by_place([2], 3)
     [0.5, 2.0, 0.5]

@@ -1,7 +1,7 @@
-"""Browse: memories by id or page, one memory with its surroundings, entity and category pages; no ranking.
+"""Browse memories without ranking: by id or page, one with its surroundings, entity and category pages.
 
-The entity network is counted from a bounded number of memories: a share of all, chosen by the digits of their
-ids and so at random, plus all that refer to a rare entity.
+The entity network is counted from a bounded sample: a share of all memories, chosen by the digits of their ids,
+plus all that refer to a rare entity.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -22,14 +22,13 @@ from scrubjay.models.graph import (
     Category,
     Edge,
     Entity,
-    EntityRow,
     category_path,
     entity_from_row,
     find_categories,
     merge_entities,
     npmi,
 )
-from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
+from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter
 from scrubjay.models.reports import FetchReport, MemoryPage
 from scrubjay.models.views import (
     CategoryPage,
@@ -51,16 +50,15 @@ from scrubjay.search.results import full_path, full_paths
 from scrubjay.storage.interface import Reader
 
 MAX_EVIDENCE = 20
-"""Pieces of evidence of one memory that are shown."""
+"""Most pieces of evidence shown with a memory."""
 EVIDENCE_LENGTH = 300
-"""Characters of each."""
 MAX_IDS = 20
-"""Ids of one call: an agent that wants more wants a search."""
+"""Most ids in one call: whoever needs more needs a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchWindow:
-    """How much to return: neighbours on either side, characters, characters to pass over first, and evidence."""
+    """How much to fetch: neighbours on either side, the character range of the joined text, and evidence."""
 
     neighbours: int = 0
     limit: int = 20_000
@@ -88,76 +86,74 @@ def fetch_memories(
         )
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
-    records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
-    found = _cut_to_window(reader, records, unknown, window)
-    return _with_evidence(reader, found) if window.evidence else found
-
-
-def _with_evidence(reader: Reader, fetched: FetchReport) -> FetchReport:
-    """Return memories with what they were taken from: the beginning of each text, and what found them there."""
-    edges = reader.edges([record.id for record in fetched.records], ["derived_from"], limit=MAX_EVIDENCE)
-    held = reader.get(sorted({edge.dst for edge in edges}))
-    found: dict[str, tuple[Record, ...]] = {}
+    if path:
+        records, unknown = _by_lines(reader, path, lines)
+    else:
+        full, unknown = resolve_ids(reader, ids)
+        by_id = reader.get(full)
+        every = [one for memory in full for one in _with_neighbours(reader, by_id[memory], window.neighbours)]
+        records = list({record.id: record for record in every}.values())
+    shown: list[Record] = []
+    at, end = 0, window.offset + window.limit
+    for record in records:
+        first, last = max(window.offset - at, 0), end - at
+        if first < len(record.content) and last > 0:
+            shown.append(replace(record, content=record.content[first:last]))
+        at += len(record.content)
+    paths = full_paths(shown, reader.sources())
+    found = FetchReport(tuple(shown), paths, unknown, end if at > end else None)
+    if not window.evidence:
+        return found
+    edges = reader.edges([record.id for record in shown], ["derived_from"], limit=MAX_EVIDENCE)
+    sources = reader.get(sorted({edge.dst for edge in edges}))
+    evidence: dict[str, tuple[Record, ...]] = {}
     rules: dict[str, tuple[str, ...]] = {}
     for edge in edges:
-        if edge.dst in held:
-            source = replace(held[edge.dst], content=held[edge.dst].content[:EVIDENCE_LENGTH])
-            found[edge.src] = (*found.get(edge.src, ()), source)
+        if edge.dst in sources:
+            source = replace(sources[edge.dst], content=sources[edge.dst].content[:EVIDENCE_LENGTH])
+            evidence[edge.src] = (*evidence.get(edge.src, ()), source)
             rules[edge.src] = (*rules.get(edge.src, ()), edge.rule)
-    return replace(fetched, evidence=found, rules=rules)
-
-
-def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:
-    whole, unknown = resolve_ids(reader, ids)
-    found = reader.get(whole)
-    records = [record for memory in whole for record in _with_neighbours(reader, found[memory], neighbours)]
-    return list({record.id: record for record in records}.values()), unknown
+    return replace(found, evidence=evidence, rules=rules)
 
 
 def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the whole ids that ids or their shortest unique beginnings name, and what names none or several."""
-    whole: list[str] = []
+    """Return the full ids of ids or their shortest unique beginnings, and those that match none or several."""
+    full: list[str] = []
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
-        matches = reader.complete(wanted, 2) if wanted else []
+        matches = reader.ids_with_prefix(wanted, 2) if wanted else []
         if len(matches) == 1:
-            whole.append(matches[0])
+            full.append(matches[0])
         else:
             unknown.append(wanted)
-    return whole, tuple(unknown)
+    return full, tuple(unknown)
 
 
 def _by_lines(
     reader: Reader, path: str, lines: tuple[int, int] | None
 ) -> tuple[list[Record], tuple[str, ...]]:
-    for source, relative in _path_candidates(reader.sources(), path):
+    given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
+    absolute = Path(os.path.abspath(given))
+    sources = reader.sources()
+    candidates = [
+        (source, absolute.relative_to(source.root).as_posix())
+        for source in sources
+        if absolute.is_relative_to(source.root)
+    ]
+    if not given.is_absolute():
+        candidates += [(source, given.as_posix()) for source in sources]
+    for source, relative in candidates:
         records = reader.passages(source.id, relative)
-        if records:
-            return [record for record in records if lines is None or _touches(record, lines)], ()
+        if records and lines is None:
+            return records, ()
+        if records and lines is not None:
+            first, last = lines
+            places = [(one, one.place) for one in records]
+            return [one for one, at in places if at and at.line_start <= last and at.line_end >= first], ()
     return [], (path,)
 
 
-def _touches(record: Record, lines: tuple[int, int]) -> bool:
-    place = record.place
-    return place is not None and place.line_start <= lines[1] and place.line_end >= lines[0]
-
-
-def _path_candidates(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
-    """Return where a path may lie: as an absolute one, from here, or relative to a source's root."""
-    found = []
-    given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
-    full = Path(os.path.abspath(given))
-    for source in sources:
-        root = Path(source.root)
-        if full.is_relative_to(root):
-            found.append((source, full.relative_to(root).as_posix()))
-    if not given.is_absolute():
-        found += [(source, given.as_posix()) for source in sources]
-    return found
-
-
 def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:
-    """Return a memory among its neighbours: the turns of its conversation, else the passages of its document."""
     place = record.place
     if not neighbours:
         return [record]
@@ -173,77 +169,53 @@ def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Re
     ]
 
 
-def _cut_to_window(
-    reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: FetchWindow
-) -> FetchReport:
-    """Cut the joined text of the records to ``limit`` characters from ``offset``, on whole characters."""
-    offset, limit = window.offset, window.limit
-    kept: list[Record] = []
-    at = 0
-    for record in records:
-        first, last = max(offset - at, 0), offset + limit - at
-        if first < len(record.content) and last > 0:
-            kept.append(replace(record, content=record.content[first:last]))
-        at += len(record.content)
-    paths = full_paths(kept, reader.sources())
-    return FetchReport(tuple(kept), paths, unknown, offset + limit if at > offset + limit else None)
-
-
-def page_memories(reader: Reader, wanted: SearchRequest, after: str) -> MemoryPage:
-    """Return the memories that pass the request's filters and stand after an id, at most its ``limit``.
+def page_memories(reader: Reader, request: SearchRequest, after: str) -> MemoryPage:
+    """Return the memories that pass the request's filters and follow an id, at most its ``limit``.
 
     Raises:
-        InputError: ``after`` is no id.
-        NotFoundError: A filter names a source or category that is not there.
+        InputError: ``after`` is not an id.
+        NotFoundError: A filter names an unknown source or category.
     """
-    found = reader.page(after, wanted.limit + 1, resolve_filters(wanted.where, reader))
-    kept = found[: wanted.limit]
+    found = reader.page(after, request.limit + 1, resolve_filters(request.where, reader))
+    page = found[: request.limit]
     return MemoryPage(
-        tuple(kept), full_paths(kept, reader.sources()), kept[-1].id if len(found) > len(kept) else None
+        tuple(page), full_paths(page, reader.sources()), page[-1].id if len(found) > len(page) else None
     )
 
 
 MAX_TEXT: Final = 2_000_000
-"""Characters of a memory and its neighbours that are shown: all of them, whatever a passage's size."""
+"""Most characters of a memory and its neighbours in a view: in practice all."""
 MAX_ENTITIES: Final = 50
 MAX_NAMED: Final = 100
-"""Memories of a history that are told in a line."""
+"""Most memories of a history that are cited in a line."""
 
 
 def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> MemoryView:
-    """Return a memory with what surrounds it.
-
-    Args:
-        reader: The caller's view of the store.
-        history: What happened to it, which holds the memory itself.
-        neighbours: Passages or turns to show on either side.
-    """
+    """Return a memory, whose record is in ``history``, with its document, edges, entities and neighbours."""
     record = history.memory
     sources = {source.id: source for source in reader.sources()}
-    around = (
-        fetch_memories(reader, [record.id], None, None, FetchWindow(neighbours, MAX_TEXT))
-        if neighbours
-        else None
-    )
+    around: tuple[Record, ...] = (record,)
+    if neighbours:
+        around = fetch_memories(reader, [record.id], None, None, FetchWindow(neighbours, MAX_TEXT)).records
     source = sources.get(record.place.source) if record.place is not None else None
     others = (*history.evidence, *history.derived, *history.supersedes, *history.superseded_by)
     others = (*others, *history.contradicts, *(event.other for event in history.events if event.other))
-    told = cite_memories(reader, list(dict.fromkeys(others))[:MAX_NAMED])
+    cited = cite_memories(reader, list(dict.fromkeys(others))[:MAX_NAMED])
     return MemoryView(
         memory=record,
         path=full_path(record, sources),
         source=source.description if source is not None else "",
-        around=around.records if around is not None else (record,),
+        around=around,
         links=memory_links(reader, record.id),
         concepts=_entities_of(reader, record.id),
         categories=_categories_of(reader, record.id),
         history=history,
-        named={place.id: place for place in told},
+        named={one.id: one for one in cited},
     )
 
 
 def timeline_page(reader: Reader, where: RecordFilter, limit: int, skip: int) -> TimelinePage:
-    """Return a page of what passes a filter, by when it happened, last first; sources and categories by any name."""
+    """Return a page of the memories that pass a filter, latest event first; sources and categories by any name."""
     found = reader.latest(resolve_filters(where, reader), limit + 1, skip)
     shown = tuple(found[:limit])
     return TimelinePage(shown, full_paths(shown, reader.sources()), len(found) > limit)
@@ -253,11 +225,7 @@ def _entities_of(reader: Reader, memory: str) -> tuple[EntitySummary, ...]:
     edges = reader.edges([memory], ["references"], limit=MAX_ENTITIES)
     ids = [edge.dst for edge in edges]
     counts = reader.degrees("references", ids) if ids else {}
-    found = [
-        EntitySummary(one.id, one.name, one.aliases, one.kind, counts.get(one.id, 0))
-        for one in merge_entities(reader.concepts(ids))
-    ]
-    return tuple(sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id)))
+    return tuple(_entity_summaries(merge_entities(reader.concepts(ids)), counts))
 
 
 def _categories_of(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -273,42 +241,37 @@ def _categories_of(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, .
 
 
 MAX_SAMPLED: Final = 2_000
-"""Memories of a concept from which its relations are counted: a share of .5 is then known to within .02."""
+"""Memories of an entity from which its relations are counted: a share of .5 is then known to within .02."""
 MIN_SUPPORT: Final = 2
-"""Memories that must refer to both: once is chance."""
+"""Least memories that refer to both entities: once is chance."""
 MAX_SHOWN: Final = 12
-"""Relations, and memories, of one page."""
+"""Most relations, and memories, on a page."""
 PHRASE_LENGTH: Final = 120
 """Characters of a memory's beginning where it has no abstract."""
 MAX_LINKS: Final = 10
-"""Links of one memory and kind, those that leave it and those that come counted together."""
+"""Most links of one memory and kind, both directions together."""
 LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 
 
 def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
-    """Return the visible concepts, those that most memories refer to first, then by name.
-
-    Args:
-        reader: The caller's view of the store.
-        query: Only those with this in their name or in an alias, in any case.
-    """
+    """Return the visible entities whose name or alias contains ``query``, most referenced first, then by name."""
     counts = reader.degrees("references")
     part = _fold_name(query)
-    found = [
-        _entity_summary(concept, counts)
-        for concept in merge_entities(reader.concepts())
-        if any(part in _fold_name(name) for name in (concept.name, *concept.aliases))
+    named = [
+        entity
+        for entity in merge_entities(reader.concepts())
+        if any(part in _fold_name(name) for name in (entity.name, *entity.aliases))
     ]
-    return sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id))
+    return _entity_summaries(named, counts)
+
+
+def _entity_summaries(entities: Iterable[Entity], counts: Mapping[str, int]) -> list[EntitySummary]:
+    found = [_entity_summary(entity, counts) for entity in entities]
+    return sorted(found, key=lambda one: (-one.memories, one.name.casefold(), one.id))
 
 
 def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
-    """Return one concept by its whole id.
-
-    Raises:
-        NotFoundError: It is not visible.
-    """
     rows = merge_entities(reader.concepts([concept]))
     if not rows:
         raise NotFoundError(f"No concept {concept} is known.", hint=LIST_HINT)
@@ -316,7 +279,7 @@ def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
 
 
 def removed_entity(reader: Reader, name: str) -> EntitySummary | None:
-    """Return the concept of this name that was taken out, to which memories may still refer, or None."""
+    """Return the removed entity of this name, to which memories may still refer, or None."""
     rows = [entity_from_row(row) for row in sorted(reader.concept_rows()) if row[4] == "refused"]
     found = [
         row for row in rows if name == row.id or _fold_name(name) in map(_fold_name, (row.name, *row.aliases))
@@ -325,17 +288,21 @@ def removed_entity(reader: Reader, name: str) -> EntitySummary | None:
 
 
 def find_entity(reader: Reader, name: str) -> Entity:
-    """Return the concept that a text means: an id or a unique beginning of one, a name or an alias in any case.
+    """Return the entity that a text names: an id or a unique beginning of one, else a name or an alias in any case.
 
     Raises:
-        NotFoundError: There is none, or several have an id that begins so.
+        NotFoundError: There is none, or several ids begin so.
     """
     wanted = _fold_name(name)
     prefix = name if len(name) > len(ENTITY_PREFIX) else None
-    held = reader.concept_rows()
+    known = reader.concept_rows()
     # Of a large dictionary only those that may be meant are made into objects, each with all of its rows.
-    meant = {row[0] for row in held if _row_matches(row, wanted) or (prefix and row[0].startswith(prefix))}
-    rows = merge_entities(entity_from_row(row) for row in held if row[0] in meant)
+    ids = {
+        row[0]
+        for row in known
+        if wanted in map(_fold_name, (row[2], *(row[3] or ()))) or (prefix and row[0].startswith(prefix))
+    }
+    rows = merge_entities(entity_from_row(row) for row in known if row[0] in ids)
     for fits in (
         lambda c: c.id == name,
         lambda c: c.name == name,
@@ -357,18 +324,12 @@ def find_entity(reader: Reader, name: str) -> Entity:
 def related_entities(
     reader: Reader, concept: str, *, most: int | None = None, total: int | None = None
 ) -> tuple[tuple[RelatedEntity, ...], int]:
-    """Return the concepts most closely related to one, and how many memories were looked at.
+    """Return the entities most closely related to one, and how many memories were counted.
 
-    The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of a concept
-    with more than 2,000 memories a fixed share is looked at, and the counts are scaled to it.
-
-    Args:
-        reader: The caller's view of the store.
-        concept: Its id.
-        most: Most memories looked at; None for 2,000.
-        total: How many memories are visible, where the caller has counted them already.
+    The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of an entity with
+    more than ``most`` memories (default 2,000) a fixed share is read, and the counts are scaled to it.
     """
-    together, looked_at = reader.meetings(concept, MAX_SAMPLED if most is None else most)
+    together, looked_at = reader.cooccurrences(concept, MAX_SAMPLED if most is None else most)
     together = {other: count for other, count in together.items() if count >= MIN_SUPPORT}
     if not together:
         return (), looked_at
@@ -386,11 +347,7 @@ def related_entities(
 
 
 def entity_page(reader: Reader, name: str) -> EntityPage:
-    """Return one concept with its relations and some of its memories.
-
-    Raises:
-        NotFoundError: There is none.
-    """
+    """Return one entity with its relations and some of its memories."""
     found = find_entity(reader, name)
     near, looked_at = related_entities(reader, found.id)
     edges = reader.edges([found.id], ["references"], inward=True, limit=MAX_SHOWN)
@@ -400,7 +357,7 @@ def entity_page(reader: Reader, name: str) -> EntityPage:
 
 
 def category_tree(reader: Reader) -> list[CategorySummary]:
-    """Return the visible categories as a tree read from top to bottom: topics, then paths, by size and name."""
+    """Return the visible categories as a tree in reading order: topics, then paths, by size and name."""
     known = reader.categories()
     counts = _memories_below(known, reader.degrees("belongs"))
     by_id = {category.id: category for category in known}
@@ -424,11 +381,7 @@ def category_tree(reader: Reader) -> list[CategorySummary]:
 
 
 def category_page(reader: Reader, name: str) -> CategoryPage:
-    """Return one category with those right below it and some of its memories.
-
-    Raises:
-        NotFoundError: There is none.
-    """
+    """Return one category with its children and some of its memories."""
     known = reader.categories()
     counts = _memories_below(known, reader.degrees("belongs"))
     found = _category_order(find_categories(known, name), counts)[0]
@@ -443,41 +396,35 @@ def category_page(reader: Reader, name: str) -> CategoryPage:
 
 
 def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
-    """Return what a memory is joined with, in both directions: at most ten of each kind, heaviest first."""
-    found: list[tuple[Edge, str, str]] = [
-        (edge, "to", edge.dst) for edge in reader.edges([memory], MEMORY_EDGE_KINDS, limit=MAX_LINKS)
-    ]
-    found += [
-        (edge, "from", edge.src)
-        for edge in reader.edges([memory], MEMORY_EDGE_KINDS, inward=True, limit=MAX_LINKS)
-    ]
-    chosen_links: dict[tuple[str, str], tuple[Edge, str, str]] = {}
-    for item in sorted(found, key=lambda item: (item[0].kind, -item[0].weight, item[2], item[1] != "to")):
-        chosen_links.setdefault((item[0].kind, item[2]), item)
-    kept: dict[str, int] = {}
-    shown_links = []
-    for item in chosen_links.values():
-        kept[item[0].kind] = kept.get(item[0].kind, 0) + 1
-        if kept[item[0].kind] <= MAX_LINKS:
-            shown_links.append(item)
-    records = reader.get([other for _, _, other in shown_links])
+    """Return a memory's links in both directions: at most ten of each kind, heaviest first."""
+    every: list[tuple[Edge, str, str]] = []
+    for direction, inward in (("to", False), ("from", True)):
+        edges = reader.edges([memory], MEMORY_EDGE_KINDS, inward=inward, limit=MAX_LINKS)
+        every += [(edge, direction, edge.src if inward else edge.dst) for edge in edges]
+    every.sort(key=lambda link: (link[0].kind, -link[0].weight, link[2], link[1] != "to"))
+    unique: dict[tuple[str, str], tuple[Edge, str, str]] = {}
+    for link in every:
+        unique.setdefault((link[0].kind, link[2]), link)
+    shown: list[tuple[Edge, str, str]] = []
+    counts: Counter[str] = Counter()
+    for link in unique.values():
+        counts[link[0].kind] += 1
+        if counts[link[0].kind] <= MAX_LINKS:
+            shown.append(link)
+    records = reader.get([other for _, _, other in shown])
     return tuple(
         MemoryLink(
             other, e.kind, direction, e.weight, e.rule, e.origin == "given", memory_phrase(records[other])
         )
-        for e, direction, other in shown_links
+        for e, direction, other in shown
         if other in records
     )
 
 
 def memory_phrase(record: Record) -> str:
-    """Return a phrase of a memory: its abstract, else its beginning on one line."""
+    """Return a memory's abstract, else its beginning on one line."""
     text = " ".join((record.abstract or _LINE_MARK.sub("", record.content)).split())
     return text if len(text) <= PHRASE_LENGTH else text[:PHRASE_LENGTH].rsplit(" ", 1)[0] + "…"
-
-
-def _row_matches(row: EntityRow, wanted: str) -> bool:
-    return _fold_name(row[2]) == wanted or (row[3] is not None and wanted in map(_fold_name, row[3]))
 
 
 def _fold_name(name: str) -> str:
@@ -489,22 +436,22 @@ def _entity_summary(concept: Entity, counts: Mapping[str, int]) -> EntitySummary
 
 
 def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, ...]:
-    """Return a line about each of these memories, those that are not visible left out."""
+    """Return a one-line citation of each visible memory."""
     records = reader.get(ids)
     sources = {source.id: source for source in reader.sources()}
     found = []
-    for memory in ids:
-        if memory in records:
-            record = records[memory]
-            file = full_path(record, sources)
-            line = record.place.line_start if record.place is not None else 0
-            cited = f"{file}:{line}" if file is not None else record.id
-            found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
+    for record in (records[memory] for memory in ids if memory in records):
+        file = full_path(record, sources)
+        cited = (
+            f"{file}:{record.place.line_start}"
+            if file is not None and record.place is not None
+            else record.id
+        )
+        found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
     return tuple(found)
 
 
 def _memories_below(known: Sequence[Category], counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the memories of each category and of those below it; each memory stands in one of a tree."""
     by_id = {category.id: category for category in known}
     total: dict[str, int] = {}
     for category in known:
@@ -522,23 +469,17 @@ def _category_summary(c: Category, depth: int, counts: Mapping[str, int]) -> Cat
 
 
 MAX_NETWORK_SAMPLE: Final = 3_000
-"""Memories of the share: a name that one in a hundred holds is met thirty times."""
+"""Size of the sample: an entity in one of a hundred memories is found thirty times."""
 SMALL_ENTITY: Final = 40
-"""Memories of a concept that are all looked at: fewer of them than a few would be in the share."""
+"""Entities with at most so many memories are counted from all of them: too few would be in the sample."""
 PAIRS_PER_ENTITY: Final = 3
-"""Ties that are shown, times the number of concepts: more cannot be told apart."""
+"""Ties shown per entity: more cannot be told apart."""
 MAX_ENTITIES_PER_MEMORY: Final = 40
-"""Concepts of one memory that are paired: a glossary ties everything to everything."""
+"""Memories with more entities are not counted: a glossary ties everything to everything."""
 
 
 def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
-    """Return the concepts that most memories refer to, and what ties them.
-
-    Args:
-        reader: The caller's view of the store.
-        most: Most concepts.
-        query: Only those with this in their name or in an alias, in any case.
-    """
+    """Return the ``most`` most referenced entities whose name or alias contains ``query``, and their ties."""
     every = list_entities(reader, query)
     shown = every[:most]
     if not shown:
@@ -562,5 +503,5 @@ def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
     close = sorted(
         pairs, key=lambda pair: (-(pairs[pair] ** 2) / (degrees[pair[0]] * degrees[pair[1]]), pair)
     )
-    kept = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
-    return EntityNetwork(tuple(shown), kept, len(every), len(memories))
+    ties = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
+    return EntityNetwork(tuple(shown), ties, len(every), len(memories))

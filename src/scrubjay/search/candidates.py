@@ -1,17 +1,17 @@
 """Candidates: run the retrieval channels (BM25, vectors, respelled terms) and the archived fallback.
 
-Archived memories answer in two cases: where an identifier or a number stands in no active memory, the archived
-ones that hold it take part too; where nothing active answers at all, the archive is searched
-(``pipeline.run_search``).
+Archived memories take part where they hold an identifier or number that no active memory holds; where no active
+memory answers at all, the archive is searched (``pipeline.run_search``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, RecordFilter
 from scrubjay.models.results import Candidate, Hit
 from scrubjay.search.plan import QueryPlan
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranking:
-    """One channel's answer.
+    """One channel's hits, best first, and its scores of any memory.
 
-    Attributes:
-        channel: ``bm25``, ``graph``, ``ngram`` or ``vector:<model name>``.
-        kind: ``bm25``, ``graph``, ``ngram`` or ``vector``: what weights are given by.
-        hits: Its best, best first.
-        scored: Its score of any memory, with mean and deviation over the visible.
+    ``channel`` is ``bm25``, ``graph``, ``ngram`` or ``vector:<model name>``; ``kind`` is its first word.
     """
 
     channel: str
@@ -41,47 +37,30 @@ class Ranking:
     scored: ChannelScores
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermRanking(Ranking):
-    """A ranking by words, which also has each word's part of a score.
-
-    Attributes:
-        groups: The words that were looked up, in the order of their parts.
-    """
+    """A ranking by words; ``scored.parts`` has the score of each group."""
 
     scored: WordScores
     groups: tuple[TermGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChannelWeight:
-    """The weight of a channel: for passages, and for turns of a conversation."""
-
     passage: float
     turn: float
 
 
 MIN_COVERED: Final = 50
-"""Memories a backfilled model must cover (or all there are) before its mean and deviation say anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedModel:
-    """Why a model is left out, and whether it only waits for pending embeddings."""
-
-    reason: str
-    pending: bool = True
+"""Memories a backfilled model must cover (or all there are) before its mean and deviation are meaningful."""
 
 
 def rank_by_vectors(
     plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]
 ) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
-    """Rank by each model.
+    """Rank by each model; return the rankings, the failures, and notes on models that cover too little yet.
 
     The first embedder is the base model, which covers everything; the others join once they cover enough.
-
-    Returns:
-        The rankings; what failed; and the models that do not cover enough yet, which is no failure.
     """
     rankings: list[Ranking] = []
     partial: list[str] = []
@@ -93,59 +72,45 @@ def rank_by_vectors(
         least = min(MIN_COVERED, rankings[0].scored.covered) if rankings else 0
         name = "A model"
         try:
-            name = embedder.model.name
+            model = embedder.model
+            name = model.name
             if plan.models is not None and name not in plan.models:
                 continue
-            found = _rank_by_model(plan, reader, embedder, registered, least)
-            if isinstance(found, Ranking):
-                rankings.append(found)
-            elif found is not None:
-                (notes if found.pending else partial).append(f"{name} {found.reason}")
+            if model.fingerprint not in registered:
+                if registered:
+                    partial.append(
+                        f"{name} is not in this store yet: the next sync or addition brings it in."
+                    )
+                continue
+            if reader.windows(model.fingerprint) < least:
+                few = f"fewer than {least:,} memories" if least > 1 else "no memory"
+                notes.append(f"{name} covers {few} so far and was left out.")
+                continue
+            query = embedder.embed([plan.query.text], kind="query")[0][0]
+            if not query.any():  # no word that the model knows: everything would be equally near
+                continue
+            scored = reader.nearest(model.fingerprint, query, plan.where)
+            if scored.covered < least:
+                notes.append(f"{name} covers {scored.covered} memories so far and was left out.")
+                continue
+            hits = tuple(scored.top(plan.depth))
+            rankings.append(Ranking(f"vector:{name}", "vector", hits, scored))
         except ProviderError as error:
             partial.append(f"{name} could not be used: {error}")
     return rankings, tuple(partial), tuple(notes)
 
 
-def _rank_by_model(
-    plan: QueryPlan, reader: Reader, embedder: Embedder, registered: Set[str], least: int
-) -> Ranking | SkippedModel | None:
-    """Rank by one model that covers at least so many memories; None where it finds nothing in the query."""
-    model = embedder.model
-    if model.fingerprint not in registered:
-        if not registered:
-            return None
-        return SkippedModel(
-            "is not in this store yet: the next sync or addition brings it in.", pending=False
-        )
-    if reader.windows(model.fingerprint) < least:
-        few = f"fewer than {least:,} memories" if least > 1 else "no memory"
-        return SkippedModel(f"covers {few} so far and was left out.")
-    query = embedder.embed([plan.query.text], kind="query")[0][0]
-    if not query.any():  # no word that the model knows: everything would be equally near
-        return None
-    scored = reader.nearest(model.fingerprint, query, plan.where)
-    if scored.covered < least:
-        return SkippedModel(f"covers {scored.covered} memories so far and was left out.")
-    return Ranking(f"vector:{model.name}", "vector", tuple(scored.top(plan.depth)), scored)
-
-
 MIN_RESPELLED = 5
-"""Letters of a word that may be respelled: a shorter one is mostly a function word that the notes happen to lack,
-and has too many neighbours (when: then, hen)."""
+"""Shortest word that is respelled: shorter ones are mostly function words with too many neighbours (when: then,
+hen)."""
 MAX_RESPELLED = 100
-"""Letters of one: nobody mistypes a longer word, and a store asks for each of its trigrams."""
+"""Longest word that is respelled: nobody mistypes longer ones, and each of its trigrams is looked up."""
 
 
 def rank_by_respelling(
     plan: QueryPlan, reader: Reader, frequencies: tuple[int, ...]
 ) -> tuple[TermRanking | None, tuple[str, ...]]:
-    """Rank by respelled words, when the visible memories lack some of the query's.
-
-    A word that they hold needs no respelling, so the channel is silent, and free, for most queries.
-
-    Returns:
-        The ranking, None when no word was respelled; and a note for each respelling.
-    """
+    """Rank by respelled words where visible memories lack some of the query's; return a note for each respelling."""
     respelled: list[TermGroup] = []
     notes: list[str] = []
     for group, frequency in zip(plan.groups, frequencies, strict=True):
@@ -159,20 +124,15 @@ def rank_by_respelling(
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)
-    return TermRanking("ngram", "ngram", tuple(scored.top(plan.depth)), scored, tuple(respelled)), tuple(
-        notes
-    )
+    hits = tuple(scored.top(plan.depth))
+    return TermRanking("ngram", "ngram", hits, scored, tuple(respelled)), tuple(notes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChannelResults:
     """The rankings of all channels that take part.
 
-    Attributes:
-        rankings: One a channel, those by words first.
-        terms: The ranking by words, whether or not it takes part; None where the query has no words.
-        partial: What the channels had to do without, one sentence each.
-        notes: What was decided, for explain.
+    ``terms`` is the ranking by words even where that channel takes no part; None for a query without words.
     """
 
     rankings: tuple[Ranking, ...]
@@ -189,13 +149,11 @@ class ChannelResults:
         return [idf(scored.memories, frequency) for frequency in scored.frequencies]
 
     def with_depth(self, depth: int) -> ChannelResults:
-        """Return the rankings with this many hits of each."""
         rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in self.rankings)
         return replace(self, rankings=rankings)
 
 
 def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]) -> ChannelResults:
-    """Run the channels that take part."""
     rankings: list[Ranking] = []
     partial = plan.query.partial
     notes: tuple[str, ...] = ()
@@ -217,9 +175,9 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Emb
 
 
 ARCHIVED_MAX_HOLDERS: Final = 20
-"""Memories that may hold a word that is looked for so: what more of them hold, a digest holds too."""
+"""Most memories with an identifier for which the archive is searched; more common ones are in a digest, too."""
 MAX_ARCHIVED: Final = 50
-"""Archived memories that a word brings back."""
+"""Most archived memories that an identifier adds."""
 
 
 def allows_archived(plan: QueryPlan) -> bool:
@@ -228,10 +186,7 @@ def allows_archived(plan: QueryPlan) -> bool:
 
 
 def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
-    """Return archived memories that hold an identifier which no active one holds.
-
-    An identifier is a word with more than letters in it: ``ERR_409``, ``v2.1``.
-    """
+    """Return archived memories that hold an identifier (``ERR_409``, ``v2.1``) that no active one holds."""
     if not allows_archived(plan) or "bm25" not in plan.channels:
         return frozenset()
     found: set[str] = set()
@@ -244,31 +199,32 @@ def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(slots=True)
 class ScoreCache:
-    """The scores of one search, each memory's computed once.
+    """The scores of one search, each memory's computed once; None for memories that the filters exclude."""
 
-    Attributes:
-        reader: The caller's view of the store.
-        where: The caller's filters.
-        score: Scores memories by the fusion of this search; those it leaves out score 0.
-        known: Memory to its candidate, None where the filters leave it out.
-    """
-
-    reader: Reader
-    where: RecordFilter
-    score: Callable[[Sequence[str]], Iterable[Candidate]]
-    known: dict[str, Candidate | None] = field(default_factory=dict)
+    def __init__(
+        self,
+        reader: Reader,
+        where: RecordFilter,
+        score: Callable[[Sequence[str]], Iterable[Candidate]],
+        known: Iterable[Candidate] = (),
+    ) -> None:
+        self.reader = reader
+        self._where = where
+        self._score = score
+        self._known: dict[str, Candidate | None] = {one.id: one for one in known}
 
     def get(self, ids: Iterable[str]) -> dict[str, Candidate]:
         """Return the candidates of these memories, in the order of their ids."""
         wanted = sorted(set(ids))
-        new = [memory for memory in wanted if memory not in self.known]
+        new = [memory for memory in wanted if memory not in self._known]
         if new:
-            allowed = filter_records(self.reader, self.where, self.reader.get(new))
-            self.known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
-            self.known |= {one.id: one for one in self.score(allowed) if one.id in allowed} if allowed else {}
-        return {memory: one for memory in wanted if (one := self.known[memory]) is not None}
+            allowed = filter_records(self.reader, self._where, self.reader.get(new))
+            self._known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
+            self._known |= (
+                {one.id: one for one in self._score(allowed) if one.id in allowed} if allowed else {}
+            )
+        return {memory: one for memory in wanted if (one := self._known[memory]) is not None}
 
 
 def filter_records(reader: Reader, where: RecordFilter, records: Mapping[str, Record]) -> list[str]:

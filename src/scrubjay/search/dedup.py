@@ -1,18 +1,15 @@
 """Deduplication: near-duplicate memories and context items, and facts that their source turn already states.
 
 Two texts are duplicates when their words are equal in order except for case, punctuation and a few small words
-(``text.paraphrase``), or when one is contained whole in the other and is most of it. No share of words is
-enough: "30 seconds" is no duplicate of "90 seconds", nor "cannot" of "can". A duplicate is not lost: the kept
-memory reports it.
-
-A fact derived from a turn ranks that turn and is shown with it; by itself only where the turn is not a
-candidate.
+(``text.paraphrase``), or when one contains the other and is mostly it. A share of words is not enough: "30
+seconds" is no duplicate of "90 seconds", nor "cannot" of "can". A fact derived from a turn ranks that turn and is
+shown with it; it is a result of its own only where the turn is not a candidate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.models.records import TIER_PREFIXES, Record
@@ -22,69 +19,59 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.paraphrase import NEGATIONS, content_vocabulary, content_words
 
 MIN_WORDS: Final = 2
-"""Words from which on texts are compared by what they say; of fewer, only equal ones are copies."""
+"""Shorter texts are duplicates only where they are equal."""
 MIN_CONTAINED_SHARE: Final = 0.5
-"""Share of a text that what stands in it must be to be its copy: one sentence of a page is found by itself."""
+"""Least share of a text that a contained text must be to be its duplicate."""
 SHINGLE_SIZE: Final = 4
-"""Words in a row by which the texts are found that may hold another; a shorter one is no sentence."""
+"""Consecutive words by which texts that may contain another are found."""
 _BOUNDING_WORDS: Final = NEGATIONS | frozenset(
     ("if", "unless", "until", "till", "when", "whenever", "would", "could", "should", "might", "may", "maybe", "only",
      "except", "perhaps", "instead", "?", "false", "wrong", "untrue", "incorrect", "longer", "former", "formerly")
 )  # fmt: skip
-"""Words that bound or take back what stands beside them: where one of them is left over, nothing is a copy."""
+"""Words that restrict or negate a sentence: a text is no duplicate where the other one has one of them in addition."""
 
 
 @dataclass(frozen=True, slots=True)
 class _DuplicateText:
     record: Record
     words: tuple[str, ...]
-    held: frozenset[str]
+    vocabulary: frozenset[str]
     heading: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NearDuplicateIndex:
-    """What was told so far, found again by what it says."""
-
-    _by: dict[tuple[str, ...], list[_DuplicateText]] = field(default_factory=dict)
-    _all: list[_DuplicateText] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._by_words: dict[tuple[str, ...], list[_DuplicateText]] = {}
+        self._all: list[_DuplicateText] = []
 
     def add_or_find(self, record: Record) -> str | None:
-        """Return the id of the memory that this one duplicates; add it where there is none."""
-        text = _duplicate_text(record)
-        same = next((one for one in self._near(text) if _is_copy(text, one)), None)
-        if same is not None:
-            return same.record.id
-        for key in {(record.content_hash,), text.words}:
-            self._by.setdefault(key, []).append(text)
+        """Return the id of the memory that this one duplicates, else add it and return None."""
+        words, vocabulary = content_words(record.content), content_vocabulary(record.content)
+        heading = record.heading_path or ((record.title,) if record.place is None else ())
+        text = _DuplicateText(record, words, vocabulary, content_words(" ".join(heading)))
+        original = next((one for one in self._near(text) if _is_copy(text, one)), None)
+        if original is not None:
+            return original.record.id
+        for key in {(record.content_hash,), words}:
+            self._by_words.setdefault(key, []).append(text)
         self._all.append(text)
         return None
 
     def _near(self, text: _DuplicateText) -> list[_DuplicateText]:
-        """Return those told before that are equal, else of equal words, else hold its first words."""
-        equal = self._by.get((text.record.content_hash,), [])
+        equal = self._by_words.get((text.record.content_hash,), [])
         if equal or len(text.words) < MIN_WORDS:
             return equal
-        alike = self._by.get(text.words, [])
+        alike = self._by_words.get(text.words, [])
         if len(text.words) < SHINGLE_SIZE or (alike and len(text.words) > SHINGLE_SIZE):
             return alike
         # Looking costs less than an index of all their words in a row: most hold not even these words.
         first = text.words[:SHINGLE_SIZE]
-        return [one for one in self._all if one.held.issuperset(first) and _contains_run(first, one.words)]
-
-
-def _duplicate_text(record: Record) -> _DuplicateText:
-    heading = record.heading_path or ((record.title,) if record.place is None else ())
-    return _DuplicateText(
-        record,
-        content_words(record.content),
-        content_vocabulary(record.content),
-        content_words(" ".join(heading)),
-    )
+        return [
+            one for one in self._all if one.vocabulary.issuperset(first) and _contains_run(first, one.words)
+        ]
 
 
 def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Return whether words stand in a text in a row."""
     at = -1
     for _ in range(words.count(first[0])):
         at = words.index(first[0], at + 1)
@@ -94,7 +81,6 @@ def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
 
 
 def _is_copy(text: _DuplicateText, better: _DuplicateText) -> bool:
-    """Return whether a text says only what a better one says, under the same heading and as truly now."""
     if better.record.status != text.record.status and better.record.status != "active":
         return False
     if text.heading and better.heading and text.heading != better.heading:
@@ -102,82 +88,62 @@ def _is_copy(text: _DuplicateText, better: _DuplicateText) -> bool:
     return text.record.content_hash == better.record.content_hash or _is_contained(text.words, better.words)
 
 
-def _is_contained(words: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    if words == whole:
+def _is_contained(words: tuple[str, ...], longer: tuple[str, ...]) -> bool:
+    if words == longer:
         return True
-    if not MIN_CONTAINED_SHARE * len(whole) <= len(words) < len(whole):
+    if not MIN_CONTAINED_SHARE * len(longer) <= len(words) < len(longer):
         return False
-    for at in range(len(whole) - len(words) + 1):
-        if whole[at : at + len(words)] == words:
-            return _BOUNDING_WORDS.isdisjoint((*whole[:at], *whole[at + len(words) :]))
+    for at in range(len(longer) - len(words) + 1):
+        if longer[at : at + len(words)] == words:
+            return _BOUNDING_WORDS.isdisjoint((*longer[:at], *longer[at + len(words) :]))
     return False
 
 
 def deduplicate(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
-    """Keep the best of memories that say the same: a copy of a note answers nothing more.
-
-    Returns:
-        The candidates that are kept, and the duplicates of each, both in their order.
-    """
-    kept: dict[str, Candidate] = {}
+    """Return the best of candidates that say the same, and the duplicates of each."""
+    unique: dict[str, Candidate] = {}
     copies: dict[str, list[str]] = {}
     index = NearDuplicateIndex()
     for candidate in candidates:
         original = index.add_or_find(records[candidate.id])
         if original is None:
-            kept[candidate.id] = candidate
+            unique[candidate.id] = candidate
         else:
             copies.setdefault(original, []).append(candidate.id)
-    return list(kept.values()), {memory: tuple(ids) for memory, ids in copies.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class DeduplicatedItems:
-    """What is told once.
-
-    Attributes:
-        items: Those that are kept, in the order in which they came.
-        left: The others, and why.
-        instead: What is left out to what is told in its place.
-    """
-
-    items: tuple[ContextItem, ...]
-    left: tuple[OmittedItem, ...]
-    instead: Mapping[str, str]
+    return list(unique.values()), {memory: tuple(ids) for memory, ids in copies.items()}
 
 
 def deduplicate_items(
-    items: Sequence[ContextItem], made_from: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
-) -> DeduplicatedItems:
-    """Leave out what repeats; of two the first stays.
+    items: Sequence[ContextItem], evidence: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
+) -> tuple[list[ContextItem], list[OmittedItem], dict[str, str]]:
+    """Leave out duplicate items; the first, most wanted, stays and represents its evidence.
 
-    Args:
-        items: The most wanted first.
-        made_from: Memory to those that it was made from.
-        loaded: What the agent reads itself: what says the same is not told again.
+    ``loaded`` are memories that the agent reads itself, whose duplicates are left out, too.
+
+    Returns the items that stay, the others, and what represents each of these.
     """
     index = NearDuplicateIndex()
-    known = {record.id for record in loaded if not index.add_or_find(record)}
-    kept: dict[str, ContextItem] = {}
-    behind: dict[str, str] = {}  # what the kept were made from
-    left: list[OmittedItem] = []
-    instead: dict[str, str] = {}
+    loaded_ids = {record.id for record in loaded if not index.add_or_find(record)}
+    unique: dict[str, ContextItem] = {}
+    evidence_of: dict[str, str] = {}  # to the item that represents it
+    omitted: list[OmittedItem] = []
+    represented_by: dict[str, str] = {}
     for item in items:
         memory = item.record.id
-        if memory in kept or memory in instead:
+        if memory in unique or memory in represented_by:
             continue
-        sources = made_from.get(memory, ())
-        same = next((one for one in sorted(sources) if one in kept), None) or behind.get(memory)
-        same = same or index.add_or_find(item.record)
-        if same is not None:
-            instead[memory] = same
-            left.append(OmittedItem(memory, item.part, "loaded" if same in known else "repeats"))
+        sources = evidence.get(memory, ())
+        original = next((one for one in sorted(sources) if one in unique), None) or evidence_of.get(memory)
+        original = original or index.add_or_find(item.record)
+        if original is not None:
+            represented_by[memory] = original
+            omitted.append(OmittedItem(memory, item.part, "loaded" if original in loaded_ids else "repeats"))
             continue
-        kept[memory] = item
-        behind |= dict.fromkeys(sources, memory)
-    return DeduplicatedItems(tuple(kept.values()), tuple(left), instead)
+        unique[memory] = item
+        evidence_of |= dict.fromkeys(sources, memory)
+    return list(unique.values()), omitted, represented_by
 
 
 DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesson", "procedural", "semantic"))
@@ -186,22 +152,13 @@ OBSERVATION_PREFIX: Final = TIER_PREFIXES["observation"]
 
 
 def derived_ids(candidates: Sequence[Candidate]) -> list[str]:
-    """Return the ids of candidates that may be facts, derived from others."""
     return [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
 
 
 def collapse_facts(
     candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
-    """Let turns represent the facts derived from them, with the best score of these.
-
-    Args:
-        candidates: Best first.
-        evidence: Fact to the memories that it was derived from.
-
-    Returns:
-        The candidates, best first, and each turn's facts, which are no candidates any more.
-    """
+    """Give each turn the best score of the facts derived from it; return the candidates, and each turn's facts."""
     scores = {one.id: one.score for one in candidates} if evidence else {}
     facts: dict[str, list[str]] = {}
     for memory in scores:
@@ -215,19 +172,19 @@ def collapse_facts(
     if not facts:
         return list(candidates), {}
     collapsed = {memory for own in facts.values() for memory in own}
-    kept = []
+    rest = []
     for one in candidates:
         if one.id in collapsed:
             continue
         best = max((scores[memory] for memory in facts.get(one.id, ())), default=one.score)
         if best > one.score:
             one = one.plus(Contribution("statement", best, best - one.score, 1.0))
-        kept.append(one)
-    return best_first(kept), {turn: tuple(sorted(own)) for turn, own in facts.items()}
+        rest.append(one)
+    return best_first(rest), {turn: tuple(sorted(own)) for turn, own in facts.items()}
 
 
 def evidence_by_memory(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return what memories were taken from, the heaviest first."""
+    """Return the memories that each was derived from, the heaviest edge first."""
     found: dict[str, tuple[str, ...]] = {}
     for edge in reader.edges(derived, ["derived_from"]) if derived else ():
         found[edge.src] = (*found.get(edge.src, ()), edge.dst)

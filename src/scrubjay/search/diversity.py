@@ -1,9 +1,7 @@
 """Diversity: maximal marginal relevance, and caps per conversation and document.
 
-Maximal marginal relevance (Carbonell and Goldstein, 1998) in the unit of the scores: what shares more than half
-of its words with a better candidate loses up to a deviation. Caps leave nothing out: what is over a cap fills
-the answer where nothing else is found. Memories that somebody wrote on purpose (added, learned, pinned) belong
-to no cap.
+Maximal marginal relevance (Carbonell and Goldstein, 1998) on the scale of the scores: a candidate that shares more
+than half of its words with a better one loses up to a deviation. Candidates over a cap only move behind the others.
 """
 
 from __future__ import annotations
@@ -11,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Final
@@ -21,101 +20,69 @@ from scrubjay.search.request import ResultCaps
 from scrubjay.text.paraphrase import content_vocabulary
 
 SIMILARITY_WEIGHT: Final = 1.0
-"""What the same words as a better candidate's take away, in deviations. Measured with .2, .5, 1 and 2: no set loses
-anything, MuSiQue's recall@5 gains .008 from 1 on (bench/LOG.md)."""
+"""Deviations that a candidate with the same words as a better one loses. With .2, .5, 1 and 2 no set loses anything;
+MuSiQue's R@5 gains .008 from 1 on (bench/LOG.md)."""
 MIN_SIMILARITY: Final = 0.5
-"""Share of words in common up to which nothing is taken. Without a floor, LongMemEval loses .025 of recall@5 and
-HotpotQA .005 of recall@10: what answers one question has words in common."""
+"""Similarity up to which nothing is lost. Without it LongMemEval loses .025 of R@5 and HotpotQA .005 of R@10: all
+answers to one question share words."""
 MAX_REORDERED: Final = 60
-"""Candidates that are compared, the best: each with each, and what stands further down is seldom read."""
+"""Candidates that are compared with each other, the best ones."""
 
 
-_BY_RANK: Final = attrgetter("standing")
+@dataclass(slots=True, eq=False)
+class _Text:
+    candidate: Candidate
+    words: Set[str]
+    bits: int
+    rank: tuple[float, str]
+    alike: float = 0.0
+    """Greatest similarity to a better candidate."""
+    weight: float | None = None
 
 
 def maximal_marginal_relevance(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> list[Candidate]:
-    """Take from each candidate what it repeats of those before it, best first again.
-
-    Alike are two by the idf of the words that they share, of that of all their words; idf among the candidates.
-    """
-    near, rest = list(candidates[:MAX_REORDERED]), list(candidates[MAX_REORDERED:])
-    texts = [_MMRText(one, records[one.id].content) for one in near]
-    weights = _WordWeights([text.words for text in texts])
-    for text, bits in zip(texts, _word_bits([text.words for text in texts]), strict=True):
-        text.bits = bits
-    chosen: list[Candidate] = []
-    while texts:
-        best = min(texts, key=_BY_RANK)
-        texts.remove(best)
-        chosen.append(best.penalized())
-        bits, size = best.bits, best.size
-        for one in texts:
-            both = 2 * (one.bits & bits).bit_count()
-            if both > size or both > one.size:
-                one.compare(weights.share(one, best))
-    return chosen + rest
-
-
-class _MMRText:
-    """A candidate, its words (as bits, too, which are counted at once), their weight, and how alike a better one is."""
-
-    __slots__ = ("alike", "bits", "candidate", "score", "size", "standing", "weight", "words")
-
-    def __init__(self, candidate: Candidate, content: str) -> None:
-        self.candidate, self.score = candidate, candidate.score
-        self.words = content_vocabulary(content)
-        self.bits, self.size, self.alike = 0, len(self.words), 0.0
-        self.standing = (-self.score, candidate.id)
-        self.weight: float | None = None
-
-    def compare(self, share: float) -> None:
-        """Keep the greatest similarity to a better candidate."""
-        if share > self.alike:
-            self.alike = share
-            self.standing = (SIMILARITY_WEIGHT * _penalty(share) - self.score, self.candidate.id)
-
-    def penalized(self) -> Candidate:
-        penalty = _penalty(self.alike)
-        if penalty <= 0:
-            return self.candidate
-        return self.candidate.plus(Contribution("alike", self.alike, -penalty, SIMILARITY_WEIGHT))
-
-
-def _word_bits(texts: Sequence[Set[str]]) -> list[int]:
-    """Return each text's words as a number, of which a bit is a word."""
+    """Demote candidates that repeat better ones, by the idf of shared words over the idf of all their words."""
+    texts: list[_Text] = []
     bits: dict[str, int] = {}
-    for words in texts:
+    for one in candidates[:MAX_REORDERED]:
+        words = content_vocabulary(records[one.id].content)
         for word in words:
             if word not in bits:
                 bits[word] = 1 << len(bits)
-    return [sum(map(bits.__getitem__, words)) for words in texts]
+        texts.append(_Text(one, words, sum(map(bits.__getitem__, words)), (-one.score, one.id)))
+    every = list(texts)
+    idf: dict[str, float] = {}
 
+    def weigh(words: Set[str]) -> float:
+        if not idf:  # only where two texts have enough in common
+            counts = Counter(chain.from_iterable(text.words for text in every))
+            idf.update({word: math.log(1 + len(every) / count) for word, count in counts.items()})
+        return math.fsum(map(idf.__getitem__, words))
 
-class _WordWeights:
-    """What each word weighs among some texts: counted where two of them have enough in common to ask."""
-
-    def __init__(self, texts: Sequence[Set[str]]) -> None:
-        self._texts = texts
-        self._weights: dict[str, float] = {}
-
-    def share(self, one: _MMRText, other: _MMRText) -> float:
-        """Return what the words that two texts have in common weigh of all of theirs."""
-        common = self._of(one.words & other.words)
-        return common / (self._whole(one) + self._whole(other) - common)
-
-    def _whole(self, text: _MMRText) -> float:
-        if text.weight is None:
-            text.weight = self._of(text.words)
-        return text.weight
-
-    def _of(self, words: Set[str]) -> float:
-        if not self._weights:
-            counts = Counter(chain.from_iterable(self._texts))
-            idf = {count: math.log(1 + len(self._texts) / count) for count in set(counts.values())}
-            self._weights = {word: idf[count] for word, count in counts.items()}
-        return math.fsum(map(self._weights.__getitem__, words))
+    chosen: list[Candidate] = []
+    while texts:
+        best = min(texts, key=attrgetter("rank"))
+        texts.remove(best)
+        penalty = _penalty(best.alike)
+        part = Contribution("alike", best.alike, -penalty, SIMILARITY_WEIGHT)
+        chosen.append(best.candidate.plus(part) if penalty > 0 else best.candidate)
+        size = len(best.words)
+        for other in texts:
+            shared = 2 * (other.bits & best.bits).bit_count()
+            if shared <= size and shared <= len(other.words):
+                continue
+            for text in (other, best):
+                if text.weight is None:
+                    text.weight = weigh(text.words)
+            common = weigh(other.words & best.words)
+            share = common / ((other.weight or 0.0) + (best.weight or 0.0) - common)
+            if share > other.alike:
+                other.alike = share
+                loss = SIMILARITY_WEIGHT * _penalty(share)
+                other.rank = (loss - other.candidate.score, other.candidate.id)
+    return chosen + list(candidates[MAX_REORDERED:])
 
 
 def _penalty(share: float) -> float:
@@ -125,33 +92,27 @@ def _penalty(share: float) -> float:
 def apply_caps(
     candidates: Sequence[Candidate], records: Mapping[str, Record], most: ResultCaps
 ) -> list[Candidate]:
-    """Put what is over a cap behind everything that is not, each in its order.
-
-    Args:
-        candidates: Best first.
-        records: The record of each.
-        most: The caps.
-    """
+    """Move candidates over a cap behind all others, each group in its order."""
     counted: Counter[tuple[str, ...]] = Counter()
-    kept: list[Candidate] = []
-    over: list[tuple[Candidate, int]] = []
+    within: list[Candidate] = []
+    above: list[tuple[Candidate, int]] = []
     for one in candidates:
         group, cap = _cap_group(records[one.id], most)
         if cap:
             counted[group] += 1
         if cap and counted[group] > cap:
-            over.append((one, counted[group]))
+            above.append((one, counted[group]))
         else:
-            kept.append(one)
-    if not over or not kept:
+            within.append(one)
+    if not above or not within:
         return list(candidates)
     # One amount for all of them keeps their order, and brings the best of them just below the last that is not over.
-    lower = max(0.0, over[0][0].score - kept[-1].score + 1 / MICRO)
-    return kept + [one.plus(Contribution("cap", float(place), -lower, 1.0)) for one, place in over]
+    lower = max(0.0, above[0][0].score - within[-1].score + 1 / MICRO)
+    return within + [one.plus(Contribution("cap", float(place), -lower, 1.0)) for one, place in above]
 
 
 def _cap_group(record: Record, most: ResultCaps) -> tuple[tuple[str, ...], int]:
-    """Return what a memory is counted with, and how many of it are enough; 0 where it is not counted."""
+    """Return the group a memory is counted in, and its cap; 0 for none."""
     if record.pinned or record.tier != "observation":
         return (), 0
     if record.session is not None and record.turn is not None:

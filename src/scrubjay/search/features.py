@@ -1,9 +1,7 @@
 """Score features besides the channels: title, length, speaker, session, neighbouring turns, decay, dates, tiers.
 
-Every feature is one more part of a score, bounded, on the scale of z-scores. Decay is a pure function of now:
-nothing is rewritten as time goes by, and age decides between near equals only. Dates are a preference, never a
-filter: people misremember days, and events are often told of later. A store of one tier in which everything is
-certain is not changed by the tier features.
+Every feature is one more bounded part of a score, on the scale of z-scores. Decay is a pure function of now. Dates
+are a preference, never a filter: people misremember days, and events are often told of later.
 """
 
 from __future__ import annotations
@@ -13,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
 from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import Candidate
-from scrubjay.search.fusion import ScoredRow, ScoreTable
+from scrubjay.search.fusion import RowOrCandidate, ScoredRow, ScoreTable
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
@@ -28,22 +26,22 @@ from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import TermGroup, terms_by_word
 
 TITLE_WEIGHT: Final = 3.0
-"""What a title that is the query adds, on z-scores: a heading's words find its file first .97 of the time on two
-trees (.87 by words alone), and no set falls (bench/LOG.md)."""
+"""Weight of the title match. On two trees the words of a heading find its file first .97 of the time (.87 by words
+alone), and no set falls (bench/LOG.md)."""
 LENGTH_WEIGHT: Final = 0.2
-"""What ``ln(1 + words / 100)`` takes away: a long memory has more windows, of which the best counts, and so
-more chances. Measured +.003 mean nDCG, none hurt; without the 100, short turns would be favoured too far."""
+"""Weight of the penalty ``ln(1 + words / 100)``: of a long memory the best of many windows counts. +.003 mean nDCG;
+without the 100, short turns gain too much."""
 LENGTH_SCALE: Final = 100.0
 PHRASE_WEIGHT: Final = 1.0
-"""What holding all that a sentence quotes adds: as much as being a deviation nearer."""
+"""Weight of containing all quotations of a sentence: one deviation."""
 PERSON_WEIGHT: Final = 0.3
-"""What a person's own turn adds over an assistant's: a memory is asked for what was said to it; what it
-answered is mostly restated. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535 (bench/LOG.md)."""
+"""Weight of a person's turn: an assistant's mostly restates. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535
+(bench/LOG.md)."""
 
 
 SPEAKER_WEIGHT: Final = 2.0
-"""What a turn adds that was said by the one whom the question names: of LoCoMo's questions with one speaker's name, 585
-of 612 turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
+"""Weight of a turn by the speaker that the question names: of LoCoMo's questions with one speaker's name, 585 of 612
+turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
 
 
 def add_text_features(
@@ -52,14 +50,7 @@ def add_text_features(
     weights: Sequence[float],
     speaker: str | None = None,
 ) -> None:
-    """Add title match, length and speaker.
-
-    Args:
-        rows: Memories, whose heads hold title, length and speaker.
-        groups: The query's words.
-        weights: The idf of each.
-        speaker: The speaker whom the query names, or None.
-    """
+    """Add title match, length and speaker; ``weights`` is the idf of each group."""
     total = math.fsum(weights)
     wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
     for _, head, parts in rows:
@@ -77,10 +68,7 @@ def add_text_features(
 
 
 def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
-    """Return how far a title is the query, 0 to 1.
-
-    The share of the query's idf that the title holds, times the share of the title's words that the query names.
-    """
+    """Return the share of the query's idf in a title, times the share of the title's words in the query."""
     words = _title_terms(title)
     if not words or not total:
         return 0.0
@@ -96,7 +84,7 @@ def _title_terms(title: str) -> tuple[frozenset[str], ...]:
 
 
 def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases: Sequence[str]) -> None:
-    """Add the share of the quoted phrases that a memory holds word for word."""
+    """Add the share of the quoted phrases that a memory contains."""
     for row in rows:
         record = records.get(row.id)
         count = sum(1 for phrase in phrases if record is not None and contains_phrase(record.content, phrase))
@@ -105,14 +93,13 @@ def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases:
 
 
 MIN_SPEAKER_NAME: Final = 2
-"""Letters of a name: an initial stands in too many questions by chance."""
+"""Shortest name that is recognised: an initial is in too many questions by chance."""
 
 
 def find_speaker(question: str, speakers: Collection[str]) -> str | None:
-    """Return the speaker whom a question names, None where it names none or several.
+    """Return the only speaker that a question names, else None.
 
-    A name is looked for as it is written; in a question without capitals in any case, since people who type so
-    write names so as well, unless it is then a word of its own.
+    Case is ignored in a question without capitals, unless the name is then a function word.
 
     >>> find_speaker("What did Caroline's sister buy?", {"Caroline", "Mel"})
     'Caroline'
@@ -122,39 +109,30 @@ def find_speaker(question: str, speakers: Collection[str]) -> str | None:
     'Mel'
     """
     plain = question == question.lower()
-    found = [speaker for speaker in sorted(speakers) if _names_speaker(question, speaker, plain)]
+    found = []
+    for speaker in speakers:
+        name = speaker.lower() if plain else speaker
+        if len(name) < MIN_SPEAKER_NAME or (plain and name in function_words()):
+            continue
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question):
+            found.append(speaker)
     return found[0] if len(found) == 1 else None
 
 
-def _names_speaker(question: str, speaker: str, plain: bool) -> bool:
-    if len(speaker) < MIN_SPEAKER_NAME:
-        return False
-    wanted = speaker
-    if plain:
-        wanted = speaker.lower()
-        if wanted in function_words():
-            return False
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", question) is not None
-
-
 SESSION_SHARE: Final = 0.3
-"""What a turn without a word of its own is lent of the best score in its session. From .2 to .5 all alike: BEAM R@5
-.520 to .549, LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
+"""Share of its session's best score that a turn of no words borrows. From .2 to .5 alike: BEAM R@5 .520 to .549,
+LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
 SESSION_LENGTH_SCALE: Final = 100.0
-"""Words at which a turn borrows half as much, as from its neighbours. The same for all lengths: LongMemEval turns R@5
-.763 to .729."""
+"""Words at which a turn borrows half as much. Without it LongMemEval turns R@5 falls from .763 to .729."""
 
 
-def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[float]) -> None:
+def add_session_feature(rows: ScoreTable, lenders: ScoreTable, scores: Sequence[float]) -> None:
     """Let each turn borrow from the best turn of its conversation, which may be itself.
 
-    Args:
-        rows: Memories that may borrow.
-        every: Those that may lend.
-        scores: Score of each of them as it stands so far.
+    ``scores`` are those of ``lenders``.
     """
     best: dict[str, float] = {}
-    for row, score in zip(every, scores, strict=True):
+    for row, score in zip(lenders, scores, strict=True):
         name = _session_of(row)
         if name is not None and score > best.get(name, 0.0):
             best[name] = score
@@ -171,24 +149,19 @@ def _session_of(row: ScoredRow) -> str | None:
 
 
 NEIGHBOUR_SHARE: Final = 0.5
-"""What a turn without a word of its own borrows of its better neighbour's positive score."""
+"""Share of its better neighbour's positive score that a turn of no words borrows."""
 NEIGHBOUR_LENGTH_SCALE: Final = 100.0
-"""Words at which a turn borrows half as much: a long turn says itself what it is about. Measured: LoCoMo turns
-R@10 .587 to .647, BEAM R@5 .435 to .497, LongMemEval turns .853 to .878; the same for all lengths, or both
-neighbours' sum, hurts LongMemEval (bench/LOG.md)."""
+"""Words at which a turn borrows half as much: a long turn needs no context. LoCoMo turns R@10 .587 to .647, BEAM R@5
+.435 to .497, LongMemEval turns .853 to .878; without it, or with both neighbours' sum, LongMemEval loses
+(bench/LOG.md)."""
 
 
 def add_neighbour_feature(
     rows: ScoreTable, scores: Mapping[str, float], adjacent: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Let each turn of a conversation borrow from the better of the turns next to it.
+    """Let each turn borrow from the better of the turns next to it: an answer often stands beside the words asked for.
 
-    An answer often stands beside the words that were asked for: "When was that?" "Last Tuesday."
-
-    Args:
-        rows: Memories that may borrow, whose heads hold their length.
-        scores: Score of each of them and of each neighbour, before any of them borrows.
-        adjacent: Memory to the turns next to it.
+    ``scores`` are those of the rows and their neighbours before any of them borrows.
     """
     for memory, head, parts in rows:
         borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
@@ -198,12 +171,12 @@ def add_neighbour_feature(
 
 
 AGE_WEIGHT: Final = 0.15
-"""What a memory as old as time has lost by age, on z-scores: a tenth of what lies between a match and a chance hit.
-LongMemEval turns R@5 .785 to .798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
+"""Most that age takes away: a tenth of the distance between a match and a chance hit. LongMemEval turns R@5 .785 to
+.798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
 STRENGTH_WEIGHT: Final = 0.5
-"""What a memory loses that is called wrong for ever: it falls behind its equals, an exact hit stays one."""
+"""Most that negative feedback takes away: it decides among equals, an exact hit stays one."""
 CONFIDENCE_WEIGHT: Final = 0.3
-"""What a memory loses of which nothing is sure."""
+"""Most that low confidence takes away."""
 HALF_LIFE: Final = {
     "crystal": 365.0,
     "facet": 730.0,
@@ -213,16 +186,11 @@ HALF_LIFE: Final = {
     "procedural": 730.0,
     "semantic": 730.0,
 }
-"""Days after which half of what age can take is taken: what was seen fades first, what was learned last."""
+"""Days after which half of the age penalty applies: observations fade first, lessons last."""
 
 
 def add_decay(rows: ScoreTable, now: int) -> None:
-    """Apply penalties for age, low confidence and negative feedback.
-
-    Args:
-        rows: Memories, whose heads hold date, last use, strength and confidence.
-        now: UTC microseconds of the question.
-    """
+    """Apply penalties for age, low confidence and negative feedback."""
     for memory, head, parts in rows:
         if head is None:
             continue
@@ -235,14 +203,9 @@ def add_decay(rows: ScoreTable, now: int) -> None:
             parts.append(("confidence", head.confidence, head.confidence - 1, CONFIDENCE_WEIGHT))
 
 
-def age_start(head: RankingMetadata) -> int:
-    """Return when a memory was last used, else when it happened."""
-    return max(head.at, head.used) if head.used is not None else head.at
-
-
 def age_in_days(head: RankingMetadata, now: int) -> int:
-    """Return a memory's age in whole days: two questions of one day see one age."""
-    return (now - age_start(head)) // DAY
+    """Return the whole days since a memory was last used, else happened: all questions of one day see one age."""
+    return (now - (head.at if head.used is None else max(head.at, head.used))) // DAY
 
 
 def decay(memory: str, head: RankingMetadata, now: int) -> float:
@@ -254,12 +217,7 @@ def decay(memory: str, head: RankingMetadata, now: int) -> float:
 
 
 def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
-    """Count the results displaced by the age penalty.
-
-    Args:
-        ranked: Candidates, best first.
-        limit: How many are first.
-    """
+    """Count the candidates that the age penalty displaced from the first ``limit``."""
     ageless: list[tuple[float, str]] = []
     for one in ranked:
         score = one.score
@@ -272,75 +230,44 @@ def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
 
 
 DATE_WEIGHT: Final = 1.0
-"""What lying in the time that is asked about adds, on z-scores: as much as being a deviation nearer, which no chance
-hit makes up for. LoCoMo's 68 questions with a time R@5 .347 to .533, LongMemEval's 19 .626 to .679; 1.5 gives LoCoMo no
-more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
+"""Weight of lying in the time asked about: one deviation. LoCoMo's 68 questions with a time R@5 .347 to .533,
+LongMemEval's 19 .626 to .679; 1.5 gives LoCoMo at most .01 more and takes from LongMemEval (bench/LOG.md)."""
 
 
 def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
-    """Add the proximity of each memory to the times that the question names.
-
-    ``DATE_WEIGHT x 2^(-gap / length)``: all of it within the time, half at a distance of the time's own length
-    (at least
-    a day). Of several times the nearest counts.
-
-    Args:
-        rows: Memories, whose heads hold the date of each.
-        times: Times that the question names.
-    """
+    """Add the proximity of each memory to the nearest time that the question names."""
     for _, head, parts in rows:
         if head is not None:
             near = max(date_proximity(head.at, one) for one in times)
             parts.append(("dated", near, near, DATE_WEIGHT))
 
 
-def date_proximity(at: int, meant: QueryTime) -> float:
-    """Return 1 within a time, and ever less outside it."""
+def date_proximity(at: int, time: QueryTime) -> float:
+    """Return 1 within a time, else ``2^(-gap / length)``, a length of at least a day."""
     gap = 0
-    if meant.start is not None and at < meant.start:
-        gap = meant.start - at
-    elif meant.end is not None and at >= meant.end:
-        gap = at - meant.end + 1
-    return float(2.0 ** (-gap / max(meant.length, DAY)))
+    if time.start is not None and at < time.start:
+        gap = time.start - at
+    elif time.end is not None and at >= time.end:
+        gap = at - time.end + 1
+    return float(2.0 ** (-gap / max(time.length, DAY)))
 
 
 MAX_PER_TIER: Final = 50
-"""Candidates of one tier, or as many as results are wanted: no tier takes all the places in what later stages read."""
+"""Most candidates of one tier, or the results wanted if more: no tier takes all places in later stages."""
 TIER_WEIGHT: Final = 0.5
-"""What a tier gains whose weight is doubled, on z-scores, and loses when it is halved: a logarithm, so that a weight
-means the same for a strong match and for a weak one, and can turn no sign."""
+"""What a tier gains if its weight is doubled, and loses if halved: logarithmic, so it means the same at any score."""
 CERTAINTY_WEIGHT: Final = 0.15
-"""What a crystal or a fact gains that is surely so: what was distilled of several stands before one of its pieces that
-matches as well. As much as age takes at most, so that it decides between near equals only."""
+"""What a certain crystal or fact gains over the pieces it was distilled from: as much as age takes at most."""
 CERTAIN_ABOVE: Final = 0.85
-"""Confidence above which it is: three independent sources (two make .85), or a person that says so."""
+"""Confidence above which it is certain: three independent sources (two give .85), or a person's word."""
 DISTILLED_TIERS: Final = frozenset(("crystal", "semantic"))
-"""Tiers of which what is sure gains."""
 PROJECT_WEIGHT: Final = 0.3
-"""What a memory of the project one is in gains: as much as a person's own turn over an assistant's. A better match of
-another project still stands before it."""
+"""What a memory of the caller's project gains: as much as a person's turn over an assistant's."""
 _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 
-class HasId(Protocol):
-    """A table row or a candidate."""
-
-    @property
-    def id(self) -> str:
-        """The memory."""
-        ...
-
-
-HasIdT = TypeVar("HasIdT", bound=HasId)
-
-
 def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
-    """Add tier weight, certainty and project.
-
-    Args:
-        rows: Memories, whose heads hold confidence and project.
-        pool: Tier weights and the caller's project.
-    """
+    """Add tier weight, certainty and project."""
     for memory, head, parts in rows:
         tier = tier_of(memory)
         weight = pool.weights.get(tier, 1.0)
@@ -353,27 +280,18 @@ def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
 
 
 def pool_tiers(
-    ranked: Sequence[HasIdT],
+    ranked: Sequence[RowOrCandidate],
     heads: Mapping[str, RankingMetadata],
     pool: TierOptions | None,
     most: int = MAX_PER_TIER,
-) -> tuple[list[HasIdT], int]:
-    """Leave out memories below the confidence floor, of tiers with weight 0, and beyond a tier's most.
+) -> tuple[list[RowOrCandidate], int]:
+    """Leave out unpinned memories below the confidence floor, of tiers with weight 0, and over ``most`` a tier.
 
-    A pinned memory is never unsure.
-
-    Args:
-        ranked: Memories, best first.
-        heads: Confidence of each.
-        pool: Floor and weights; None leaves out nothing.
-        most: Memories of one tier.
-
-    Returns:
-        The others, in their order, and how many were below the floor.
+    Returns the others, and how many were below the floor.
     """
     if pool is None:
         return list(ranked), 0
-    kept: list[HasIdT] = []
+    pooled: list[RowOrCandidate] = []
     counted: Counter[str] = Counter()
     unsure = 0
     for one in ranked:
@@ -385,21 +303,12 @@ def pool_tiers(
             continue
         counted[tier] += 1
         if counted[tier] <= most:
-            kept.append(one)
-    return kept, unsure
-
-
-def unsure_notes(unsure: int, floor: float) -> tuple[str, ...]:
-    """Return what explain says of what was kept out.
-
-    >>> unsure_notes(2, 0.3)
-    ('2 found with a confidence below 0.3 were left out.',)
-    """
-    return (f"{unsure:,} found with a confidence below {floor:g} were left out.",) if unsure else ()
+            pooled.append(one)
+    return pooled, unsure
 
 
 def tier_of(memory: str) -> str:
-    """Return the tier that an id names.
+    """Return the tier of an id.
 
     >>> tier_of("crys_8f3a6c2d9b40")
     'crystal'

@@ -1,23 +1,18 @@
 """Score fusion: combine the channels' rankings into one score per memory, kept part by part in a score table.
 
-Fusion ``auto`` adds up, per channel, weight times z-score, with weights that depend on the query. ``rrf`` is
+Fusion ``auto`` adds up weight times z-score per channel, with weights that depend on the query. ``rrf`` is
 reciprocal rank fusion, ``weighted`` uses fixed weights on z-scores. ``raw`` keeps each channel's own scale from
-0 to 1, as vLLM's semantic-router does:
+0 to 1, as vLLM's semantic-router does, so that a threshold can be named:
 
     score = w_vector · cosine + w_bm25 · x / (x + 1) + w_ngram · Jaccard
 
-with x the BM25 score and Jaccard that of the texts' character trigrams. A raw score means the same in every
-answer, so a threshold can be named. A model that has not embedded a memory yet is predicted from the base
-model.
-
-A search scores hundreds of memories and shows ten: only results become `Candidate` objects, the rest are table
-rows.
+with x the BM25 score and Jaccard that of the texts' character trigrams.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -35,13 +30,7 @@ ScorePart: TypeAlias = "tuple[str, float, float, float]"
 
 
 class ScoredRow(NamedTuple):
-    """One memory and the parts of its score.
-
-    Attributes:
-        id: The memory.
-        head: Its metadata; None where there is none.
-        parts: The parts so far; each stage adds its own.
-    """
+    """One memory, its metadata, and the parts of its score so far."""
 
     id: str
     head: RankingMetadata | None
@@ -58,19 +47,6 @@ RowOrCandidate = TypeVar("RowOrCandidate", ScoredRow, Candidate)
 _SORT_KEY: Final = itemgetter(0, 1)
 
 
-def build_table(
-    ids: Sequence[str], parts: Sequence[list[ScorePart]], heads: Mapping[str, RankingMetadata]
-) -> ScoreTable:
-    """Return a row a memory.
-
-    Args:
-        ids: The memories.
-        parts: The parts of the score of each.
-        heads: Memory to its metadata.
-    """
-    return [ScoredRow(memory, heads.get(memory), own) for memory, own in zip(ids, parts, strict=True)]
-
-
 def best_first(found: Iterable[RowOrCandidate]) -> list[RowOrCandidate]:
     """Return rows or candidates best first, ties to the smaller id."""
     return [one for _, _, one in sorted([(-one.score, one.id, one) for one in found], key=_SORT_KEY)]
@@ -81,17 +57,17 @@ def to_candidates(rows: ScoreTable) -> list[Candidate]:
 
 
 BM25_WEIGHT: Final = 0.3
-"""BM25's weight on z-scores. The mean over the dev sets is flat (±.002) from .2 to .35."""
+"""Weight of BM25's z-score. The mean over the dev sets is flat (±.002) from .2 to .35."""
 BASE_ALONE_WEIGHT: Final = 0.4
-"""The base model's weight while no backfilled model takes part."""
+"""Weight of the base model where no backfilled model takes part."""
 PASSAGE_WEIGHTS: Final = (0.2, 0.6)
 """Weights of the base model and of the backfilled ones for a passage."""
 TURN_WEIGHTS: Final = (0.4, 0.4)
 """The same for a turn of a conversation: MiniLM alone prefers the long answer to the short fact."""
 RESPELLED_WEIGHT: Final = 0.15
-"""Respelled words weigh half of words found as they were asked for."""
+"""Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
-"""Passages of BM25 that a model is held against; 1 to 10 give the same."""
+"""BM25's best passages by which a model's agreement is measured; 1 to 10 give the same."""
 LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
 
@@ -99,11 +75,10 @@ LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, ChannelWeight]:
     """Return the weight of each channel for one query, by name.
 
-    A model weighs what its agreement with the words allows: the mean of its z-scores over BM25's three best
-    passages, between 0 and 1. A model that finds the passages with the query's rare words no better than
-    average does not understand the query (another language, an error code, noise vectors) and loses its
-    vote; where no word is found at all, the models have it all. Of seventeen features that were tried,
-    agreement is the only one that tells, across sets, which channel to trust (bench/LOG.md).
+    A model's weight depends on its agreement with the words. A model that finds the passages with the query's rare
+    words no better than average does not understand the query (another language, an error code, noise vectors) and
+    gets none; where no word is found, the models get it all. Of seventeen features tried, agreement is the only one
+    that predicts, across sets, which channel to trust (bench/LOG.md).
     """
     words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
     models = [ranking for ranking in rankings if ranking.kind == "vector"]
@@ -111,7 +86,13 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     for ranking in rankings:
         passage = turn = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
         if ranking.kind == "vector":
-            passage, turn = _model_weights(models, ranking)
+            others = len(models) - 1
+            if not others:
+                passage = turn = BASE_ALONE_WEIGHT
+            elif ranking is models[0]:
+                passage, turn = PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]
+            else:
+                passage, turn = PASSAGE_WEIGHTS[1] / others, TURN_WEIGHTS[1] / others
             trust = agreement(ranking, words)
             if ranking.channel.partition(":")[2] in LATIN_ONLY:
                 trust *= latin_share(query)
@@ -120,20 +101,14 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     return weights
 
 
-def _model_weights(models: Sequence[Ranking], ranking: Ranking) -> tuple[float, float]:
-    if len(models) == 1:
-        return BASE_ALONE_WEIGHT, BASE_ALONE_WEIGHT
-    if ranking is models[0]:
-        return PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]
-    return PASSAGE_WEIGHTS[1] / (len(models) - 1), TURN_WEIGHTS[1] / (len(models) - 1)
-
-
 def agreement(ranking: Ranking, words: Ranking | None) -> float:
-    """Return how far a model agrees with the ranking by words, 0 to 1; 1 where that found nothing."""
+    """Return the mean of a model's z-scores over BM25's three best passages, within 0 to 1; 1 where BM25 has none."""
     if words is None or not words.hits:
         return 1.0
     scored = ranking.scored
-    raws = [raw for raw in scored.of([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]]) if raw is not None]
+    raws = [
+        raw for raw in scored.by_id([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]]) if raw is not None
+    ]
     if not raws or scored.deviation == 0.0:
         return 1.0
     mean = math.fsum((raw - scored.mean) / scored.deviation for raw in raws) / len(raws)
@@ -143,9 +118,9 @@ def agreement(ranking: Ranking, words: Ranking | None) -> float:
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
 PREDICTED_CORRELATION: Final = 0.55
-"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets): what the base model foretells of
-one that has not embedded a memory yet. Without it, waiting memories sink: with half of them waiting, R@5 is
-.708, and .766 without the model at all."""
+"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets), for memories that a backfilled model has
+not embedded yet. Without it such memories sink: with half of them pending R@5 is .708, and .766 without the model at
+all."""
 
 
 def candidate_ids(rankings: Sequence[Ranking]) -> list[str]:
@@ -154,37 +129,28 @@ def candidate_ids(rankings: Sequence[Ranking]) -> list[str]:
 
 
 def fuse_scores(
-    rankings: Sequence[Ranking],
-    ids: Sequence[str],
-    weights: Mapping[str, ChannelWeight],
-    turns: Collection[str] = (),
+    rankings: Sequence[Ranking], ids: Sequence[str], weights: Mapping[str, ChannelWeight]
 ) -> list[Candidate]:
-    """Add up, for each memory, every channel's weight times z.
-
-    z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every
-    channel scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory
-    yet, the base model's z stands in, as far as the two agree on the rest.
-
-    Args:
-        rankings: The channels' answers.
-        ids: Memories to score.
-        weights: Channel to weight.
-        turns: Those of the memories that are turns of a conversation.
-    """
-    return to_candidates(build_table(ids, weighted_parts(rankings, ids, weights, turns), {}))
+    """Add up, for each memory, every channel's weight times z; see `build_table`."""
+    return to_candidates(build_table(rankings, ids, weights, {}))
 
 
-def weighted_parts(
+def build_table(
     rankings: Sequence[Ranking],
     ids: Sequence[str],
     weights: Mapping[str, ChannelWeight],
-    turns: Collection[str] = (),
-) -> list[list[ScorePart]]:
-    """Return the parts that `fuse_scores` adds up, a list a memory."""
-    scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
+    heads: Mapping[str, RankingMetadata],
+) -> ScoreTable:
+    """Return a row a memory, with every channel's weight times z as the parts of its score.
+
+    z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every channel
+    scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory yet, the base
+    model's z stands in, as far as the two agree on the rest.
+    """
+    table = [ScoredRow(memory, heads.get(memory), []) for memory in ids]
+    is_turn = [row.head is not None and row.head.turn for row in table]
+    scores = {ranking.channel: ranking.scored.by_id(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
-    found: list[list[ScorePart]] = [[] for _ in ids]
-    is_turn = [memory in turns for memory in ids]
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
@@ -192,41 +158,33 @@ def weighted_parts(
         for place, raw in enumerate(scores[channel]):
             if raw is not None:
                 value = (raw - mean) / deviation if deviation else 0.0
-                found[place].append((channel, raw, value, amounts[is_turn[place]]))
+                table[place].parts.append((channel, raw, value, amounts[is_turn[place]]))
             elif ranking.kind == "vector" and base is not None:
                 known = scores[base.channel][place]
                 if known is not None:
-                    value = PREDICTED_CORRELATION * z_score(base, known)
-                    found[place].append((f"{channel} (foretold)", known, value, amounts[is_turn[place]]))
-    return found
-
-
-def z_score(ranking: Ranking, raw: float) -> float:
-    """Return the z-score of a channel's raw score."""
-    return (raw - ranking.scored.mean) / ranking.scored.deviation if ranking.scored.deviation else 0.0
+                    spread = base.scored.deviation
+                    value = PREDICTED_CORRELATION * ((known - base.scored.mean) / spread if spread else 0.0)
+                    table[place].parts.append(
+                        (f"{channel} (foretold)", known, value, amounts[is_turn[place]])
+                    )
+    return table
 
 
 def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeight]) -> list[Candidate]:
     """Merge the channels' ranked lists by weighted reciprocal rank (Cormack et al., 2009).
 
-    A memory earns ``weight / (60 + rank)`` from each channel that found it, rank counting from 1, and nothing
-    from the rest. Raw scores are not read.
+    A memory earns ``weight / (60 + rank)`` from each channel that found it, rank counting from 1.
     """
     parts: dict[str, list[Contribution]] = {memory: [] for memory in candidate_ids(rankings)}
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
-        for memory, raw, value in _reciprocal_ranks(ranking):
-            parts[memory].append(Contribution(ranking.channel, raw, value, weight))
+        for rank, hit in enumerate(ranking.hits, start=1):
+            parts[hit.id].append(Contribution(ranking.channel, hit.score, 1.0 / (RRF_K + rank), weight))
     return [Candidate(memory, tuple(found)) for memory, found in parts.items()]
 
 
-def _reciprocal_ranks(ranking: Ranking) -> Iterator[tuple[str, float, float]]:
-    for rank, hit in enumerate(ranking.hits, start=1):
-        yield hit.id, hit.score, 1.0 / (RRF_K + rank)
-
-
 def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, ChannelWeight]:
-    """Return fixed weights by channel: what a kind weighs is split evenly among its channels."""
+    """Return fixed weights by channel: the weight of a kind is split evenly among its channels."""
     kinds = [ranking.kind for ranking in rankings]
     amounts = {r.channel: weights.get(r.kind, 0.0) / kinds.count(r.kind) for r in rankings}
     return {channel: ChannelWeight(amount, amount) for channel, amount in amounts.items()}
@@ -242,13 +200,7 @@ def fuse_raw(
 ) -> list[Candidate]:
     """Add up each channel's own scale from 0 to 1, weighted; see the module.
 
-    Args:
-        rankings: The channels' answers; respelled words are left out, trigrams of the whole texts stand for them.
-        ids: Memories to score.
-        weights: Channel to weight.
-        query: The query, whose trigrams are compared.
-        texts: The memories' texts, None without that channel.
-        trigram_weight: Weight of the trigrams.
+    Trigrams of the whole ``texts`` replace respelled words; None leaves that channel out.
     """
     found: dict[str, list[Contribution]] = {memory: [] for memory in ids}
     base: dict[str, float] = {}
@@ -256,7 +208,7 @@ def fuse_raw(
         if ranking.kind == "ngram":
             continue
         weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
-        for memory, score in zip(ids, ranking.scored.of(ids), strict=True):
+        for memory, score in zip(ids, ranking.scored.by_id(ids), strict=True):
             if score is not None:
                 value = score / (score + 1.0) if ranking.kind == "bm25" else score
                 found[memory].append(Contribution(ranking.channel, score, value, weight))

@@ -1,10 +1,8 @@
 """Graph channel: memories that the best hits lead to through entities and titles, and the weight of each path.
 
-A question that takes two steps ("the mayor of the town where X was born") is answered by two memories, of which
-the second shares no word with it: the first one names its subject. Two kinds of path lead on from a hit:
-through an entity that both refer to, and to a memory whose title stands in its text. What the question itself
-names is no path; the other channels have looked for it. Entities that very many memories refer to are not
-followed.
+A question that takes two steps ("the mayor of the town where X was born") is answered by two memories, of which the
+second shares no word with it: the first names its subject. A path leads through an entity that both refer to, or to
+a memory whose title stands in the hit's text. Names in the question itself and very common entities are no paths.
 """
 
 from __future__ import annotations
@@ -12,14 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import merge_entities
-from scrubjay.models.results import Hit, PathStep, round_score
+from scrubjay.models.results import Hit, round_score
 from scrubjay.search.candidates import ChannelResults, Ranking, filter_records
-from scrubjay.search.fusion import ScoredRow, ScoreTable, best_first
+from scrubjay.search.fusion import ScoreTable, best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.text.language import detect_language
@@ -27,7 +26,7 @@ from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import query_groups
 
 if TYPE_CHECKING:
-    from scrubjay.models.views import RelatedEntity
+    pass
 
 
 EDGE_WEIGHTS: Final[Mapping[str, float]] = {
@@ -40,62 +39,11 @@ EDGE_WEIGHTS: Final[Mapping[str, float]] = {
     "references": 0.8,
     "related_to": 0.8,
 }
-"""What a step of each kind leaves, times the edge's own weight. What took a memory's place belongs to its story as
-the memory does; what merely stands beside it, or shares a name with it, less so."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathGraph:
-    """The edges and scores that a thread expands along.
-
-    Attributes:
-        reader: The caller's view of the store.
-        measure: Memories to the score of each by itself; those it cannot score or may not show are left out.
-        related: Entity to the entities related to it, the closest first.
-        pool: The query's own hits, from which an entity's best are taken.
-        memories: How many memories are visible.
-        fan_out: Most edges of a kind that are followed from one memory or entity.
-    """
-
-    reader: Reader
-    measure: Callable[[Sequence[str]], Mapping[str, float]]
-    related: Callable[[str], Sequence[RelatedEntity]]
-    pool: Sequence[str]
-    memories: int
-    fan_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPath:
-    """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
-
-    seed: str
-    steps: tuple[PathStep, ...]
-    carried: float
-
-    def extended(self, step: PathStep) -> MemoryPath:
-        return MemoryPath(self.seed, (*self.steps, step), self.carried * step.weight)
-
-
-@dataclass(slots=True)
-class BestPaths:
-    """The best path to each memory or entity."""
-
-    paths: dict[str, MemoryPath] = field(default_factory=dict)
-
-    def offer(self, name: str, path: MemoryPath) -> None:
-        """Keep a path that carries more than the known one."""
-        known = self.paths.get(name)
-        if known is None or path.carried > known.carried:
-            self.paths[name] = path
-
-    def first(self, count: int) -> dict[str, MemoryPath]:
-        """Return the paths that carry most."""
-        return dict(sorted(self.paths.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
+"""Share of a score that a step of each kind carries, times the edge's own weight."""
 
 
 def reference_weight(weight: float) -> float:
-    """Return what it says that a memory names a concept: once (.5) says nearly as much as again and again.
+    """Return the weight of a memory's reference to an entity: naming it once (.5) counts nearly as much as many times.
 
     >>> round(reference_weight(0.5), 2), reference_weight(1.0)
     (0.71, 1.0)
@@ -103,33 +51,33 @@ def reference_weight(weight: float) -> float:
     return math.sqrt(weight)
 
 
-def entity_weight(held: int, memories: int) -> float:
-    """Return how much it says that two memories refer to one concept: nothing where every memory does, 0 to 1.
+def entity_weight(count: int, memories: int) -> float:
+    """Return the weight of an entity as a connection: from 0, where every memory refers to it, to 1.
 
     >>> entity_weight(1, 1000), round(entity_weight(10, 1000), 2), entity_weight(1000, 1000)
     (1.0, 0.67, 0.0)
     """
-    if memories <= 1 or held <= 1:
+    if memories <= 1 or count <= 1:
         return 1.0
-    return max(0.0, 1.0 - math.log(held) / math.log(memories))
+    return max(0.0, 1.0 - math.log(count) / math.log(memories))
 
 
 MAX_SEEDS: Final = 5
-"""Hits that paths lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
+"""Hits that paths lead on from. 3 and 8 give the same within .01 (bench/LOG.md)."""
 MAX_FAN_OUT: Final = 16
-"""Concepts of one hit that are followed, the heaviest."""
+"""Most entities of one hit that are followed, the heaviest."""
 MAX_FOLLOWED: Final = 48
-"""Concepts that are followed in all, those that say most."""
+"""Most entities that are followed in all."""
 HUB_SIZE: Final = 50
-"""Memories from which on a concept is not followed: 200 give the same, and cost four times as much."""
+"""Entities with more memories are not followed: 200 gives the same at four times the cost."""
 MIN_NAME_LENGTH: Final = 3
-"""Letters of a title that is looked for: a shorter one stands in any text."""
+"""Shortest title that is looked for: shorter ones are in any text."""
 _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphScores:
-    """The graph's scores as a channel: on a scale of their own, 0 (no path) to 1."""
+    """The graph's scores as a channel: 0 (no path) to 1."""
 
     raws: Mapping[str, float]
     mean: float = 0.0
@@ -137,22 +85,19 @@ class GraphScores:
 
     @property
     def covered(self) -> int:
-        """How many memories a path leads to."""
         return len(self.raws)
 
     def top(self, limit: int) -> list[Hit]:
-        """Return the best, ties to the smaller id."""
         best = sorted(((-raw, memory) for memory, raw in self.raws.items()))[:limit]
         return [Hit(memory, -raw) for raw, memory in best]
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id."""
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         return [self.raws.get(memory, 0.0) for memory in ids]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphRanking(Ranking):
-    """The graph's ranking, with the best path to each memory: the hit it begins with, and the name it leads over."""
+    """The graph's ranking, with the hit and the name of the best path to each memory."""
 
     paths: Mapping[str, tuple[str, ...]]
 
@@ -161,28 +106,28 @@ GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
 
 
 def rank_by_graph(
-    reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
+    plan: QueryPlan,
+    channels: ChannelResults,
+    reader: Reader,
+    seeds: Mapping[str, float],
+    titles: Mapping[str, str],
 ) -> GraphRanking | None:
     """Rank by the paths that lead on from hits; None where none does.
 
-    A path weighs the share of its hit, times the rarity of the name it leads over, times how much both refer to it.
-
-    Args:
-        reader: The caller's view of the store.
-        query: The question: what it names is no path.
-        seeds: The best hits of the other channels, and the score of each as a share of the best, 0 to 1.
-        titles: Other hits and their titles.
-        memories: How many memories are visible.
+    A path's weight is the share of its hit, times the rarity of its name, times how much both refer to it. ``seeds``
+    are the best hits of the other channels with their share of the best score, ``titles`` other hits; names in the
+    query are no paths.
     """
+    query = plan.query.text
+    memories = channels.terms.scored.memories if channels.terms is not None else reader.counts().memories
     raws: dict[str, float] = {}
     paths: dict[str, tuple[str, ...]] = {}
-    for paths_of_kind in (
-        _over_entities(reader, query, seeds, memories),
-        _by_title(reader, query, seeds, titles, memories),
+    for memory, weight, path in (
+        *_over_entities(reader, query, seeds, memories),
+        *_by_title(reader, query, seeds, titles, memories),
     ):
-        for memory, weight, path in paths_of_kind:
-            if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
-                raws[memory], paths[memory] = round_score(weight), path
+        if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
+            raws[memory], paths[memory] = round_score(weight), path
     if not raws:
         return None
     scored = GraphScores(raws)
@@ -190,7 +135,6 @@ def rank_by_graph(
 
 
 def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
-    """Yield the paths over entities that a hit and a memory refer to, and the question does not name."""
     edges = reader.edges(list(seeds), ["references"], limit=MAX_FAN_OUT)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
@@ -216,14 +160,14 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
 def _by_title(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphPaths:
-    """Yield the paths from a hit to another one whose title its text holds, capitals and all."""
     names = {memory: name for memory, title in titles.items() if (name := _title_name(title))}
     if not names:
         return
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
     matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
-        holders = [seed for seed, text in texts.items() if seed != memory and _names_title(name, text)]
+        whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        holders = [s for s, text in texts.items() if s != memory and name in text and whole.search(text)]
         if holders and not contains_phrase(query, name):
             matches.append((memory, name, max(holders, key=seeds.__getitem__)))
     for memory, name, seed in matches:
@@ -239,23 +183,16 @@ def _title_name(title: str) -> str:
     return name if named else ""
 
 
-def _names_title(name: str, text: str) -> bool:
-    """Return whether a text holds a name as a whole word."""
-    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
 GRAPH_WEIGHT: Final = 2.0
-"""What a sure and rare path adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
-of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
-that are said again and again, and their neighbours lead on."""
+"""What a certain and rare path adds to a passage. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets of questions
+with one answer fall (bench/LOG.md). Turns get nothing: BEAM loses .05 of R@5 by names that recur, and they have
+neighbours."""
 MAX_CLOSING: Final = 0.9
-"""Share of the distance to the hit that it began with which a second step closes at most: it stands behind that, and
-among several the better by itself is first."""
+"""Most of the distance to its seed that a path closes, so that the second step stays behind the first."""
 COMPLETE_SHARE: Final = 0.8
-"""Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
-nothing that it does not hold, and no second step is taken."""
+"""Share of the question's idf in the best hit above which paths count less; at 1 no path is followed."""
 MAX_NEW: Final = 20
-"""Memories that only the graph finds, the best, that are scored."""
+"""Most memories that only the graph finds."""
 
 
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
@@ -269,46 +206,34 @@ def expand_by_graph(
     heads: Mapping[str, RankingMetadata],
     score: ScoreIds,
 ) -> tuple[ScoreTable, Mapping[str, RankingMetadata], Mapping[str, tuple[str, ...]]]:
-    """Score the paths that lead on from the best passages, for scored memories and for those only the graph finds.
+    """Add graph parts to scored rows, and rows that only the graph finds; ``score`` scores those.
 
-    Args:
-        reader: The caller's view of the store.
-        plan: The query plan.
-        channels: The other channels' rankings.
-        rows: Memories as scored without the graph.
-        heads: What is known of them without their texts.
-        score: Scores memories that the other channels did not find.
-
-    Returns:
-        The rows, in no order; their heads; and the path to each memory that one leads to.
+    Returns the rows, in no order; their heads; and the path to each memory that one leads to.
     """
     rows = best_first(rows)
-    best = list(islice((one for one in rows if not _is_turn(heads, one.id)), MAX_SEEDS))
+    best = list(islice((one for one in rows if one.head is not None and not one.head.turn), MAX_SEEDS))
     first = best[0].score if best else 0.0
     openness = _openness(channels, best[0].id) if first > 0 else 0.0
     if not openness:
         return rows, heads, {}
     shares = {one.id: max(one.score, 0.0) / first for one in best}
-    titles = {one.id: heads[one.id].title for one in rows if one.id in heads and heads[one.id].title}
-    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    titles = {one.id: one.head.title for one in rows if one.head is not None and one.head.title}
+    ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return rows, heads, {}
     new, new_heads = score(_new_ids(plan, reader, ranking, {one.id for one in rows}))
     heads = {**heads, **new_heads}
-    raws = {hit.id: hit.score for hit in ranking.hits if not _is_turn(heads, hit.id)}
+    raws = {hit.id: hit.score for hit in ranking.hits if hit.id in heads and not heads[hit.id].turn}
     seed_scores = {one.id: one.score for one in best}
+    weight = GRAPH_WEIGHT * openness
     every = [*rows, *(one for one in new if one.id in raws)]
     for one in every:
         if one.id in raws:
-            seed = ranking.paths[one.id][0]
-            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * openness, seed_scores[seed])
+            # It puts no memory before the hit that the path begins with.
+            distance = max(0.0, seed_scores[ranking.paths[one.id][0]] - one.score)
+            worth = min(raws[one.id] * weight, MAX_CLOSING * distance)
+            one.parts.append(("graph", raws[one.id], worth / weight, weight))
     return every, heads, ranking.paths
-
-
-def _add_graph_part(one: ScoredRow, path: float, weight: float, seed: float) -> None:
-    """Add the part of a path; it puts no memory before the hit that the path begins with."""
-    worth = min(path * weight, MAX_CLOSING * max(0.0, seed - one.score))
-    one.parts.append(("graph", path, worth / weight, weight))
 
 
 def graph_ranking(
@@ -317,39 +242,21 @@ def graph_ranking(
     """Rank by paths from the nearest hits, all weighing the same, as Kit does; without a model from those by words.
 
     None where no path leads on, or the graph has no weight.
-
-    Args:
-        plan: The query plan.
-        channels: The other channels' rankings.
-        reader: The caller's view of the store.
-        ids: The memories they found.
     """
     by_kind = {ranking.kind: ranking for ranking in channels.rankings}
     first = by_kind.get("vector") or by_kind.get("bm25")
     if first is None or not plan.weights.get("graph"):
         return None
-    titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
+    titles = {memory: head.title for memory, head in reader.ranking_metadata(ids).items() if head.title}
     shares = {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}
-    ranking = _rank_from_seeds(plan, channels, reader, shares, titles)
+    ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return None
     wanted = {*ids, *_new_ids(plan, reader, ranking, set(ids))}
     return replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.id in wanted))
 
 
-def _rank_from_seeds(
-    plan: QueryPlan,
-    channels: ChannelResults,
-    reader: Reader,
-    shares: Mapping[str, float],
-    titles: Mapping[str, str],
-) -> GraphRanking | None:
-    memories = channels.terms.scored.memories if channels.terms is not None else reader.counts().memories
-    return rank_by_graph(reader, plan.query.text, shares, titles, memories)
-
-
 def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
-    """Return the best memories that only the graph found and that pass the caller's filters."""
     ids = [hit.id for hit in ranking.hits if hit.id not in known][:MAX_NEW]
     return filter_records(reader, plan.where, reader.get(ids) if ids else {})
 
@@ -360,10 +267,6 @@ def _openness(channels: ChannelResults, best: str) -> float:
         return 1.0
     rarity = channels.rarity
     total = math.fsum(rarity)
-    (parts,) = channels.terms.scored.parts([best])
-    held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
-    return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
-
-
-def _is_turn(heads: Mapping[str, RankingMetadata], memory: str) -> bool:
-    return memory not in heads or heads[memory].turn
+    (parts,) = channels.terms.scored.group_scores([best])
+    covered = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
+    return min(1.0, (1.0 - covered / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0

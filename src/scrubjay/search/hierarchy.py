@@ -1,12 +1,12 @@
 """Hierarchical retrieval: score categories, then descend from the best to their memories.
 
-Each channel scores a category's phrase (L0) as it scores a memory, with the mean and the deviation of the
-memories, so that one scale holds for both. From the best categories, one level after another, each memory gets
+Each channel scores a category's phrase (L0) on the scale of the memories. From the best categories, level by level,
+each memory gets
 
     leaf = alpha · own + (1 − alpha) · category
 
-where that is more than it has by itself, the best category first, until three in a row change nothing among the
-first results (vLLM semantic-router, pull request 1374). A category is an index and never a result.
+where that is more than its own score, until three categories in a row change nothing among the first results (vLLM
+semantic-router, pull request 1374). A category is never a result.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 
 GATE_SHARE: Final = 0.7
-"""Least score of a category, as a share of a memory's: it stands for many, so it says less of each."""
+"""Least score of a category as a share of a memory's least: it stands for many memories."""
 MIN_SEEDS: Final = 20
 SEEDS_PER_RESULT: Final = 4
-"""Categories that the descent begins with, the best: so many for each result wanted, or the least."""
+"""Categories that the descent begins with, the best: so many for each result wanted, at least `MIN_SEEDS`."""
 PATIENCE: Final = 3
-"""Categories in a row that may change none of the first results before the descent ends."""
+"""Consecutive categories without a change among the first results that end the descent."""
 MAX_MEMBERS: Final = 200
-"""Memories of one category that are scored, those that belong to it most, besides the query's own candidates."""
+"""Most memories of one category that are scored, the heaviest, besides the query's own candidates."""
 MAX_CACHED_PHRASES: Final = 10_000
-"""Phrases whose vectors are kept in memory, 10 MB at 256 dimensions; one more, and all are made anew."""
+"""Phrases whose vectors are cached, 10 MB at 256 dimensions."""
 _PHRASE_VECTORS: Final[dict[tuple[str, str], NDArray[np.float32]]] = {}
 
 
@@ -56,14 +56,7 @@ CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 def score_categories(
     plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[Embedder]
 ) -> CategoryScores | None:
-    """Score the categories on the scale of the memories; None where they are not descended.
-
-    Args:
-        plan: The query plan.
-        rankings: The channels' rankings of the memories.
-        reader: The caller's view of the store.
-        embedders: The models, the base model first.
-    """
+    """Score the categories on the scale of the memories; None where they are not descended."""
     if not (plan.reach.hierarchy and "descend" in plan.stages and rankings):
         return None
     categories = reader.categories()
@@ -92,17 +85,14 @@ class _PhraseScores:
     def top(self, limit: int) -> list[Hit]:
         return []
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         return [self.scores.get(one) for one in ids]
 
 
 def _rank_categories(
     phrases: Mapping[str, str], rankings: Sequence[Ranking], embedders: Sequence[Embedder], query: str
 ) -> list[Ranking]:
-    """Score each category's phrase by each channel.
-
-    Of the models only the first reads them and predicts the others: MiniLM embeds some ten phrases a second.
-    """
+    """Of the models only the first reads the phrases and predicts the others: MiniLM embeds ten phrases a second."""
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     found = []
     for ranking in rankings:
@@ -131,7 +121,6 @@ def _phrase_bm25(phrase: str, ranking: TermRanking) -> float:
 
 
 def _phrase_cosines(phrases: Mapping[str, str], base: Embedder, query: str) -> dict[str, float]:
-    """Return each phrase's cosine to the query by the base model."""
     fingerprint = base.model.fingerprint
     phrases_once = sorted(set(phrases.values()))
     cached = ((phrase, _PHRASE_VECTORS.get((fingerprint, phrase))) for phrase in phrases_once)
@@ -156,13 +145,7 @@ def descend_categories(
 ) -> list[Candidate]:
     """Return the candidates and what their categories lead to, best first; no memory is demoted.
 
-    Args:
-        ranked: Candidates, best first.
-        cache: Scores any memory.
-        categories: The visible categories, and the score of each.
-        reach: Levels, and the weight of a memory's own score beside its category's.
-        limit: Results wanted.
-        least: Least score of a memory that a category brings in.
+    ``least`` is the least score of a memory that a category brings in.
     """
     by_id = {category.id: category for category in categories[0]}
     scores = {category: score for category, score in categories[1].items() if category in by_id}
@@ -172,11 +155,11 @@ def descend_categories(
             children.setdefault(one.parent, []).append(one.id)
     own = {one.id: one for one in ranked}
     found = dict(own)
-    waiting: list[tuple[float, str, int]] = []
+    queue: list[tuple[float, str, int]] = []
 
     def push(category: str, score: float, depth: int) -> None:
         if depth <= reach.depth and score > 0 and score >= GATE_SHARE * least:
-            heapq.heappush(waiting, (-score, category, depth))
+            heapq.heappush(queue, (-score, category, depth))
 
     def first_results() -> list[tuple[float, str]]:
         return heapq.nsmallest(limit, ((-one.score, one.id) for one in found.values()))
@@ -184,10 +167,12 @@ def descend_categories(
     seeds = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     for category, score in seeds[: max(MIN_SEEDS, SEEDS_PER_RESULT * limit)]:
         push(category, score, 1)
-    ranked_members = _candidates_by_category(cache, list(own)) if waiting else {}
+    ranked_members: dict[str, list[str]] = {}
+    for edge in cache.reader.edges(list(own), ["belongs"]) if queue else ():
+        ranked_members.setdefault(edge.dst, []).append(edge.src)
     unchanged, first, visited = 0, first_results(), set[str]()
-    while waiting and unchanged < PATIENCE:
-        minus, category, depth = heapq.heappop(waiting)
+    while queue and unchanged < PATIENCE:
+        minus, category, depth = heapq.heappop(queue)
         if category in visited:
             continue
         visited.add(category)
@@ -198,25 +183,12 @@ def descend_categories(
         own |= cache.get(memory for memory in members if memory not in own)
         path = " > ".join(one.name for one in category_path(by_id[category], by_id))
         for memory in members:
-            lifted = _lift(own[memory], path, -minus, reach.alpha) if memory in own else None
-            if lifted is None or lifted.score < least:
+            if memory not in own or -minus <= own[memory].score or reach.alpha >= 1:
                 continue
-            if memory not in found or lifted.score > found[memory].score:
+            gain = -minus - own[memory].score
+            lifted = own[memory].plus(Contribution(f"category {path}", -minus, gain, 1 - reach.alpha))
+            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
                 found[memory] = lifted
         before, first = first, first_results()
         unchanged = unchanged + 1 if first == before else 0
     return best_first(found.values())
-
-
-def _candidates_by_category(cache: ScoreCache, ids: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for edge in cache.reader.edges(ids, ["belongs"]):
-        found.setdefault(edge.dst, []).append(edge.src)
-    return found
-
-
-def _lift(own: Candidate, path: str, score: float, alpha: float) -> Candidate | None:
-    """Return a memory with the part that its category adds; None where the category scores no more."""
-    if score <= own.score or alpha >= 1:
-        return None
-    return own.plus(Contribution(f"category {path}", score, score - own.score, 1 - alpha))

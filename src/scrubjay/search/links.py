@@ -1,14 +1,13 @@
 """Link expansion: memories that the links of the best candidates lead to.
 
 A linked memory scores ``.8`` times its referrer and ``.2`` times itself, where that is more than its own score
-(vLLM semantic-router, pull request 1374). Each hop reads only what the caller may see: another user's memory
-between two of one's own is no bridge.
+(vLLM semantic-router, pull request 1374). Memories that the caller may not see are no bridge.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,23 +16,21 @@ from scrubjay.search.candidates import ScoreCache
 from scrubjay.search.fusion import best_first
 
 REFERRER_SHARE: Final = 0.8
-"""What the referrer's score weighs; what is left is for the linked memory's own."""
+"""Weight of the referrer's score; the rest is the linked memory's own."""
 LINK_KINDS: Final = ("links", "similar")
 LINK_FAN_OUT: Final = 10
-"""Links of each kind and direction that are followed from one memory, the heaviest first: as many as are made of one
-memory by themselves."""
+"""Most links of each kind and direction followed from one memory, the heaviest: as many as are made automatically."""
 MAX_REFERRERS: Final = 50
-"""Memories of each hop that the next one starts from, the best first."""
+"""Memories of each hop that the next one starts from, the best."""
 INWARD_SHARE: Final = 0.8
-"""What is left of a link that is followed against its direction: who names a page says less of it than it says of
-what it names."""
+"""Weight of a link followed against its direction."""
 LINK_HUB_SIZE: Final = 2_000
-"""Links to a memory above which it is not asked who links to it: what all name says nothing of who names it."""
+"""Memories with more links are not followed backwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkLead:
-    """A link to a memory: the referrer, its score, and how much of that the link carries."""
+    """A referrer, its score, and how much of that the link carries."""
 
     referrer: str
     score: float
@@ -45,15 +42,8 @@ def follow_links(
 ) -> list[Candidate]:
     """Return the candidates and what their links lead to, best first.
 
-    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0: no
-    memory is demoted.
-
-    Args:
-        ranked: Candidates, best first.
-        cache: Scores any memory.
-        hops: Most links from a candidate.
-        limit: Candidates from which links are followed: those that would be shown.
-        least: Least score of a memory that a link brings in.
+    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0. Links are
+    followed from the first ``limit`` candidates, over ``hops``; ``least`` is the least score of a memory brought in.
     """
     own = {one.id: one for one in ranked}
     found = dict(own)
@@ -61,14 +51,19 @@ def follow_links(
     for _ in range(hops):
         leads = _best_leads(cache, {one.id: one.score for one in starts if one.score > 0})
         own |= cache.get(memory for memory in leads if memory not in own)
-        lifted = (_with_link_part(own[memory], lead) for memory, lead in leads.items() if memory in own)
-        better = [
-            one
-            for one in lifted
-            if one is not None
-            and one.score >= least
-            and (one.id not in found or one.score > found[one.id].score)
-        ]
+        better = []
+        for memory, lead in leads.items():
+            if memory not in own:
+                continue
+            score = own[memory].score
+            blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(score, 0.0)
+            if blend <= score:
+                continue
+            value = (blend - score) / REFERRER_SHARE
+            part = Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE)
+            lifted = own[memory].plus(part)
+            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
+                better.append(lifted)
         found |= {one.id: one for one in better}
         starts = best_first(better)[:MAX_REFERRERS]
         if not starts:
@@ -76,39 +71,22 @@ def follow_links(
     return best_first(found.values())
 
 
-def _with_link_part(own: Candidate, lead: LinkLead) -> Candidate | None:
-    """Return a memory with the part that raises its score to the blend; None where that is not more."""
-    blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(own.score, 0.0)
-    if blend <= own.score:
-        return None
-    value = (blend - own.score) / REFERRER_SHARE
-    return own.plus(Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE))
-
-
 def _best_leads(cache: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:
     """Return the best link to each memory, then that of the smaller id."""
-    best: dict[str, LinkLead] = {}
-    leads = sorted(_possible_leads(cache, starts), key=lambda pair: (-pair[1].carried, pair[1].referrer))
-    for memory, lead in leads:
-        best.setdefault(memory, lead)
-    return best
-
-
-def _possible_leads(cache: ScoreCache, starts: Mapping[str, float]) -> Iterator[tuple[str, LinkLead]]:
+    leads: list[tuple[str, LinkLead]] = []
     for inward in (False, True):
-        ids = _below_hub_size(cache, starts) if inward else list(starts)
+        ids = list(starts)
+        for kind in LINK_KINDS if inward and ids else ():
+            degrees = cache.reader.degrees(kind, list(starts))
+            ids = [memory for memory in ids if degrees.get(memory, 0) <= LINK_HUB_SIZE]
         for edge in cache.reader.edges(ids, LINK_KINDS, inward=inward, limit=LINK_FAN_OUT) if ids else ():
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
             # An automatic link has no direction, and its weight is a cosine; a given one counts by its root.
-            share = (
-                edge.weight
-                if edge.kind == "similar"
-                else math.sqrt(edge.weight) * (INWARD_SHARE if inward else 1)
-            )
-            yield there, LinkLead(here, starts[here], starts[here] * share)
-
-
-def _below_hub_size(cache: ScoreCache, starts: Iterable[str]) -> list[str]:
-    ids = list(starts)
-    degrees = [cache.reader.degrees(kind, ids) for kind in LINK_KINDS] if ids else []
-    return [memory for memory in ids if all(counts.get(memory, 0) <= LINK_HUB_SIZE for counts in degrees)]
+            share = edge.weight
+            if edge.kind != "similar":
+                share = math.sqrt(edge.weight) * (INWARD_SHARE if inward else 1)
+            leads.append((there, LinkLead(here, starts[here], starts[here] * share)))
+    best: dict[str, LinkLead] = {}
+    for memory, lead in sorted(leads, key=lambda pair: (-pair[1].carried, pair[1].referrer)):
+        best.setdefault(memory, lead)
+    return best

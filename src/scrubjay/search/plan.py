@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.models.dates import to_datetime
 from scrubjay.models.graph import category_ids_below
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.sources import find_source
@@ -29,9 +28,9 @@ PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
     "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
     "router": ("raw", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
 }
-"""Fusions of other systems, by the weights they publish (see docs/ranking.md)."""
+"""Fusions of other systems, with the weights they publish (docs/ranking.md)."""
 WEIGHTED_DEFAULTS: Final[Mapping[str, float]] = {"bm25": 0.3, "vector": 0.7, "ngram": 0.1}
-"""Fixed weights on z-scores: the best fixed ones over eight sets (design notes, .749 mean recall)."""
+"""Fixed weights on z-scores: the best over eight sets (.749 mean recall)."""
 DEFAULT_WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {
     "rrf": {"bm25": 1.0, "vector": 1.0, "ngram": 0.5},
     "raw": PRESETS["router"][1],
@@ -43,10 +42,24 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
     """Return the fusion, and the weight of each channel.
 
     Raises:
-        InputError: A fusion, preset, channel or weight is unknown or out of range, or the fusion's scores are not of
-            the kind that something else was asked of.
+        InputError: A fusion, preset, channel or weight is unknown or out of range, or another option needs scores of a
+            kind that the fusion does not give.
     """
-    fusion, weights = _requested_fusion(request)
+    fusion, weights = request.fusion, DEFAULT_WEIGHTS.get(request.fusion, WEIGHTED_DEFAULTS)
+    if request.preset is not None:
+        if request.preset not in PRESETS:
+            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
+        if request.weights is not None or fusion != "auto":
+            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
+        fusion, weights = PRESETS[request.preset]
+    elif request.weights is not None:
+        for channel, weight in request.weights.items():
+            if channel not in CHANNELS:
+                raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
+            if not 0 <= weight <= 1_000:
+                raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
+        fusion = "weighted" if fusion == "auto" else fusion
+        weights = {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
     if request.reach.threshold is not None and fusion != "raw":
         raise InputError(
             f"A threshold needs scores of a fixed unit; those of fusion {fusion} have none.",
@@ -59,32 +72,12 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
     return fusion, weights
 
 
-def _requested_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
-    if request.preset is not None:
-        if request.preset not in PRESETS:
-            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
-        if request.weights is not None or request.fusion != "auto":
-            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
-        return PRESETS[request.preset]
-    for channel, weight in (request.weights or {}).items():
-        if channel not in CHANNELS:
-            raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
-        if not 0 <= weight <= 1_000:
-            raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
-    if request.weights is not None:
-        fusion = "weighted" if request.fusion == "auto" else request.fusion
-        return fusion, {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
-    return request.fusion, DEFAULT_WEIGHTS.get(request.fusion, WEIGHTED_DEFAULTS)
-
-
 MAX_GROUPS: Final = 64
-"""Query words that are looked up: the rarest. A pasted page says no more with the rest."""
+"""Most query words that are looked up, the rarest: a pasted page says no more with the rest."""
 MAX_UNKNOWN: Final = 16
-"""Query words that nobody holds and that are respelled: each costs a look at the vocabulary, and what has more
-of them is a pasted page, not a slip."""
+"""Most unknown words that are respelled: each costs a vocabulary look-up, and more of them are a pasted page."""
 MAX_POSTINGS: Final = 400_000
-"""Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
-ones remain, since they cost the most and say the least."""
+"""Most postings read for one query; beyond, the commonest words are dropped while rarer ones remain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +85,15 @@ class QueryPlan:
     """What the channels look up, and how their rankings are fused.
 
     Attributes:
-        query: The parsed query.
-        groups: Its words, rarest first where some were dropped, else in its order.
-        where: Filters.
-        limit: Results wanted.
+        groups: The query's words, rarest first where some were dropped, else in its order.
         depth: Hits each channel is asked for.
-        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
-        weights: Channel to weight, for all but ``auto``.
-        channels: Channels that take part.
+        weights: Channel to weight, for all fusions but ``auto``.
         models: Names of the models that take part; None for every active one.
-        stages: Optional stages that take part.
         notes: Decisions, for explain.
-        question: The meaning of the query beside its words.
         as_of: UTC microseconds to answer as of; None for now.
         as_asked: Whether the caller set that time, not the query's words.
         true_at: UTC microseconds at which results must be true; None where the caller chose statuses.
-        pool: Tier weights, confidence floor and the caller's project; None without stage ``tiers``.
-        reach: How far to expand beyond the channels' hits.
+        pool: None without stage ``tiers``.
     """
 
     query: ParsedQuery
@@ -134,18 +119,12 @@ class QueryPlan:
         """Weight of the trigrams of whole texts, which fusion ``raw`` compares; 0 without that channel."""
         return self.weights.get("ngram", 0.0) if "ngram" in self.channels else 0.0
 
-    @property
-    def shown_as_of(self) -> str | None:
-        """``as_of`` as ISO text."""
-        return to_datetime(self.as_of).isoformat(timespec="seconds") if self.as_of is not None else None
-
 
 DEFAULT_STATUSES: Final = NO_FILTER.statuses
-"""Statuses of memories that are searched where the caller named none."""
 MIN_DEPTH: Final = 50
-"""Hits a channel gives at least: as good as all of them; 24 cost LoCoMo .02 of R@10 (bench/LOG.md)."""
+"""Least hits of a channel: as good as all of them; 24 costs LoCoMo .02 of R@10 (bench/LOG.md)."""
 VERIFIED_DEPTH: Final = 400
-"""Hits a channel gives when phrases, exclusions or another time will throw some away."""
+"""Least hits of a channel where phrases, exclusions or another time will remove some."""
 
 
 def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
@@ -156,35 +135,42 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         NotFoundError: A source or a model is not registered.
     """
     fusion, weights = resolve_fusion(request)
-    _check_models(request.models or (), reader)
+    known = [state.model.name for state in reader.models()] if request.models else []
+    for name in request.models or ():
+        if name not in known:
+            raise NotFoundError(
+                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
+                hint="`scrubjay models list` shows them",
+            )
     query = parse_query(request.query)
-    if request.meant:
-        query = replace(query, text=f"{query.text} {request.meant}".strip())
-    notes = [f"Read as: {request.meant}"] if request.meant else []
+    if request.rewritten:
+        query = replace(query, text=f"{query.text} {request.rewritten}".strip())
+    notes = [f"Read as: {request.rewritten}"] if request.rewritten else []
     if not query.text:
         notes.append("The query names nothing to look for.")
     question = interpret_query(query, request.now, request.zone)
     languages = sorted({*reader.languages(), detect_language(query.text), "en"})
     if fusion == "auto" and "dated" in request.stages:
-        asked = question.as_of if request.as_of is None else request.as_of
-        question = resolve_anchors(question, query, reader, languages, request.zone, asked)
+        moment = question.as_of if request.as_of is None else request.as_of
+        question = resolve_anchors(question, query, reader, languages, request.zone, moment)
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
-    where = resolve_filters(_filters(request), reader)
+    where = resolve_filters(request.where, reader)
+    if request.pool.tiers and not where.tiers:
+        where = replace(where, tiers=request.pool.tiers)
     # Words name nothing of such a time: what lies in it is found by the models.
-    able = {"dated", "vector"} <= {*request.stages, *request.channels}
-    if question.alone and able and where.since is None and where.until is None:
+    by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
+    if question.time_only and by_time and where.since is None and where.until is None:
         since, until = question.window
         where = replace(where, since=since, until=until)
         notes.append("It names a time and nothing else: what happened then is looked for.")
     else:
-        question = replace(question, alone=False)
+        question = replace(question, time_only=False)
     if as_of is not None and where.statuses == DEFAULT_STATUSES:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
-    found = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
-    kept = found
-    if "bm25" in request.channels or "ngram" in request.channels:
-        kept, dropped = _prune_groups(found, reader) if "prune" in request.stages else (found, ())
+    groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
+    if "prune" in request.stages and ("bm25" in request.channels or "ngram" in request.channels):
+        groups, dropped = _prune_groups(groups, reader)
         if dropped:
             notes.append(f"Common words left out: {', '.join(group.word for group in dropped)}.")
     depth = max(request.limit * request.multiplier, MIN_DEPTH)
@@ -192,7 +178,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         depth = max(depth, VERIFIED_DEPTH)
     return QueryPlan(
         query=query,
-        groups=kept,
+        groups=groups,
         where=where,
         limit=request.limit,
         depth=depth,
@@ -214,30 +200,14 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
 def _informative_groups(
     found: Sequence[TermGroup], text: str, stored: Collection[str]
 ) -> tuple[TermGroup, ...]:
-    """Return the words without function words, where there are others; what is written as a name is none.
+    """Return the words without function words, where there are others; names are kept.
 
-    In a store of a few hundred memories "why" is rarer than most names, and would find all that asks why. "die" and
-    "door" are function words in German and Dutch alone, and so only where such texts are stored and it is asked so.
+    In a store of a few hundred memories "why" is rarer than most names, and would match every question. "die" and
+    "door" are function words in German and Dutch alone, so languages are those of the stored texts and the query.
     """
-    names, asked = named_words(text), {detect_language(text), "en"}
-    empty = QUESTION_WORDS.union(*(function_words(code) for code in asked & {*stored, "en"}))
-    return tuple(g for g in found if g.word in names or g.word not in empty) or tuple(found)
-
-
-def _filters(request: SearchRequest) -> RecordFilter:
-    """Return the filters, with the default tiers where the caller names none."""
-    where = request.where
-    return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
-
-
-def _check_models(models: Sequence[str], reader: Reader) -> None:
-    known = [state.model.name for state in reader.models()] if models else []
-    for name in models:
-        if name not in known:
-            raise NotFoundError(
-                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
-                hint="`scrubjay models list` shows them",
-            )
+    names, languages = named_words(text), {detect_language(text), "en"}
+    uninformative = QUESTION_WORDS.union(*(function_words(code) for code in languages & {*stored, "en"}))
+    return tuple(g for g in found if g.word in names or g.word not in uninformative) or tuple(found)
 
 
 def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:
@@ -253,18 +223,15 @@ def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:
 def _prune_groups(
     found: Sequence[TermGroup], reader: Reader
 ) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:
-    """Return the words to look up, and the known ones that are left out.
-
-    Words that nobody holds take no place from those that somebody does; a few are kept to be respelled.
-    """
+    """Return the words to look up, and the known ones left out; a few unknown ones are kept to be respelled."""
     frequencies = dict(zip(found, reader.frequencies(found), strict=True))
     known = [group for group in found if frequencies[group]]
-    kept = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])
+    chosen = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])
     looked_up: set[TermGroup] = set()
-    read = 0
+    postings = 0
     for group in sorted(known, key=lambda group: (frequencies[group], group.word)):
-        read += frequencies[group]
-        if len(looked_up) < MAX_GROUPS and (read <= MAX_POSTINGS or not looked_up):
+        postings += frequencies[group]
+        if len(looked_up) < MAX_GROUPS and (postings <= MAX_POSTINGS or not looked_up):
             looked_up.add(group)
-    kept |= looked_up
-    return tuple(g for g in found if g in kept), tuple(g for g in known if g not in kept)
+    chosen |= looked_up
+    return tuple(g for g in found if g in chosen), tuple(g for g in known if g not in chosen)

@@ -1,83 +1,86 @@
 """Query understanding: terms, phrases and exclusions of the query text, and the times and events that it names.
 
-Nothing is taken away from the query: words that name a time or an event are still searched for as typed, and
-quoted text is not interpreted. "Before the migration" names no day; the memory that tells of the migration
-does. Where no memory is clearly the one, nothing changes.
+Words that name a time or an event are still searched for as typed; quoted text is not interpreted. "Before the
+migration" takes the time of the memory that reports the migration, where one clearly does.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import DAY, local_micros, to_local
 from scrubjay.models.records import NO_FILTER, Record
 from scrubjay.models.results import round_score
-from scrubjay.storage.interface import Reader, WordScores
+from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
 from scrubjay.text.display import escape_markup
 from scrubjay.text.language import is_general, is_uninformative
 from scrubjay.text.normalize import fold
+from scrubjay.text.paraphrase import word_set
 from scrubjay.text.snippets import best_snippet
 from scrubjay.text.temporal import TimeExpression, find_times
 from scrubjay.text.tokenizer import query_groups, split_words
 
 MAX_QUERY_LENGTH: Final = 4_000
-"""Characters of a query that are read, on every surface: what is longer is a pasted text with a question before it."""
+"""Characters of a query that are read: a longer one is a pasted text with a question before it."""
 MAX_PHRASES: Final = 8
-"""Quoted parts that results are held to, and parts that they must not hold: more of them stand in pasted code, and each
-is looked for in every candidate."""
+"""Most quoted, and most excluded, parts: pasted code has more, and each is looked for in every candidate."""
 MIN_SENTENCE_WORDS: Final = 4
-"""Words beside its quotes from which on a query is a sentence that quotes something, not a search for the quote:
-half of HotpotQA's evidence does not hold what its question quotes."""
+"""Words outside the quotes from which on a query is a sentence that quotes, not a search for the quote: half of
+HotpotQA's evidence does not contain the question's quotation."""
 _QUOTED: Final = '"([^"]*)"|[“„]([^“”„]*)[“”]|«([^«»]*)»|»([^«»]*)«|「([^「」]*)」'
-"""Quotes as keyboards and word processors of several languages set them; no other mark stands for one of these."""
+"""Quotes as keyboards and word processors of several languages set them."""
 _QUOTED_PART: Final = re.compile(rf'(?<!\S)-(?:{_QUOTED})|{_QUOTED}|(?<!\S)-([^\s"“„«»「-][^\s"]*)')
 _SEARCHABLE: Final = re.compile(r"[^\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
-"""What can be looked for: a letter, a digit, a picture. To a model, marks alone are near to anything."""
+"""A letter, digit or picture: to a model, punctuation alone is near to anything."""
 _QUOTE_FORMS: Final = 5
-"""Forms of quotes, each with a group in the expression: first of what is excluded, then of what is wanted."""
+"""Forms of quotes, each a group in the expression: first of exclusions, then of phrases."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedQuery:
-    """A query taken apart.
+    """A query split into its parts.
 
     Attributes:
-        text: What is asked, quotes and exclusions taken out of their marks or away.
-        phrases: Quoted texts that a result must hold.
-        excluded: Words and phrases that a result must not hold.
-        cut: Whether the query was longer than is read.
-        wished: Quoted texts that a result had better hold: those of a sentence that quotes something.
-        passed: Quoted or excluded parts beyond the most; the quoted ones are words like any other.
+        text: The query without exclusions and quote marks.
+        phrases: Quoted texts that a result must contain.
+        excluded: Words and phrases that a result must not contain.
+        truncated: Whether the query was too long.
+        preferred: Quotations in a sentence, which a result should contain.
+        surplus: Number of quoted or excluded parts beyond the limit; the quoted ones are plain words.
     """
 
     text: str
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
-    cut: bool
-    wished: tuple[str, ...] = ()
-    passed: int = 0
+    truncated: bool
+    preferred: tuple[str, ...] = ()
+    surplus: int = 0
 
     @property
     def partial(self) -> tuple[str, ...]:
-        """What of the query was not read as it was typed, one sentence each."""
-        cut = f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read."
-        passed = f"Only the first {MAX_PHRASES} quoted and the first {MAX_PHRASES} excluded parts were read as such."
-        return (*((cut,) if self.cut else ()), *((passed,) if self.passed else ()))
+        notes = []
+        if self.truncated:
+            notes.append(f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read.")
+        if self.surplus:
+            most = f"the first {MAX_PHRASES} quoted and the first {MAX_PHRASES} excluded parts"
+            notes.append(f"Only {most} were read as such.")
+        return tuple(notes)
 
 
 def parse_query(query: str) -> ParsedQuery:
-    """Take a query apart. An odd quote is a character like any other; nothing here is an error.
+    """Split a query. An odd quote is an ordinary character; nothing here is an error.
 
     >>> found = parse_query('deploy "blue bunny" -staging')
-    >>> found.text, found.phrases, found.excluded, found.cut, found.wished, found.passed
+    >>> found.text, found.phrases, found.excluded, found.truncated, found.preferred, found.surplus
     ('deploy blue bunny', ('blue bunny',), ('staging',), False, (), 0)
-    >>> parse_query('who directed "Blue Bunny" and when did it open?').wished
+    >>> parse_query('who directed "Blue Bunny" and when did it open?').preferred
     ('Blue Bunny',)
     >>> parse_query('what is -5 minus "x').phrases
     ()
@@ -102,31 +105,31 @@ def parse_query(query: str) -> ParsedQuery:
     rest = _QUOTED_PART.sub(part, text)
     if not _SEARCHABLE.search(rest):
         rest = ""
-    own = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
-    sentence = own >= MIN_SENTENCE_WORDS
+    outside = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
+    sentence = outside >= MIN_SENTENCE_WORDS
     quoted, unwanted = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(filter(None, excluded)))
     return ParsedQuery(
         text=" ".join(rest.split()),
         phrases=() if sentence else quoted[:MAX_PHRASES],
-        wished=quoted[:MAX_PHRASES] if sentence else (),
+        preferred=quoted[:MAX_PHRASES] if sentence else (),
         excluded=unwanted[:MAX_PHRASES],
-        cut=len(query) > MAX_QUERY_LENGTH,
-        passed=len(quoted[MAX_PHRASES:]) + len(unwanted[MAX_PHRASES:]),
+        truncated=len(query) > MAX_QUERY_LENGTH,
+        surplus=len(quoted[MAX_PHRASES:]) + len(unwanted[MAX_PHRASES:]),
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryTime:
     """A time that a question names.
 
     Attributes:
         words: The characters that name it.
-        start: First moment that is meant, UTC microseconds, or None for ever before ``end``.
-        end: First moment after it, or None for ever after ``start``.
+        start: First moment, UTC microseconds; None for unbounded.
+        end: First moment after it; None for unbounded.
         length: Microseconds that the words themselves name: a day of "before 3 May".
         relation: As of a `TimeExpression`.
-        shown: What it was read as, in words.
-        anchor: The memory that tells when it was, of a time that is counted from an event; else empty.
+        shown: The time in words.
+        anchor: The memory that dates the event that time is counted from; else empty.
     """
 
     words: str
@@ -138,25 +141,21 @@ class QueryTime:
     anchor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryMeaning:
-    """What is understood of a query.
+    """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
-    Attributes:
-        times: Times that it names.
-        as_of: Last moment of the time as of which it is to be answered, UTC microseconds, or None.
-        notes: What was understood, a sentence each.
-        alone: Whether a time is all that it names ("what did we do yesterday?"): then it asks for what happened then.
+    ``time_only`` is true where it names nothing but a time ("what did we do yesterday?").
     """
 
     times: tuple[QueryTime, ...] = ()
     as_of: int | None = None
     notes: tuple[str, ...] = ()
-    alone: bool = False
+    time_only: bool = False
 
     @property
     def window(self) -> tuple[int | None, int | None]:
-        """From when until when its times reach together; None for no end."""
+        """The common range of its times; None for unbounded."""
         starts = [one.start for one in self.times]
         ends = [one.end for one in self.times]
         first = None if None in starts else min((at for at in starts if at is not None), default=None)
@@ -168,37 +167,22 @@ NO_MEANING: Final = QueryMeaning()
 
 
 def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryMeaning:
-    """Read what a query means beside its words; nothing that can be typed is an error.
-
-    Args:
-        query: The parsed query.
-        now: When it is asked, UTC microseconds.
-        zone: Whose midnight ends a day; None is this machine's zone.
-    """
-    quoted = [text for text in (*query.phrases, *query.wished) if text]
+    """Return the meaning of a query asked at ``now`` (UTC microseconds) in ``zone`` (None for local)."""
+    quoted = [text for text in (*query.phrases, *query.preferred) if text]
     places = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
     found: list[QueryTime] = []
     for span in find_times(query.text, to_local(now, zone)):
-        said = query.text[span.first : span.last]
-        read = resolve_time(span, said, zone)
+        read = resolve_time(span, query.text[span.first : span.last], zone)
         if read is not None and all(span.last <= first or last <= span.first for first, last in places):
             found.append(read)
     as_of = [one for one in found if one.relation == "as_of"]
+    time_only = bool(found) and not (as_of or query.phrases or query.preferred or query.excluded)
     return QueryMeaning(
         tuple(found),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
-        _asks_only_for_time(query, found),
+        time_only and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
     )
-
-
-def _asks_only_for_time(query: ParsedQuery, found: Sequence[QueryTime]) -> bool:
-    """Return whether a query names a time and nothing besides."""
-    if not found or query.phrases or query.wished or query.excluded:
-        return False
-    if any(one.relation == "as_of" for one in found):
-        return False
-    return all(is_general(word.text) for word in split_words(without_times(query.text, found)))
 
 
 def without_times(text: str, times: Sequence[QueryTime]) -> str:
@@ -209,7 +193,7 @@ def without_times(text: str, times: Sequence[QueryTime]) -> str:
 
 
 def resolve_time(span: TimeExpression, words: str, zone: tzinfo | None) -> QueryTime | None:
-    """Return a time in UTC; None for one that no calendar here reaches."""
+    """Return a time in UTC; None where it is out of the calendar's range."""
     try:
         start, end = local_micros(span.start, zone), local_micros(span.end, zone)
     except (OverflowError, ValueError):  # the first and the last day that can be written
@@ -228,18 +212,18 @@ def _describe_time(span: TimeExpression) -> str:
     else:
         first, last = span.start.date().isoformat(), (span.end - timedelta(days=1)).date().isoformat()
         after = span.end.date().isoformat()
-    said = {
+    bounded = {
         "before": f"before {first}",
         "until": f"until {last}",
         "since": f"from {first} on",
         "after": f"from {after} on",
         "as_of": f"what was true on {last}, not what was stored then",
     }
-    return said.get(span.relation, first if first == last else f"{first} to {last}")
+    return bounded.get(span.relation, first if first == last else f"{first} to {last}")
 
 
 MAX_EVENT_WORDS: Final = 6
-"""Telling words of an event that are read: whoever needs more describes it, and names it no longer."""
+"""Most informative words of an event's name."""
 _RELATIONS: Final = {
     "before": "before", "prior to": "before", "after": "after", "since": "since", "until": "until", "till": "until",
     "vor": "before", "nach": "after", "seit": "since", "bis": "until", "bis zu": "until", "bis zum": "until",
@@ -250,43 +234,33 @@ _RELATION: Final = re.compile(
     r"(before|prior to|after|since|until|till|vor|nach|seit|bis(?: zu)?) ([^\W\d_]{2,8})) (?=\S)",
     re.I,
 )
-_ENGLISH = "the our my your his her their that this"
-_GERMAN = "dem der den die das"
 _POSSESSIVES = ("mein", "dein", "sein", "ihr", "unser", "eur", "euer", "jen", "dies")
-_ARTICLES: Final = frozenset(
-    (
-        *_ENGLISH.split(),
-        *_GERMAN.split(),
-        *(stem + end for stem in _POSSESSIVES for end in ("em", "er", "en", "e")),
-    )
-)
-_PREPOSITIONS = (
+_ARTICLES: Final = word_set("the our my your his her their that this dem der den die das") | {
+    stem + end for stem in _POSSESSIVES for end in ("em", "er", "en", "e")
+}
+_EVENT_JOINS: Final = word_set(
     "of to from in at by with on for into von vom zu zum zur nach mit in im am an aus auf für des der"
 )
-_EVENT_JOINS: Final = frozenset(_PREPOSITIONS.split())
-"""Words over which the name of an event goes on: the migration *to* Postgres. What follows may also be the question's
-own, so that both readings are kept."""
-_VERBS = (
+"""Words over which an event's name may go on (the migration *to* Postgres) or end: both readings are kept."""
+_CLAUSE_STARTS: Final = word_set(
     "is are was were be been has have had will would can could may might must should ist sind war waren wird wurde "
     "wurden hat hatte haben hatten kann konnte"
 )
-_CLAUSE_STARTS: Final = frozenset(_VERBS.split())
-"""Words behind which a sentence stands instead of a name."""
-_NOUNS = (
+"""Words that begin a clause instead of a name."""
+_VAGUE_NOUNS: Final = word_set(
     "end beginning start time times moment fact rest day days week weeks weekend month months year years quarter hour "
     "hours minute minutes morning afternoon evening night date past future last next first second third other others "
     "same one ones way thing things ende anfang zeit tag tage tagen woche wochen wochenende monat monate monaten jahr "
     "jahre jahren quartal stunde stunden minuten morgen abend nacht datum nächste letzte erste zweite dritte andere "
     "anderen gleichen"
 )
-_VAGUE_NOUNS: Final = frozenset(_NOUNS.split())
-"""Nouns that name no event that a memory could tell of by their help."""
+"""Nouns that name no particular event."""
 _NOT_TEMPORAL: Final = re.compile(
     r"(?:^|\s)(?:look(?:s|ed|ing)? after|named after|(?:frag(?:e|en|t|te|ten)|gefragt|such(?:e|en|t|te|ten)|gesucht|"
     r"benannt) nach|(?:angst|respekt|warn(?:e|en|t|te|ten)|gewarnt|schütz(?:e|en|t|te|ten)|geschützt) vor)$",
     re.I,
 )
-"""Words with which *after*, *nach* and *vor* speak of no time."""
+"""Words after which *after*, *nach* and *vor* are not temporal."""
 _LOOKBEHIND: Final = 24
 """Characters before the relation in which such a word is looked for."""
 _EVENT_CHUNK: Final = re.compile(r"\S+")
@@ -294,59 +268,45 @@ _EVENT_MARKS: Final = "([{\"'`„“”‚‘’«»<>*_.,;:!?)]}…"
 _EVENT_ENDS: Final = frozenset('.,;:!?)]}…"“”»')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnchorEvent:
-    """An event that a text counts time from.
+    """An event that a text counts time from: its relation, its characters, and the informative words of its name.
 
-    Attributes:
-        relation: ``before``, ``after``, ``since`` or ``until``.
-        first: Character that the expression begins at.
-        last: First character after its name as far as the first preposition.
-        core: The telling words of that name.
-        whole: Those and the ones behind prepositions: the same where there are none.
+    ``core`` are the words as far as the first preposition, ``full`` also those behind prepositions.
     """
 
     relation: str
     first: int
     last: int
     core: tuple[str, ...]
-    whole: tuple[str, ...]
+    full: tuple[str, ...]
 
 
 def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
-    """Return the events that a text counts time from, in its order.
+    """Return the events that a text counts time from; none overlaps a ``taken`` range of characters.
 
-    Args:
-        text: A question, in which one space stands between words.
-        taken: Stretches of characters that mean something else already: no event begins in one or reaches into one.
-
-    >>> [(one.relation, one.core, one.whole) for one in find_events("what ran before the migration to Postgres?")]
+    >>> [(one.relation, one.core, one.full) for one in find_events("what ran before the migration to Postgres?")]
     [('before', ('migration',), ('migration', 'postgres'))]
     >>> find_events("since the server is slow, look after the dog until the end")
     ()
     """
-    found: list[AnchorEvent] = []
+    events: list[AnchorEvent] = []
     for match in _RELATION.finditer(text):
         fused, relation, article = match.groups()
-        led = (
-            _NOT_TEMPORAL.search(text[max(0, match.start() - _LOOKBEHIND) : match.end(2)])
-            if relation
-            else None
-        )
-        if led is not None or (article is not None and article.casefold() not in _ARTICLES):
+        before = text[max(0, match.start() - _LOOKBEHIND) : match.end(2)] if relation else ""
+        if _NOT_TEMPORAL.search(before) or (article is not None and article.casefold() not in _ARTICLES):
             continue
         event = _event_name(text, match, _RELATIONS[(relation or fused).casefold()], taken)
         if event is not None and all(event.last <= first or last <= event.first for first, last in taken):
-            found.append(event)
-    return tuple(found)
+            events.append(event)
+    return tuple(events)
 
 
 def _event_name(
     text: str, lead: re.Match[str], relation: str, taken: Sequence[tuple[int, int]]
 ) -> AnchorEvent | None:
-    """Return the event whose name begins behind a relation and an article; None where no name does."""
     core: list[str] = []
-    whole: list[str] = []
+    full: list[str] = []
     last, joined = lead.end(), False
     for word, end in _event_words(text, lead.end(), taken):
         if word in _CLAUSE_STARTS and not joined:
@@ -356,19 +316,18 @@ def _event_name(
         elif not (joined and word in _ARTICLES):
             if word in _CLAUSE_STARTS or is_uninformative(word):
                 break
-            whole.append(word)
+            full.append(word)
             core, last = (core, last) if joined else ([*core, word], end)
-        if len(whole) == MAX_EVENT_WORDS:
+        if len(full) == MAX_EVENT_WORDS:
             break
     if not core or core[-1] in _VAGUE_NOUNS or core[-1].isdigit():
         return None
     return AnchorEvent(
-        relation, lead.start() + (lead.group()[0] in _EVENT_MARKS), last, tuple(core), tuple(whole)
+        relation, lead.start() + (lead.group()[0] in _EVENT_MARKS), last, tuple(core), tuple(full)
     )
 
 
 def _event_words(text: str, start: int, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
-    """Yield the folded words from a character on, each with its end, as far as the sentence or what is taken."""
     for match in _EVENT_CHUNK.finditer(text, start):
         raw = match.group()
         bare = raw.rstrip(_EVENT_MARKS)
@@ -381,20 +340,20 @@ def _event_words(text: str, start: int, taken: Sequence[tuple[int, int]]) -> Ite
 
 
 MAX_ANCHORS: Final = 2
-"""Events of one question that are looked for, each by one look at the words: nobody counts from three."""
+"""Most events of one question that are looked for."""
 ANCHOR_MAX_HOLDERS: Final = 50
-"""Memories that hold an event's words, the best, of which its time is taken."""
+"""Best memories with an event's words that may date it."""
 ANCHOR_MIN_RARITY: Final = 0.5
-"""Share of the greatest idf from which on a word is rare: about the root of all memories may hold it. An event none of
-whose words is rare is none that one memory tells of."""
+"""Share of the greatest idf from which on a word is rare: held by about the root of all memories. An event needs
+one."""
 ANCHOR_MIN_MEMORIES: Final = 200
-"""Memories that a store is taken to hold at least, for that: among ten memories a word in three of them is rare."""
+"""Least size that is assumed of a store: among ten memories a word in three of them is rare."""
 ANCHOR_CLEAR_SHARE: Final = 0.8
-"""Share of the best one's score from which on another memory may as well be the one that tells of the event."""
+"""Share of the best score from which on another memory may report the event as well."""
 ANCHOR_AGREEMENT: Final = 7 * DAY
-"""Within which the times of all that may be the one must lie: what is told of for a week happened then."""
+"""Span within which the times of all such memories must lie: reports of a week are of one event."""
 ANCHOR_MAX_READ: Final = 4_000
-"""Characters of a memory in which it is looked whether it counts from the event itself: more than a passage has."""
+"""Characters of a memory that are searched for the same event expression: more than a passage has."""
 ANCHOR_MAX_SHOWN: Final = 60
 """Characters of the memory that a note quotes."""
 
@@ -407,18 +366,9 @@ def resolve_anchors(
     zone: tzinfo | None,
     as_of: int | None,
 ) -> QueryMeaning:
-    """Add the times of the events that a question counts from. Where it names none, the reader is not asked.
-
-    Args:
-        question: What is understood of the query without a store.
-        query: The parsed query.
-        reader: What is visible: events are looked for in all of it, whatever the filters.
-        languages: Languages whose stems the words are looked for by.
-        zone: Zone of the question; None is this machine's.
-        as_of: UTC microseconds as of which it is asked; None for now.
-    """
+    """Add the times of the events that a question counts from; they are looked for in all visible memories."""
     text = query.text
-    known = [*query.phrases, *query.wished, *(one.words for one in question.times)]
+    known = [*query.phrases, *query.preferred, *(one.words for one in question.times)]
     taken = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
     times, notes = list(question.times), list(question.notes)
     for event in find_events(text, taken)[:MAX_ANCHORS]:
@@ -437,14 +387,13 @@ def resolve_anchors(
         if found is None:
             continue
         times.append(replace(found, anchor=record.id))
-        asked = [group for word in event.core for group in query_groups(word, languages)]
-        said = escape_markup(best_snippet(record.content, asked, ANCHOR_MAX_SHOWN).text)
-        notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {said}).")
+        groups = [group for word in event.core for group in query_groups(word, languages)]
+        snippet = escape_markup(best_snippet(record.content, groups, ANCHOR_MAX_SHOWN).text)
+        notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {snippet}).")
     return replace(question, times=tuple(times), notes=tuple(dict.fromkeys(notes)))
 
 
 def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime, datetime, tzinfo | None]:
-    """Return from when to when an event was, on the wall clock, and whose: its own day, month or year, else the day."""
     own = record.event
     if own is not None and own.precision != "second":  # such dates are read and shown in this machine's zone
         return to_local(own.start), to_local(own.end), None
@@ -455,74 +404,61 @@ def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime
 def _find_anchor(
     event: AnchorEvent, reader: Reader, languages: Sequence[str], as_of: int | None
 ) -> tuple[Record, int] | None:
-    """Return the memory that tells of an event, and when that was; None where none clearly does."""
-    asked = {word: query_groups(word, languages) for word in dict.fromkeys(event.whole)}
-    every = [group for found in asked.values() for group in found]
-    counted = reader.words(every, NO_FILTER)
+    groups = {word: query_groups(word, languages) for word in dict.fromkeys(event.full)}
+    scored = reader.words([group for found in groups.values() for group in found], NO_FILTER)
     places, first = {}, 0
-    for word, found in asked.items():
+    for word, found in groups.items():
         places[word] = range(first, first + len(found))
         first += len(found)
-    hits = [hit.id for hit in counted.top(ANCHOR_MAX_HOLDERS)]
-    parts = dict(zip(hits, counted.parts(hits), strict=True))
-    for words in dict.fromkeys((event.whole, event.core)):
-        if not any(_is_rare(counted, places[word]) for word in words):
+    memories = max(scored.memories, ANCHOR_MIN_MEMORIES)
+    least = ANCHOR_MIN_RARITY * idf(memories, 0)
+    rare = {
+        word
+        for word, place in places.items()
+        if any(scored.frequencies[at] and idf(memories, scored.frequencies[at]) >= least for at in place)
+    }
+    hits = [hit.id for hit in scored.top(ANCHOR_MAX_HOLDERS)]
+    parts = dict(zip(hits, scored.group_scores(hits), strict=True))
+    for words in dict.fromkeys((event.full, event.core)):
+        if rare.isdisjoint(words):
             continue
         scores = {
-            memory: round_score(math.fsum(given[at] for word in words for at in places[word]))
-            for memory, given in parts.items()
-            if all(_holds_word(given, places[word]) for word in words)
+            memory: round_score(math.fsum(own[at] for word in words for at in places[word]))
+            for memory, own in parts.items()
+            if all(_holds_word(own, places[word]) for word in words)
         }
         if scores:
             return _unambiguous(scores, event, reader, as_of)
     return None
 
 
-def _is_rare(counted: WordScores, place: range) -> bool:
-    memories = max(counted.memories, ANCHOR_MIN_MEMORIES)
-    least = ANCHOR_MIN_RARITY * idf(memories, 0)
-    return any(counted.frequencies[at] and idf(memories, counted.frequencies[at]) >= least for at in place)
-
-
-def _holds_word(given: Sequence[float], place: range) -> bool:
+def _holds_word(scores: Sequence[float], place: range) -> bool:
     """Return whether a memory holds a word: itself, or all parts of it (``launch-party``)."""
-    own, *rest = (given[at] > 0 for at in place) if place else (False,)
+    own, *rest = (scores[at] > 0 for at in place) if place else (False,)
     return own or (bool(rest) and all(rest))
 
 
 def _unambiguous(
     scores: Mapping[str, float], event: AnchorEvent, reader: Reader, as_of: int | None
 ) -> tuple[Record, int] | None:
-    """Return the best memory and its time, where all that are nearly as good lie within a week of it.
+    """Return the best memory and its time, where all that score nearly as well lie within a week of it.
 
-    A memory that itself counts from the event (the question as it was asked before, too) does not tell when it was, and
-    no more does a passage of a file without a date: when it was read in says nothing.
+    Memories that count time from the event themselves (an earlier question, too), and passages of undated files, do not
+    date it.
     """
-    heads = reader.heads(list(scores))
-    records = reader.get(list(scores))
-    tellers = [
-        memory
-        for memory in scores
-        if memory in heads
-        and memory in records
-        and (as_of is None or heads[memory].at <= as_of)
-        and _has_date(records[memory])
-        and not _mentions_event(records[memory].content, event.core)
-    ]
-    tellers.sort(key=lambda memory: (-scores[memory], memory))
+    heads, records = reader.ranking_metadata(list(scores)), reader.get(list(scores))
+
+    def dates_it(memory: str) -> bool:
+        if memory not in heads or memory not in records or (as_of is not None and heads[memory].at > as_of):
+            return False
+        record = records[memory]
+        text = " ".join(record.content[:ANCHOR_MAX_READ].split())
+        counts_from_it = any(set(event.core) <= set(other.full) for other in find_events(text))
+        return (record.event is not None or record.place is None) and not counts_from_it
+
+    tellers = sorted(filter(dates_it, scores), key=lambda memory: (-scores[memory], memory))
     near = [memory for memory in tellers if scores[memory] >= ANCHOR_CLEAR_SHARE * scores[tellers[0]]]
     if not near:
         return None
     at = [heads[memory].at for memory in near]
     return (records[near[0]], at[0]) if max(at) - min(at) <= ANCHOR_AGREEMENT else None
-
-
-def _has_date(record: Record) -> bool:
-    return record.event is not None or record.place is None
-
-
-def _mentions_event(content: str, core: Iterable[str]) -> bool:
-    wanted = set(core)
-    return any(
-        wanted <= set(other.whole) for other in find_events(" ".join(content[:ANCHOR_MAX_READ].split()))
-    )

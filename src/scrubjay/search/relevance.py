@@ -1,12 +1,11 @@
 """Relevance: estimate how likely each memory is to answer, 0 to 1, and abstain when none is likely enough.
 
-Features mean the same in every store, unlike scores: how much of the query a memory holds, and how near the
-models find it. A logistic regression, fitted over many sets (bench/silence.py), makes one probability of them;
-coefficients and their origin are in relevance.json. A memory reached over the graph takes relevance from what
-led to it.
+A logistic regression (bench/silence.py) over features that mean the same in every store; coefficients and their
+origin are in relevance.json. A memory reached over the graph takes relevance from its referrer. By default an answer
+stays complete if one of its first memories is likely enough; a number given by the caller applies to each memory.
 
-By default an answer stays whole as soon as one of its first memories is likely enough to answer; only where
-none is, nothing is returned. A number given by the caller is applied to each memory by itself.
+Relevance also places turns among passages: their scores do not compare, since they differ in length, titles and
+neighbours.
 """
 
 from __future__ import annotations
@@ -18,64 +17,52 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heapify, heappop, heappush
-from importlib import resources
+from pathlib import Path
 from typing import Any, Final
 
-from scrubjay.models.results import LINK_PREFIX, Candidate
-from scrubjay.search.candidates import Ranking, TermRanking
+from scrubjay.models.records import Record
+from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution
+from scrubjay.search.candidates import ChannelResults, Ranking, TermRanking
+from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import without_times
+from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
-from scrubjay.text.language import identifier_words, is_uninformative, named_words
+from scrubjay.text.dialogue import admits_not_knowing, drop_questions
+from scrubjay.text.language import detect_language, identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
-from scrubjay.text.tokenizer import split_words
+from scrubjay.text.tokenizer import index_terms, split_words, terms_by_word
 
 NAME_FACTOR: Final = 2.0
-"""What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
+"""Weight of a name or a number over another word of the same rarity."""
 MIN_STORE_SIZE: Final = 200
-"""Memories that a store is taken to hold at least: in one of three memories every word is common, and one that none of
-them holds would outweigh all others."""
+"""Least size that is assumed of a store: among three memories every word is common, and an unknown one outweighs
+all."""
 RARE_SHARE: Final = 0.5
-"""Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
+"""Share of the greatest idf from which on an identifier is rare: held by about the root of all memories."""
 
 
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
-    """Return how informative each of the query's words is: its idf as a share of the greatest, a name's more."""
+    """Return the weight of each informative word: its share of the greatest idf, doubled for names.
+
+    Words that only name a time have none where others do: a memory need not hold "last week" to be of it.
+    """
     if terms is None:
         return {}
-    names, timely = named_words(plan.query.text), _time_terms(plan)
+    names = named_words(plan.query.text)
     memories = max(terms.scored.memories, MIN_STORE_SIZE)
     greatest = idf(memories, 0)
-    found = {
+    weights = {
         group.word: idf(memories, frequency) / greatest * (NAME_FACTOR if group.word in names else 1.0)
         for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
         if not is_uninformative(group.word)
     }
-    return {word: weight for word, weight in found.items() if word not in timely} or found
-
-
-def _time_terms(plan: QueryPlan) -> set[str]:
-    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it.
-
-    The words of an event that time is counted from say what is asked about, too, and are none of them.
-    """
     times = [one for one in plan.question.times if not one.anchor]
-    inside = {word.text for one in times for word in split_words(one.words)}
-    return inside - {word.text for word in split_words(without_times(plan.query.text, times))}
-
-
-def rare_identifiers(plan: QueryPlan, terms: TermRanking | None) -> set[str]:
-    """Return the query's identifiers that few memories hold."""
-    identifiers = identifier_words(plan.query.text)
-    if terms is None or not identifiers:
-        return set()
-    memories = terms.scored.memories
-    least = RARE_SHARE * idf(memories, 0)
-    return {
-        group.word
-        for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
-        if group.word in identifiers and idf(memories, frequency) >= least
-    }
+    if not times:
+        return weights
+    of_times = {word.text for one in times for word in split_words(one.words)}
+    of_times -= {word.text for word in split_words(without_times(plan.query.text, times))}
+    return {word: weight for word, weight in weights.items() if word not in of_times} or weights
 
 
 def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
@@ -85,7 +72,7 @@ def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
     words = [group.word for group in terms.groups]
     return [
         {word for word, score in zip(words, scores, strict=True) if score}
-        for scores in terms.scored.parts(ids)
+        for scores in terms.scored.group_scores(ids)
     ]
 
 
@@ -95,22 +82,16 @@ def known_terms(terms: TermRanking | None) -> set[str]:
     return {group.word for group, frequency in pairs if frequency}
 
 
-def weight_share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
-    """Return how much of what is told by all words these tell, 0 to 1."""
-    return min(1.0, math.fsum(weights[word] for word in weights if word in held) / whole) if whole else 0.0
-
-
 RESPELLED_SHARE: Final = 0.5
-"""What a word counts that is held in another spelling alone, as in the ranking (`RESPELLED_WEIGHT`)."""
+"""Weight of a word in another spelling, as in the ranking (`RESPELLED_WEIGHT`)."""
 PROPAGATED_SHARE: Final = 0.8
-"""What the relevance of what led to a memory weighs in its own, where that is more: as in its score (`REFERRER_SHARE`).
-The second step to an answer shares few words with the question."""
+"""Weight of a referrer's relevance, as of its score (`REFERRER_SHARE`): a second step shares few words with the
+question."""
 TURN_SHARE: Final = 0.5
-"""Share of the threshold that a turn of a conversation must come to: what answers a question about somebody's life
-often shares no word with it, and a wrong silence there is worse than a weak answer. Of 60 questions of LongMemEval two
-were met with silence without it (bench/LOG.md)."""
+"""Share of the threshold that applies to turns: an answer about somebody's life often shares no word with the question.
+Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
-"""The model whose cosines are known: what another model's mean, nobody has measured."""
+"""The model whose cosines were calibrated."""
 SECOND_CHANNEL: Final = "vector:all-MiniLM-L6-v2"
 
 
@@ -119,20 +100,19 @@ class RelevanceFeatures:
     """The features by which the relevance of a memory is estimated.
 
     Attributes:
-        covered: Share of the query's telling words, by idf, that it holds; 0..1.
-        respelled: The share that it holds in another spelling, of what no memory holds as it was asked for.
-        strange: The share that no memory holds in any spelling: who asks for it asks for another store.
+        covered: Share of the query's informative words, by weight, that it holds.
+        respelled: The share that it holds in another spelling only.
+        strange: The share that no memory holds in any spelling: the question is probably for another store.
         familiar: The share of the query's names and numbers that any memory holds; 0 where it has none.
-        turn: Whether it is a turn of a conversation: it holds less of what it answers than a passage does.
-        near: Cosine by the base model, or None where it did not take part.
+        turn: Whether it is a turn of a conversation.
+        near: Cosine by the base model; None where it took no part.
         second: Cosine by MiniLM, or None.
-        latin: Share of Latin letters in the query: how far the models are to be believed.
-        exact: Whether it holds a rare identifier of the query, or all that the query quotes; or is of the time that is
-            all that is asked about.
-        told: Whether that says anything: the query names something, and all models that took part are known.
-        lent: Relevance of what led to it, by a name or a link; 0 where nothing did.
-        answering: Of a turn the share of the query's words that it holds outside of its own questions: who asked the
-            same before does not answer it.
+        latin: Share of Latin letters in the query: how far the models can be trusted.
+        exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
+            asked about.
+        reliable: Whether the estimate means anything: the query names something, and only known models took part.
+        propagated: Relevance of its referrer; 0 for none.
+        answering: Of a turn the share of the query's words that it holds outside of its own questions.
     """
 
     covered: float
@@ -144,153 +124,147 @@ class RelevanceFeatures:
     second: float | None = None
     latin: float = 1.0
     exact: bool = False
-    told: bool = True
-    lent: float = 0.0
+    reliable: bool = True
+    propagated: float = 0.0
     answering: float = 1.0
 
     @property
-    def held(self) -> float:
-        """Share of the query's telling words that it holds in whatever spelling, 0..1."""
+    def coverage(self) -> float:
+        """Share of the query's informative words that it holds in any spelling."""
         return self.covered + RESPELLED_SHARE * self.respelled
 
     @property
     def family(self) -> str:
-        """Which coefficients it is read by: those of ``words``, ``base`` or ``both`` models."""
+        """Which coefficients apply: those of ``words``, ``base`` or ``both`` models."""
         return "words" if self.near is None else "base" if self.second is None else "both"
 
     @property
     def relevance(self) -> float:
-        """How likely it is to answer, 0 to 1, to four digits: what is shown is what is compared."""
+        """How likely it is to answer, 0 to 1, to four digits: the figure shown is the figure compared."""
         weights = calibration()[self.family]["weights"]
         total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
         own = self.answering / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
-        return round(max(own, PROPAGATED_SHARE * self.lent + (1.0 - PROPAGATED_SHARE) * own), 4)
+        return round(max(own, PROPAGATED_SHARE * self.propagated + (1.0 - PROPAGATED_SHARE) * own), 4)
 
     @property
-    def enough(self) -> bool:
-        """Whether it may stand for an answer: likely enough for a query of its letters, or an exact hit."""
+    def sufficient(self) -> bool:
+        """Whether it is likely enough to answer, for a query of its letters, or an exact hit."""
         least, other = calibration()[self.family]["least"]
         share = TURN_SHARE if self.turn else 1.0
         return self.exact or self.relevance >= share * (self.latin * least + (1.0 - self.latin) * other)
 
 
 FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
-    "one": lambda sign: 1.0,
-    "covered": lambda sign: sign.held,
-    "strange": lambda sign: sign.strange,
-    "familiar": lambda sign: sign.familiar,
-    "turn": lambda sign: float(sign.turn),
-    "other": lambda sign: 1.0 - sign.latin,
-    "other covered": lambda sign: (1.0 - sign.latin) * sign.held,
-    "near": lambda sign: sign.latin * (sign.near or 0.0),
-    "second": lambda sign: sign.latin * (sign.second or 0.0),
+    "one": lambda own: 1.0,
+    "covered": lambda own: own.coverage,
+    "strange": lambda own: own.strange,
+    "familiar": lambda own: own.familiar,
+    "turn": lambda own: float(own.turn),
+    "other": lambda own: 1.0 - own.latin,
+    "other covered": lambda own: (1.0 - own.latin) * own.coverage,
+    "near": lambda own: own.latin * (own.near or 0.0),
+    "second": lambda own: own.latin * (own.second or 0.0),
 }
-"""What the regression reads. Of other letters the models find all alike, so that words alone are believed there."""
+"""The inputs of the regression. For other than Latin letters only words count: the models find all such texts alike."""
 
 
 @cache
 def calibration() -> Mapping[str, Any]:
     """Return each family's coefficients and thresholds (for Latin and for other letters), and their origin."""
-    found: dict[str, Any] = json.loads(
-        resources.files("scrubjay.search").joinpath("relevance.json").read_bytes()
-    )
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("relevance.json").read_bytes())
     return found
 
 
 def relevance_features(
     plan: QueryPlan, terms: TermRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
 ) -> dict[str, RelevanceFeatures]:
-    """Return the relevance features of memories.
-
-    Args:
-        plan: The query plan.
-        terms: The ranking by words, None where the query has none.
-        rankings: The channels' rankings.
-        turns: Memories, and whether each is a turn of a conversation.
-    """
+    """Return the relevance features of memories; ``turns`` tells which are turns of a conversation."""
     ids = list(turns)
     by_channel = {ranking.channel: ranking for ranking in rankings}
     models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
-    weights = term_weights(plan, terms)
-    whole = math.fsum(weights.values())
-    names = named_words(plan.query.text) & weights.keys()
     ngram = by_channel.get("ngram")
     respelled = ngram if isinstance(ngram, TermRanking) else None
-    again, known = terms_held(respelled, ids), known_terms(terms) | known_terms(respelled)
-    strange = weight_share(weights, weights.keys() - known, whole)
+    known = known_terms(terms) | known_terms(respelled)
+    weights = term_weights(plan, terms)
+    total = math.fsum(weights.values())
+
+    def share(words: Collection[str]) -> float:
+        return (
+            min(1.0, math.fsum(weights[word] for word in weights if word in words) / total) if total else 0.0
+        )
+
+    names = named_words(plan.query.text) & weights.keys()
     familiar = len(names & known) / len(names) if names else 0.0
-    latin = latin_share(plan.query.text)
-    exact = bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text)
-    told = (
-        whole > 0
-        and not plan.question.alone
-        and BASE_CHANNEL in models
-        and models <= {BASE_CHANNEL, SECOND_CHANNEL}
-    )
-    scarce = rare_identifiers(plan, terms)
+    strange, latin = share(weights.keys() - known), latin_share(plan.query.text)
+    exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
+    reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
+    reliable = reliable and models <= {BASE_CHANNEL, SECOND_CHANNEL}
+    identifiers = identifier_words(plan.query.text)
+    if terms is not None and identifiers:
+        memories = terms.scored.memories
+        least = RARE_SHARE * idf(memories, 0)
+        pairs = zip(terms.groups, terms.scored.frequencies, strict=True)
+        identifiers = frozenset(
+            one.word for one, count in pairs if one.word in identifiers and idf(memories, count) >= least
+        )
     near, second = (
-        by_channel[name].scored.of(ids) if name in by_channel else [None] * len(ids)
+        by_channel[name].scored.by_id(ids) if name in by_channel else [None] * len(ids)
         for name in (BASE_CHANNEL, SECOND_CHANNEL)
     )
     found = {}
-    for place, (memory, held) in enumerate(zip(ids, terms_held(terms, ids), strict=True)):
+    for memory, exact_terms, respelled_terms, base_cosine, second_cosine in zip(
+        ids, terms_held(terms, ids), terms_held(respelled, ids), near, second, strict=True
+    ):
         found[memory] = RelevanceFeatures(
-            covered=weight_share(weights, held, whole),
-            respelled=weight_share(weights, again[place] - held, whole),
+            covered=share(exact_terms),
+            respelled=share(respelled_terms - exact_terms),
             strange=strange,
             familiar=familiar,
             turn=turns[memory],
-            near=near[place],
-            second=second[place],
+            near=base_cosine,
+            second=second_cosine,
             latin=latin,
-            exact=exact or not scarce.isdisjoint(held),
-            told=told,
+            exact=exact or not exact_terms.isdisjoint(identifiers),
+            reliable=reliable,
         )
     return found
 
 
 def graph_evidence(
-    shown: Iterable[str], every: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
+    memories: Iterable[str], candidates: Sequence[Candidate], paths: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """Return what led to memories, by a way or a link that their score has a part of, and what led to that, and so on.
+    """Return the direct and indirect referrers of memories, by a path or a link that contributed to their score.
 
-    Args:
-        shown: Memories.
-        every: All candidates.
-        paths: Memory to the hit and the name that the graph reached it by.
+    ``paths`` is memory to the hit and the name that the graph reached it by.
     """
-    scored = {one.id: one for one in every}
+    scored = {one.id: one for one in candidates}
     found: dict[str, tuple[str, ...]] = {}
-    waiting = list(shown)
-    while waiting:
-        memory = waiting.pop()
+    pending = list(memories)
+    while pending:
+        memory = pending.pop()
         if memory in found or memory not in scored:
             continue
         parts = [part.channel for part in scored[memory].contributions if part.amount > 0]
         by = [channel.removeprefix(LINK_PREFIX) for channel in parts if channel.startswith(LINK_PREFIX)]
         by += paths.get(memory, ())[:1] if "graph" in parts else ()
         found[memory] = tuple(dict.fromkeys(by))
-        waiting += by
+        pending += by
     return {memory: by for memory, by in found.items() if by}
 
 
 def propagate_relevance(
     features: Mapping[str, RelevanceFeatures], evidence: Mapping[str, Sequence[str]]
 ) -> dict[str, RelevanceFeatures]:
-    """Propagate relevance along graph evidence; never above the source's.
+    """Propagate relevance along graph evidence (memory to its referrers); never above the source's.
 
-    The most relevant propagate first, so that it goes on from there, and two that lead to each other gain nothing.
-
-    Args:
-        features: The relevance features of memories, and of those that led to them.
-        evidence: Memory to those that led to it.
+    The most relevant propagate first, so that two that lead to each other gain nothing.
     """
     found = dict(features)
     onward: defaultdict[str, list[str]] = defaultdict(list)
     for memory, by in evidence.items():
         for referrer in by:
             onward[referrer].append(memory)
-    heap = [(-sign.relevance, memory) for memory, sign in found.items()] if onward else []
+    heap = [(-own.relevance, memory) for memory, own in found.items()] if onward else []
     heapify(heap)
     done: set[str] = set()
     while heap:
@@ -299,7 +273,7 @@ def propagate_relevance(
         for memory in onward.pop(referrer, ()):
             if memory not in found or memory in done:
                 continue
-            raised = replace(found[memory], lent=-minus)
+            raised = replace(found[memory], propagated=-minus)
             if raised.relevance > found[memory].relevance:
                 found[memory] = raised
                 heappush(heap, (-raised.relevance, memory))
@@ -307,35 +281,34 @@ def propagate_relevance(
 
 
 FIRST_RESULTS: Final = 5
-"""Memories of an answer of which one must be likely enough: how much was asked for must not decide it."""
+"""First memories of which one must be likely enough, whatever the limit."""
 
 CLOSE_SHARE: Final = 0.1
-"""Share of the best relevance from which on a memory is evidence beside it: a context of a mixed store takes 629 tokens
-instead of 769 and loses none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
+"""Share of the best relevance from which on a memory is injected beside it: contexts of a mixed store have 629 tokens
+instead of 769 and lose none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
 
 
 def decide_abstention(
     candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures], least: float | None
 ) -> tuple[list[Candidate], str]:
-    """Leave out what does not answer; memories whose relevance cannot be known stay.
+    """Return the candidates that answer, and one sentence where none does.
 
-    Args:
-        candidates: Best first.
-        features: The relevance features of each.
-        least: Relevance that each must have; None to leave out all where none of the first has the usual one.
-
-    Returns:
-        The candidates that answer, best first, and one sentence where none does.
+    ``least`` is the relevance that each must have; None for all or nothing, by the usual one among the first. Memories
+    whose relevance cannot be known stay.
     """
     first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
     if least is not None:
-        kept = [one for one in candidates if _passes(features[one.id], least)]
-    elif any(one.enough or not one.told for one in first):
-        kept = list(candidates)
+        answers = [
+            one
+            for one in candidates
+            if (own := features[one.id]).exact or not own.reliable or own.relevance >= least
+        ]
+    elif any(own.sufficient or not own.reliable for own in first):
+        answers = list(candidates)
     else:
-        kept = []
-    if kept or not candidates:
-        return kept, ""
+        answers = []
+    if answers or not candidates:
+        return answers, ""
     nearest = max(features[one.id].relevance for one in candidates)
     return [], (
         f"Nothing stored answers this: the nearest memory has relevance {nearest:.3f}; "
@@ -348,22 +321,124 @@ def confident_only(
 ) -> list[Candidate]:
     """Return the candidates confident enough to inject unprompted.
 
-    Each is likely enough by itself, and not far less likely than the likeliest: an answer needs its evidence, and not
-    all that shares a word with the question. Where relevance cannot be known, it goes by what is known: a guess costs
-    somebody who did not ask more than silence.
-
-    Args:
-        candidates: What a search would answer, best first.
-        features: The relevance features of each.
+    Each is likely enough by itself, and not far less likely than the best. Where relevance cannot be known none is
+    injected: a guess costs somebody who did not ask more than silence.
     """
     best = max((features[one.id].relevance for one in candidates), default=0.0)
-    return [one for one in candidates if features[one.id].enough and is_close(features[one.id], best)]
+    return [
+        one
+        for one in candidates
+        if (own := features[one.id]).sufficient and (own.exact or own.relevance >= CLOSE_SHARE * best)
+    ]
 
 
-def is_close(sign: RelevanceFeatures, best: float) -> bool:
-    """Return whether a memory is close to the likeliest of an answer, or an exact hit."""
-    return sign.exact or sign.relevance >= CLOSE_SHARE * best
+COMPARED_PASSAGES: Final = 5
+"""Best passages that a turn is compared with: deeper ones are more relevant only by chance."""
+MAX_READ_TURNS: Final = 50
+"""Best turns that are checked for being questions."""
+ASKING_SHARE: Final = 0.5
+"""Share of the query's words outside its questions below which a turn only asks."""
+MAX_OWN_WORDS: Final = 3
+"""Most own words of a question that asks the same: a longer one gives details, and half of BEAM's evidence is such
+questions (R@5 .548, .286 where every question counts; bench/LOG.md)."""
+TURN_GAP: Final = 1e-5
+"""Least distance of a turn to a memory that is placed before it."""
 
 
-def _passes(sign: RelevanceFeatures, least: float) -> bool:
-    return sign.exact or not sign.told or sign.relevance >= least
+def order_turns(
+    candidates: Sequence[Candidate], plan: QueryPlan, channels: ChannelResults, reader: Reader
+) -> tuple[list[Candidate], Mapping[str, RelevanceFeatures]]:
+    """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
+
+    Passages keep their order among themselves, and so do turns. Returns the features, too; none where there is no turn.
+    """
+    heads = reader.ranking_metadata([one.id for one in candidates])
+    is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
+    if not any(is_turn.values()):
+        return list(candidates), {}
+    features = relevance_features(plan, channels.terms, channels.rankings, is_turn)
+    first_turns = [one.id for one in candidates if is_turn[one.id]][:MAX_READ_TURNS]
+    features |= question_features(features, reader.get(first_turns) if first_turns else {}, plan, channels)
+    asking = {memory for memory, own in features.items() if own.answering < ASKING_SHARE}
+    passages = [one for one in candidates if not is_turn[one.id]]
+    stating = [one for one in candidates if is_turn[one.id] and one.id not in asking]
+    stating = place_turns(stating, passages, features)
+    answers = [*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]]
+    answers = [one for one in answers if features[one.id].sufficient]
+    questions = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
+    return best_first([*passages, *stating, *questions]), features
+
+
+def place_turns(
+    turns: Sequence[Candidate],
+    others: Sequence[Candidate],
+    features: Mapping[str, RelevanceFeatures],
+    first: int = COMPARED_PASSAGES,
+) -> list[Candidate]:
+    """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
+    found = []
+    compared = [(one.score, features[one.id].relevance) for one in others[:first]]
+    for place, one in enumerate(turns, start=1):
+        likely = features[one.id].relevance
+        least = min((score for score, relevance in compared if relevance > likely), default=math.inf)
+        if one.score >= least:
+            one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
+        found.append(one)
+    return best_first(found)
+
+
+def question_features(
+    features: Mapping[str, RelevanceFeatures],
+    records: Mapping[str, Record],
+    plan: QueryPlan,
+    channels: ChannelResults,
+) -> dict[str, RelevanceFeatures]:
+    """Return the features of turns that only ask, and of the replies to them.
+
+    An earlier question of the same does not answer it; the reply does, unless it says that it does not know.
+    """
+    found = {
+        memory: replace(features[memory], answering=share)
+        for memory, share in answering_shares(records, plan, channels).items()
+    }
+    beside = {(record.session, record.turn): record for record in records.values() if record.turn is not None}
+    for memory, own in list(found.items()):
+        asking = records[memory]
+        reply = beside.get((asking.session, (asking.turn or 0) + 1))
+        if own.answering >= ASKING_SHARE or reply is None or reply.role == asking.role:
+            continue
+        if not admits_not_knowing(reply.content):
+            answering = found.get(reply.id, features[reply.id])
+            relevance = max(answering.propagated, features[memory].relevance)
+            found[reply.id] = replace(answering, propagated=relevance)
+    return found
+
+
+def answering_shares(
+    records: Mapping[str, Record], plan: QueryPlan, channels: ChannelResults
+) -> dict[str, float]:
+    """Return, of turns that ask the same, the share of the query's words that they hold beside the question.
+
+    A question with details of its own ("can I fly to Lisbon on Tuesday, from gate 4?") is left out: it says something.
+    """
+    weights = term_weights(plan, channels.terms)
+    forms = {group.word: group.forms for group in plan.groups}
+    wanted = {form for every in forms.values() for form in every}
+
+    def repeats(question: str) -> bool:
+        words = [word for word in terms_by_word(question) if not any(map(is_uninformative, word))]
+        return sum(wanted.isdisjoint(word) for word in words) <= MAX_OWN_WORDS
+
+    ids = [memory for memory, record in records.items() if record.turn is not None]
+    found = {}
+    for memory, words in zip(ids, terms_held(channels.terms, ids), strict=True):
+        text = records[memory].content
+        rest = drop_questions(text, repeats)
+        if rest is text:
+            continue
+        stated = index_terms(rest, detect_language(rest)).counts
+        terms = [word for word in weights if word in words]
+        total = math.fsum(weights[word] for word in terms)
+        own = math.fsum(weights[word] for word in terms if any(form in stated for form in forms[word]))
+        found[memory] = own / total if total else float(bool(rest))
+    return found

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, tzinfo
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import load_zone, local_micros, now_micros, parse_when, to_local
 from scrubjay.models.records import STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
 
 MAX_LINK_HOPS: Final = 5
-"""Hops over links: each looks at up to ten links of each of up to fifty memories, both ways."""
+"""Most hops over links: each follows up to ten links of each of up to fifty memories, both ways."""
 MAX_LEVELS: Final = 10
-"""Levels of categories: folders and headings are seldom deeper."""
+"""Most levels of categories: folders and headings are seldom deeper."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpansionOptions:
-    """How far a search expands from what it found.
+    """How far a search expands from its hits.
 
     Attributes:
         links: Hops over links; 0 for none.
         hierarchy: Whether categories are descended.
         depth: Levels of categories.
-        alpha: Weight of a memory's own score; the rest is its category's; 0..1.
-        threshold: Least score of a result, for a fusion whose scores have a fixed unit (``raw``); None for none.
+        alpha: Weight of a memory's own score, 0..1; the rest is its category's.
+        threshold: Least score of a result, for fusion ``raw``; None for none.
     """
 
     links: int = 0
@@ -36,25 +37,8 @@ class ExpansionOptions:
     alpha: float = 0.5
     threshold: float | None = None
 
-    def checked(self) -> ExpansionOptions:
-        """Validate and return self.
-
-        Raises:
-            InputError: A number is out of range.
-        """
-        for name, value, low, most in (
-            ("links", self.links, 0, MAX_LINK_HOPS),
-            ("depth", self.depth, 1, MAX_LEVELS),
-            ("alpha", self.alpha, 0, 1),
-            ("threshold", self.threshold or 0, 0, 1),
-        ):
-            if not low <= value <= most:
-                raise InputError(f"{name} is {value}; it must lie between {low} and {most}.")
-        return self
-
 
 NO_EXPANSION: Final = ExpansionOptions()
-"""Nothing beyond the channels' hits."""
 
 
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
@@ -69,12 +53,12 @@ AUTO: Final = "auto"
 MAX_SNIPPET: Final = 20_000
 MAX_WEIGHT: Final = 1_000
 CONFIDENCE_FLOOR: Final = 0.3
-"""Memories of less confidence are guesses, and no default results: the floor of agentmemory, whose tiers these are."""
+"""Memories of less confidence are guesses and no results by default: the floor of agentmemory."""
 
 Moment = str | datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filters:
     """The filters of a search as a caller gives them; the fields are those of `Memory.search`."""
 
@@ -91,7 +75,7 @@ class Filters:
     categories: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clock:
     """The time of a question and the time it asks about, as a caller gives them; see `Memory.search`."""
 
@@ -103,7 +87,7 @@ class Clock:
 DEFAULT_CLOCK: Final = Clock()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TierOptions:
     """How memories of all tiers compete.
 
@@ -119,25 +103,11 @@ class TierOptions:
     floor: float = CONFIDENCE_FLOOR
     here: str | None = None
 
-    def checked(self) -> TierOptions:
-        """Validate and return self.
-
-        Raises:
-            InputError: A tier is none, or a number is out of range.
-        """
-        _check_choices("Tier", (*self.tiers, *self.weights), TIERS)
-        for tier, weight in self.weights.items():
-            if not 0 <= weight <= MAX_WEIGHT:
-                raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
-        if not 0 <= self.floor <= 1:
-            raise InputError(f"confidence_floor is {self.floor}; it must lie between 0 and 1.")
-        return self
-
 
 DEFAULT_POOL: Final = TierOptions()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultCaps:
     """Most results of one conversation and of one document that come before others; 0 for no cap."""
 
@@ -145,34 +115,25 @@ class ResultCaps:
     document: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchRequest:
     """A validated search.
 
     Attributes:
-        query: The query as typed.
-        where: Filters; ``where.sources`` holds ids or paths and ``where.categories`` ids or names as they were
-            given.
-        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
+        where: Filters; sources are ids or paths, categories ids or names, as given.
         weights: Channel to weight, None for the fusion's own.
         preset: Another system's fusion, or None.
-        channels: Channels that take part.
         models: Names of the models that take part, None for all.
         stages: Optional stages that take part.
-        limit: Most results.
         multiplier: Hits of a channel for each result.
         snippet: Most characters of a snippet.
-        explain: Whether to return the parts of each score.
         now: UTC microseconds of the question, from which ages are counted.
-        meant: The self-contained rewriting of a follow-up question, searched as well; or empty.
+        rewritten: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Whose midnight ends a day; None is this machine's zone.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
         min_relevance: Least relevance of each result; None for no results where none is likely to answer.
-        pool: Tier weights, confidence floor and the caller's project.
-        reach: How far to expand beyond the channels' hits.
         by: What a result is: a ``memory``, or a ``session``, ranked from its turns.
         neighbours: Turns of the conversation to show on either side of a result.
-        caps: Most results of one conversation or document that come before others.
     """
 
     query: str
@@ -188,7 +149,7 @@ class SearchRequest:
     snippet: int = 700
     explain: bool = False
     now: int = field(default_factory=now_micros)
-    meant: str = ""
+    rewritten: str = ""
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
@@ -199,10 +160,14 @@ class SearchRequest:
     caps: ResultCaps = ResultCaps()
 
 
+NO_FILTERS: Final = Filters()
+NO_CAPS: Final = ResultCaps()
+
+
 def build_request(
     query: str,
     *,
-    filters: Filters = Filters(),
+    filters: Filters = NO_FILTERS,
     fusion: str = "auto",
     weights: Mapping[str, float] | None = None,
     preset: str | None = None,
@@ -219,12 +184,12 @@ def build_request(
     reach: ExpansionOptions = NO_EXPANSION,
     by: str = "memory",
     neighbours: int = 0,
-    caps: ResultCaps = ResultCaps(),
+    caps: ResultCaps = NO_CAPS,
     variety: bool = True,
 ) -> SearchRequest:
     """Return a validated request; see `SearchRequest`. ``variety`` turns on stage ``mmr``.
 
-    A cap is off where the caller names conversations or a path: those are wanted.
+    A cap is off where the caller names conversations or a path.
 
     Raises:
         InputError: An option has a value it cannot have.
@@ -244,10 +209,21 @@ def build_request(
     _check_range("limit", limit, 1, MAX_RESULTS)
     _check_range("snippet", snippet, 1, MAX_SNIPPET)
     _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
+    _check_range("links", reach.links, 0, MAX_LINK_HOPS)
+    _check_range("depth", reach.depth, 1, MAX_LEVELS)
+    _check_range("alpha", reach.alpha, 0, 1)
+    _check_range("threshold", reach.threshold or 0, 0, 1)
+    _check_range("confidence_floor", pool.floor, 0, 1)
+    _check_choices("Tier", (*pool.tiers, *pool.weights), TIERS)
+    for tier, weight in pool.weights.items():
+        if not 0 <= weight <= MAX_WEIGHT:
+            raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
     zone = load_zone(clock.tz)
     asked, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
     now = asked.start if asked is not None else now_micros()
-    since, until = _time_range(filters, zone, now)
+    since = until = None
+    if filters.since is not None or filters.until is not None:
+        since, until = _time_range(filters, zone, now)
     where = RecordFilter(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
@@ -278,8 +254,8 @@ def build_request(
         zone=zone,
         as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
         min_relevance=_least_relevance(min_relevance, filters),
-        pool=pool.checked(),
-        reach=reach.checked(),
+        pool=pool,
+        reach=reach,
         by=by,
         neighbours=neighbours,
         caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
@@ -289,7 +265,7 @@ def build_request(
 def _least_relevance(given: float | str, filters: Filters) -> float | None:
     """Return ``SearchRequest.min_relevance``: None for ``auto``, but 0 where the caller names a part to search.
 
-    Who names a file, a tag or a time asks for the best of it; the usual threshold was fitted on whole stores.
+    The usual threshold was fitted on whole stores; whoever names a file, a tag or a time asks for the best of it.
     """
     if given == AUTO:
         within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
@@ -300,11 +276,6 @@ def _least_relevance(given: float | str, filters: Filters) -> float | None:
 
 
 def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> EventTime | None:
-    """Return the time of a date or of its name: ``yesterday``, ``last week``, ``gestern``.
-
-    Raises:
-        InputError: It is neither.
-    """
     try:
         return parse_when(value, place)
     except InputError as error:
@@ -321,11 +292,6 @@ def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> Eve
 
 
 def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int | None, int | None]:
-    """Return the first moment of the filters' range, and the first after it.
-
-    Raises:
-        InputError: No moment is kept.
-    """
     first, last = _parse_time(filters.since, place, now), _parse_time(filters.until, place, now)
     since = first.start if first is not None else None
     until = (last.end if last.precision != "second" else last.start) if last is not None else None
@@ -345,6 +311,6 @@ def _check_choices(what: str, given: Sequence[str], known: Sequence[str]) -> Non
             raise InputError(f"{what} {name!r} is not one of {', '.join(known)}.")
 
 
-def _check_range(what: str, value: int, least: int, most: int) -> None:
+def _check_range(what: str, value: float, least: int, most: int) -> None:
     if not least <= value <= most:
         raise InputError(f"{what} is {value}; it must lie between {least} and {most}.")

@@ -1,8 +1,4 @@
-"""Results: group turns of one conversation, rank sessions, and build readable results with snippets and citations.
-
-Nothing is shown twice: a result among the turns shown with a better one is shown there, and a turn around two
-results is shown with the better one.
-"""
+"""Results: group turns of one conversation, rank sessions, and build readable results with snippets and citations."""
 
 from __future__ import annotations
 
@@ -26,34 +22,22 @@ from scrubjay.text.tokenizer import TermGroup
 
 @dataclass(frozen=True, slots=True)
 class ResultGroup:
-    """One result: a memory, and the turns shown with it.
-
-    Attributes:
-        lead: The memory.
-        others: Candidates of its conversation that are shown with it, not as results of their own, best first.
-    """
+    """A memory, and candidates of its conversation that are shown with it, best first."""
 
     lead: Candidate
     others: tuple[Candidate, ...] = ()
 
 
 SECOND_TURN_SHARE: Final = 0.5
-"""What the second best turn of a conversation adds of its score. LoCoMo hit@1 .632 with the best turn alone, .645
-with half of the second, .632 with all of it, nDCG .745, .749, .739; LongMemEval .945, .946, .933; more turns, sums
-that fall off as 1/n and log-sum-exp are no better or worse (bench/LOG.md)."""
+"""Share of its second best turn's score that a conversation gains. LoCoMo hit@1 .632 with none, .645 with half, .632
+with all of it, nDCG .745, .749, .739; LongMemEval .945, .946, .933; more turns, or other sums, are no better
+(bench/LOG.md)."""
 MAX_SESSION_TURNS: Final = 3
 """Turns of a conversation that are shown: its best, and two more."""
 
 
 def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list[ResultGroup]:
-    """Rank conversations by their best turn and half of the second.
-
-    A second turn with a score below 0 takes nothing away: nobody is less of an answer for having said more.
-
-    Args:
-        candidates: Best first; what belongs to no conversation is passed over.
-        records: The record of each.
-    """
+    """Rank conversations by their best turn and half of the second, where that is positive."""
     turns: dict[str, list[Candidate]] = {}
     for one in candidates:
         session = records[one.id].session
@@ -70,9 +54,9 @@ def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]
 
 
 MAX_TURNS: Final = 21
-"""Turns from which on a result takes no more in on account of others beside it; one alone has as many at most."""
+"""Most turns shown with a result on account of others beside it: as many as one alone has."""
 TURN_SNIPPET: Final = 300
-"""Characters of a turn that is shown with a result: enough to see what was spoken of; `get` has it whole."""
+"""Characters of a turn shown with a result; `get` returns all of it."""
 
 TurnPlace = tuple[str, int]
 """A conversation, and a turn of it."""
@@ -81,13 +65,7 @@ TurnPlace = tuple[str, int]
 def group_neighbours(
     candidates: Sequence[Candidate], records: Mapping[str, Record], neighbours: int
 ) -> list[ResultGroup]:
-    """Let each candidate that would be shown around a better one join it.
-
-    Args:
-        candidates: Best first.
-        records: The record of each.
-        neighbours: Turns that are shown on either side; 0 joins nothing.
-    """
+    """Let each candidate that would be shown around a better one join it."""
     leads: list[Candidate] = []
     others: dict[str, list[Candidate]] = {}
     holds: dict[TurnPlace, str] = {}
@@ -100,7 +78,8 @@ def group_neighbours(
         else:
             others.setdefault(lead, []).append(one)
         if place is not None and sizes.get(lead, 0) < MAX_TURNS:
-            for near in _places_near(place, neighbours):
+            session, turn = place
+            for near in [(session, turn + offset) for offset in range(-neighbours, neighbours + 1)]:
                 if holds.setdefault(near, lead) == lead:
                     sizes[lead] = sizes.get(lead, 0) + 1
     return [ResultGroup(lead, tuple(others.get(lead.id, ()))) for lead in leads]
@@ -113,15 +92,7 @@ def surrounding_turns(
     neighbours: int,
     words: Sequence[TermGroup],
 ) -> dict[str, tuple[NearbyTurn, ...]]:
-    """Return the turns that are shown with each group's lead, in their order, each of them once.
-
-    Args:
-        reader: Where the turns are; who may not see one is not shown it.
-        groups: What is shown, best first.
-        records: The records of leads and others.
-        neighbours: Turns on either side of each.
-        words: The query's words, for snippets.
-    """
+    """Return the visible turns to show with each group's lead, in their order, each of them once."""
     shown = {one.id for group in groups for one in (group.lead, *group.others)}
     found: dict[str, tuple[NearbyTurn, ...]] = {}
     for group in groups:
@@ -136,33 +107,27 @@ def surrounding_turns(
                 turns = reader.turns(place[0], place[1] - neighbours, place[1] + neighbours)
                 near |= {turn.id: turn for turn in turns if turn.id not in shown and _turn_place(turn)}
         shown |= near.keys()
-        nearby = [_nearby_turn(turn, own[1], scores.get(turn.id), words) for turn in near.values()]
+        nearby = []
+        for turn in near.values():
+            offset = 0 if turn.turn is None else turn.turn - own[1]
+            text = best_snippet(turn.content, words, TURN_SNIPPET).text
+            nearby.append(
+                NearbyTurn(turn.id, offset, turn.role, record_date(turn), text, scores.get(turn.id))
+            )
         found[group.lead.id] = tuple(sorted(nearby, key=lambda turn: (turn.offset, turn.id)))
     return found
 
 
 def _turn_place(record: Record) -> TurnPlace | None:
-    """Return a turn's place; derived memories have none."""
     if record.session is None or record.turn is None or record.origin == "derived":
         return None
     return record.session, record.turn
 
 
-def _places_near(place: TurnPlace, neighbours: int) -> list[TurnPlace]:
-    session, turn = place
-    return [(session, near) for near in range(turn - neighbours, turn + neighbours + 1)]
-
-
-def _nearby_turn(record: Record, own: int, score: float | None, words: Sequence[TermGroup]) -> NearbyTurn:
-    offset = (record.turn if record.turn is not None else own) - own
-    text = best_snippet(record.content, words, TURN_SNIPPET).text
-    return NearbyTurn(record.id, offset, record.role, record_date(record), text, score)
-
-
 MAX_EVIDENCE = 5
-"""Ids of evidence in one result; `get` and `history` name all."""
+"""Most ids of evidence in a result; `get` and `history` return all."""
 SESSION_LABEL_LENGTH = 12
-"""Characters of a session's name that tell it from the others in a list."""
+"""Characters of a session's name that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +153,13 @@ class ResultDetails:
 
 NO_DETAILS: Final = ResultDetails()
 MAX_COPIES = 5
-"""Ids of copies in one result; all are counted."""
+"""Most ids of duplicates in a result; all are counted."""
 
 
 def build_results(
     candidates: Sequence[Candidate],
     records: Mapping[str, Record],
-    sources: Mapping[str, Source],
+    sources: Sequence[Source],
     plan: QueryPlan,
     terms: TermRanking | None,
     features: Mapping[str, RelevanceFeatures],
@@ -203,8 +168,9 @@ def build_results(
 ) -> tuple[Result, ...]:
     """Build readable results: snippet, place, date, citation."""
     word_scores = (
-        terms.scored.parts([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
+        terms.scored.group_scores([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
     )
+    by_id = {source.id: source for source in sources}
     results = []
     for candidate, scores in zip(candidates, word_scores, strict=True):
         record = records[candidate.id]
@@ -214,10 +180,8 @@ def build_results(
             path = details.paths.get(candidate.id, ())
             explanation = Explanation(candidate.contributions, words=words, way=path)
         text = best_snippet(record.content, plan.groups, request.snippet).text
-        features_of = features.get(record.id)
-        results.append(
-            build_result(record, sources, candidate.score, text, explanation, details, features_of)
-        )
+        relevance = features.get(record.id)
+        results.append(build_result(record, by_id, candidate.score, text, explanation, details, relevance))
     return tuple(results)
 
 
@@ -230,7 +194,6 @@ def build_result(
     details: ResultDetails = NO_DETAILS,
     features: RelevanceFeatures | None = None,
 ) -> Result:
-    """Return one memory as a result."""
     place = record.place
     source = sources.get(place.source) if place is not None else None
     path = full_path(record, sources)
@@ -247,7 +210,7 @@ def build_result(
         line_end=last,
         date=record_date(record),
         score=score,
-        relevance=features.relevance if features is not None and features.told else None,
+        relevance=features.relevance if features is not None and features.reliable else None,
         citation=f"{path}:{first}-{last}" if path is not None else record.id,
         status=record.status,
         tags=record.tags,
@@ -270,7 +233,7 @@ def build_result(
 
 
 def _iso_time(at: int | None) -> str | None:
-    """Return a moment, and the day alone where one begins with it here."""
+    """Return a moment, or the day alone where one begins with it here."""
     if at is None:
         return None
     here = to_local(at)
@@ -278,7 +241,7 @@ def _iso_time(at: int | None) -> str | None:
 
 
 def turn_title(record: Record) -> str:
-    """Return what a turn of a conversation is headed by: who speaks, to which agent, in which session.
+    """Return the heading of a turn of a conversation: speaker, agent, session.
 
     Turns have no title of their own to rank by: a session's would stand in every one of them.
     """
@@ -297,6 +260,5 @@ def full_path(record: Record, sources: Mapping[str, Source]) -> str | None:
 
 
 def full_paths(records: Sequence[Record], sources: Sequence[Source]) -> dict[str, str]:
-    """Return memory to the absolute path of its file, of those that have one."""
     by_id = {source.id: source for source in sources}
     return {record.id: path for record in records if (path := full_path(record, by_id)) is not None}

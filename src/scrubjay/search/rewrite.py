@@ -1,9 +1,8 @@
 """Query rewriting: the prompt that makes a follow-up question self-contained, and the check of a model's answer.
 
-A language model may add what the question leaves to the conversation; both texts are searched, and quotes and
-exclusions are read from the question alone. An answer is accepted only if each of its words stands in the
-question or in the conversation, or carries no content ("when", "the"), so no name, number, date or identifier
-can be invented. How a model is reached, and whether one may be, is decided elsewhere.
+Both texts are searched; quotes and exclusions are read from the question alone. An answer is accepted only if each
+of its words stands in the question or in the conversation, or carries no content ("when", "the"), so that no name,
+number, date or identifier can be invented.
 """
 
 from __future__ import annotations
@@ -27,19 +26,18 @@ INSTRUCTIONS: Final = (
     "for you. Answer with the question alone, on one line, without quotes and without explanation. If it is "
     "understandable by itself, repeat it."
 )
-"""What the model is told to do."""
 MAX_HISTORY_TURNS: Final = 12
-"""Turns that are sent, the last ones: what a question leaves out was mostly said just before it."""
+"""Last turns that are sent: what a question leaves out was mostly said just before it."""
 MAX_TURN_LENGTH: Final = 1_000
-"""Characters of one turn; of a longer one its beginning and its end."""
+"""Most characters of one turn: its beginning and its end."""
 MAX_HISTORY_LENGTH: Final = 6_000
-"""Characters of all turns together, the last ones first: a model on a CPU reads that many within the deadline."""
+"""Most characters of all turns, the last first: a model on a CPU reads that many within the deadline."""
 MAX_QUESTION_LENGTH: Final = 1_000
-"""Characters of a question that may be rewritten; a longer one says itself what it is about."""
+"""Longest question that is rewritten; a longer one needs no context."""
 MAX_REWRITTEN_LENGTH: Final = 400
-"""Characters that a rewriting may have, and at least as many as the question and half as many again."""
+"""Most characters of a rewriting, or half as many again as the question has."""
 ENDINGS: Final = frozenset(("s", "es", "d", "ed", "ing", "'s", "'"))
-"""Endings by which a word may differ from one that was said; no stems, for Mary and Marie have the same."""
+"""Endings by which a word may differ from one in the conversation; no stems, since Mary and Marie have the same."""
 _COMMON_WORDS: Final = word_set(
     """a about after again all also am an and any are as at be been before being between but by can could did do does
     done during each for from get got had has have having he her here hers him his how i if in into is it its just me
@@ -49,27 +47,22 @@ _COMMON_WORDS: Final = word_set(
 )
 """English words that name nothing. Never a number, a month, "yesterday" or "today": those are values."""
 _PARTICLES: Final = frozenset("的了吗呢是在和与有被把")
-"""Characters of Han that may stand between two words; so may any of hiragana."""
+"""Han characters that may stand between two words; so may any of hiragana."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What is thought of an answer.
-
-    Attributes:
-        text: The rewriting; empty where the question stands as it was asked.
-        refused: Why the answer is not believed; empty where it is, or only repeats the question.
-    """
+    """An accepted rewriting (empty where the question stands as it was asked), else why it was refused."""
 
     text: str
     refused: str = ""
 
 
 def check_history(history: Sequence[str]) -> Sequence[str]:
-    """Return the turns of a history that may count, the last ones.
+    """Return the last turns of a history.
 
     Raises:
-        InputError: It is no list of texts.
+        InputError: It is not a list of texts.
     """
     if isinstance(history, str | bytes) or not all(isinstance(turn, str) for turn in history):
         raise InputError("history is not a list of texts.", hint='history=["first turn", "second turn"]')
@@ -78,29 +71,23 @@ def check_history(history: Sequence[str]) -> Sequence[str]:
 
 def trim_history(history: Sequence[str]) -> tuple[str, ...]:
     """Return turns as they are sent: cut, each on one line, oldest first."""
-    kept: list[str] = []
+    turns: list[str] = []
     room = MAX_HISTORY_LENGTH
     for turn in reversed(history):
         text = _cut_middle(" ".join(turn.split()), min(MAX_TURN_LENGTH, room))
         if not text:
             break
-        kept.append(text)
+        turns.append(text)
         room -= len(text)
-    return tuple(reversed(kept))
+    return tuple(reversed(turns))
 
 
-def build_prompt(question: str, said: Sequence[str]) -> str:
-    """Return what a model is given: JSON, in which nothing that was said can pass for anything else."""
-    return json.dumps({"conversation": list(said), "question": question}, ensure_ascii=False)
+def build_prompt(question: str, turns: Sequence[str]) -> str:
+    return json.dumps({"conversation": list(turns), "question": question}, ensure_ascii=False)
 
 
-def check_rewriting(answer: str, question: str, said: Sequence[str]) -> Rewriting:
-    """Return what may be believed of a model's answer.
-
-    Args:
-        answer: What it said.
-        question: The question as it was sent.
-        said: The turns as they were sent.
+def check_rewriting(answer: str, question: str, turns: Sequence[str]) -> Rewriting:
+    """Check a model's answer against the question and the turns as they were sent.
 
     >>> said = ["user: I am off to Porto with Ana", "assistant: Have a good trip!"]
     >>> check_rewriting("When does Ana go to Porto?", "when does she go there?", said).text
@@ -117,14 +104,14 @@ def check_rewriting(answer: str, question: str, said: Sequence[str]) -> Rewritin
         return Rewriting("", "it is more than one line")
     if len(text) > max(MAX_REWRITTEN_LENGTH, len(question) * 3 // 2):
         return Rewriting("", "it is too long")
-    strange = count_unsaid_words(text, (question, *said))
-    if strange:
-        return Rewriting("", f"{strange} of its words {'was' if strange == 1 else 'were'} never said")
+    unsaid = count_unsaid_words(text, (question, *turns))
+    if unsaid:
+        return Rewriting("", f"{unsaid} of its words {'was' if unsaid == 1 else 'were'} never said")
     return Rewriting("" if _normalized(text) == _normalized(question) else text)
 
 
 def count_unsaid_words(text: str, sources: Sequence[str]) -> int:
-    """Return how many words of a text say something and stand in none of the sources.
+    """Return how many content words of a text stand in none of the sources.
 
     Of scripts without spaces a word is two characters, each of which must be part of two that stand in a source.
     """
@@ -141,7 +128,6 @@ def _is_said(word: str, known: set[str]) -> bool:
 
 
 def _forms(word: str) -> set[str]:
-    """Return a word and, unless it is a value by its form, what is left of it without an ending."""
     if not all(character.isalpha() or character == "'" for character in word):
         return {word}
     return {word, *(word[: -len(end)] for end in ENDINGS if word.endswith(end) and len(word) > len(end) + 2)}
@@ -156,7 +142,6 @@ def _normalized(text: str) -> str:
 
 
 def _cut_middle(text: str, most: int) -> str:
-    """Return a text's beginning and end."""
     if len(text) <= most:
         return text
     half = max(0, most - 3) // 2

@@ -1,21 +1,20 @@
 """Thread: memories that tell one story, reached from a search's best hits along edges, in chronological order.
 
-A hop goes from memory to memory, along an edge or through an entity that both refer to; through two related
-entities it is two hops. Each step follows only the best few, so an entity of a hundred thousand memories costs
-no more than one of a hundred. A memory without a date stands where its document has it: after the nearest dated
-passage before it, else before the nearest after it; undated documents come last.
+A hop goes along an edge or through an entity that both memories refer to; through two related entities it is two
+hops. Each step follows only the best few. A memory without a date is placed after the nearest dated passage before it
+in its document, else before the nearest after it; undated documents come last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import MEMORY_EDGE_KINDS, merge_entities
-from scrubjay.models.records import Record
+from scrubjay.models.records import Record, SourcePlace
 from scrubjay.models.results import (
     Candidate,
     Contribution,
@@ -26,19 +25,11 @@ from scrubjay.models.results import (
     Thread,
     ThreadEntry,
 )
-from scrubjay.models.views import RelatedEntity
 from scrubjay.search.browse import related_entities
 from scrubjay.search.candidates import filter_records
 from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
 from scrubjay.search.fusion import candidate_ids
-from scrubjay.search.graph import (
-    EDGE_WEIGHTS,
-    BestPaths,
-    MemoryPath,
-    PathGraph,
-    entity_weight,
-    reference_weight,
-)
+from scrubjay.search.graph import EDGE_WEIGHTS, entity_weight, reference_weight
 from scrubjay.search.pipeline import RetrievalState, answer, retrieve, score_memories
 from scrubjay.search.relevance import CLOSE_SHARE
 from scrubjay.search.request import SearchRequest
@@ -55,26 +46,22 @@ MAX_HOPS: Final = 4
 MAX_FAN_OUT: Final = 50
 MAX_MEMORIES: Final = 100
 POOL_SIZE: Final = 100
-"""Hits a channel gives: of a concept with very many memories, the best are looked for among them."""
+"""Hits of a channel: of a very large entity the best memories are taken from them."""
 RELATED_SAMPLE: Final = 300
-"""Memories of a concept from which its relations are counted here: a share of .5 is then known to within .06."""
+"""Memories of an entity from which its relations are counted: a share of .5 is then known to within .06."""
 MIN_SCORE_SHARE: Final = 0.15
-"""Share of the best score below which what was reached over edges is too weakly connected for the story."""
+"""Share of the best score below which a memory is too weakly connected."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadOptions:
-    """How far a thread goes: hops from a seed, and edges of a kind followed from one memory or concept."""
+    """Hops from a seed, and edges of a kind followed from one memory or entity."""
 
     hops: int = 2
     fan_out: int = 8
 
     def checked(self, limit: int) -> ThreadOptions:
-        """Return itself.
-
-        Raises:
-            InputError: A number is out of range.
-        """
+        """Validate and return self."""
         for name, value, low, most in (
             ("hops", self.hops, 0, MAX_HOPS),
             ("fan_out", self.fan_out, 1, MAX_FAN_OUT),
@@ -83,6 +70,32 @@ class ThreadOptions:
             if not low <= value <= most:
                 raise InputError(f"{name} is {value}; it must lie between {low} and {most}.")
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPath:
+    """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
+
+    seed: str
+    steps: tuple[PathStep, ...]
+    carried: float
+
+    def extended(self, kind: str, direction: str, to: str, weight: float, name: str = "") -> MemoryPath:
+        step = PathStep(kind, direction, to, name, weight)
+        return MemoryPath(self.seed, (*self.steps, step), self.carried * step.weight)
+
+
+class BestPaths(dict[str, MemoryPath]):
+    """The best path to each memory or entity."""
+
+    def offer(self, name: str, path: MemoryPath) -> None:
+        known = self.get(name)
+        if known is None or path.carried > known.carried:
+            self[name] = path
+
+    def first(self, count: int) -> dict[str, MemoryPath]:
+        """Return the paths that carry most."""
+        return dict(sorted(self.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
 
 
 def build_thread(
@@ -96,63 +109,48 @@ def build_thread(
     bounds.checked(request.limit)
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
     state = retrieve(reader, embedders, wide)
-    found = answer(reader, state, wide)
+    found = answer(state)
     best = max((one.relevance or 0.0 for one in found.results), default=0.0)
     seeds = {
         one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best
     }
-    view = _ThreadView(reader, state, request.now)
-    reached = expand_paths(
-        {one.id: one.score for one in seeds.values()}, view.path_graph(bounds.fan_out), bounds.hops
-    )
+    graph = ThreadGraph(state, bounds.fan_out)
+    reached = expand_paths({one.id: one.score for one in seeds.values()}, graph, bounds.hops)
     least = MIN_SCORE_SHARE * max(reached[0].score, 0.0) if reached else 0.0
-    unique = view.deduplicated([one for one in reached if one.found or one.score >= least])
+    unique = graph.deduplicated([one for one in reached if one.found or one.score >= least])
     chosen = unique[: request.limit]
     silence = found.silence.replace("min_relevance=0 shows it", "a search with min_relevance=0 shows it")
-    knots = view.knots(chosen, seeds, request.snippet)
-    return Thread(knots, len(unique) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
+    entries = graph.entries(chosen, seeds)
+    return Thread(entries, len(unique) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
 
 
-@dataclass(slots=True)
-class _ThreadView:
-    """One reader and one query: records and scores of memories, each read and counted once."""
+class ThreadGraph:
+    """The edges and scores that a thread expands along: records and scores of memories, each read once."""
 
-    reader: Reader
-    state: RetrievalState
-    now: int
-    records: dict[str, Record] = field(default_factory=dict)
-    scores: dict[str, float | None] = field(default_factory=dict)
-
-    def path_graph(self, fan_out: int) -> PathGraph:
-        channels = self.state.channels
-        pool = candidate_ids(channels.rankings)
-        terms = channels.terms
-        memories = terms.scored.memories if terms is not None else self.reader.counts().memories
-
-        def near(concept: str) -> Sequence[RelatedEntity]:
-            return related_entities(self.reader, concept, most=RELATED_SAMPLE, total=memories)[0]
-
-        return PathGraph(self.reader, self.measure, near, pool, memories, fan_out)
+    def __init__(self, state: RetrievalState, fan_out: int) -> None:
+        self.state = state
+        self.reader = state.reader
+        self.fan_out = fan_out
+        self.pool = candidate_ids(state.channels.rankings)
+        terms = state.channels.terms
+        self.memories = terms.scored.memories if terms is not None else state.reader.counts().memories
+        self._records: dict[str, Record] = {}
+        self._scores: dict[str, float | None] = {}
 
     def measure(self, ids: Sequence[str]) -> dict[str, float]:
-        """Return what a search scores memories that pass the caller's filters and hold nothing excluded."""
-        new = sorted({memory for memory in ids if memory not in self.scores})
+        """Return the scores of the memories that pass the caller's filters and hold nothing excluded."""
+        new = sorted({memory for memory in ids if memory not in self._scores})
         if new:
-            self.scores |= dict.fromkeys(new)
-            self.read(new)
-            allowed = self._allowed(
-                {memory: self.records[memory] for memory in new if memory in self.records}
-            )
-            self.scores |= {
-                one.id: one.score for one in score_memories(self.reader, self.state, allowed, self.now)
-            }
-        return {memory: score for memory in ids if (score := self.scores[memory]) is not None}
+            self._scores |= dict.fromkeys(new)
+            self._read(new)
+            allowed = self._allowed({one: self._records[one] for one in new if one in self._records})
+            self._scores |= {one.id: one.score for one in score_memories(self.state, allowed)}
+        return {memory: score for memory in ids if (score := self._scores[memory]) is not None}
 
-    def read(self, ids: Sequence[str]) -> None:
-        self.records |= self.reader.get([memory for memory in ids if memory not in self.records])
+    def _read(self, ids: Sequence[str]) -> None:
+        self._records |= self.reader.get([memory for memory in ids if memory not in self._records])
 
     def _allowed(self, records: Mapping[str, Record]) -> list[str]:
-        """Return the ids that pass the caller's filters and hold nothing excluded, quoted phrases aside."""
         plan = self.state.plan
         ids = filter_records(self.reader, plan.where, records)
         ids = [memory for memory in ids if not is_small_talk_turn(records[memory])]
@@ -165,210 +163,180 @@ class _ThreadView:
 
     def deduplicated(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
         """Leave out duplicates, and facts whose turn is there, unless another memory changed them."""
-        self.read([one.id for one in reached])
+        self._read([one.id for one in reached])
         by_id = {one.id: one for one in reached}
-        stated = [one.id for one in reached if one.id.startswith(DERIVED_PREFIXES)]
-        turns = {
-            edge.src for edge in self.reader.edges(stated, ["derived_from"]) if edge.dst in by_id
-        }  # fmt: skip
+        facts = [one.id for one in reached if one.id.startswith(DERIVED_PREFIXES)]
+        stated = {edge.src for edge in self.reader.edges(facts, ["derived_from"]) if edge.dst in by_id}
         changed: set[str] = set()
         for inward in (False, True):
-            edges = self.reader.edges(sorted(turns), ["supersedes", "contradicts"], inward=inward)
+            edges = self.reader.edges(sorted(stated), ["supersedes", "contradicts"], inward=inward)
             changed |= {edge.dst if inward else edge.src for edge in edges}
-        different, _ = deduplicate([Candidate(one.id, ()) for one in reached], self.records)
-        return [by_id[one.id] for one in different if one.id not in turns or one.id in changed]
+        different, _ = deduplicate([Candidate(one.id, ()) for one in reached], self._records)
+        return [by_id[one.id] for one in different if one.id not in stated or one.id in changed]
 
-    def knots(
-        self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result], length: int
+    def entries(
+        self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result]
     ) -> tuple[ThreadEntry, ...]:
-        """Make the memories readable, in the order of their story."""
+        """Return the memories readable, in the order of their story."""
+        plan, length = self.state.plan, self.state.request.snippet
         by_id = {one.id: one for one in chosen}
         sources = {source.id: source for source in self.reader.sources()}
-        replaced = self._ends(list(by_id), "supersedes", (True,))
-        against = self._ends(list(by_id), "contradicts", (False, True))
-        knots = []
-        for place in chronological_order({memory: self.records[memory] for memory in by_id}):
-            one, record = by_id[place.id], self.records[place.id]
-            shown = seeds.get(place.id)
-            if shown is None or one.path:
-                text = best_snippet(record.content, self.state.plan.groups, length).text
-                shown = build_result(record, sources, one.score, text, _path_explanation(one))
-            ends = (tuple(replaced.get(place.id, ())), tuple(against.get(place.id, ())))
-            knots.append(ThreadEntry(shown, one, place.gap, place.dated, *ends))
-        return tuple(knots)
+        superseding = self._neighbours(list(by_id), "supersedes", (True,))
+        contradicting = self._neighbours(list(by_id), "contradicts", (False, True))
+        entries = []
+        for place in chronological_order({memory: self._records[memory] for memory in by_id}):
+            one, record = by_id[place.id], self._records[place.id]
+            result = seeds.get(place.id)
+            if result is None or one.path:
+                text = best_snippet(record.content, plan.groups, length).text
+                parts = (
+                    Contribution("carried", one.carried, one.carried, one.share),
+                    Contribution("own", one.own, one.own, one.least),
+                )
+                result = build_result(record, sources, one.score, text, Explanation(parts, ()))
+            others = (superseding.get(place.id, ()), contradicting.get(place.id, ()))
+            entries.append(ThreadEntry(result, one, place.gap, place.dated, *others))
+        return tuple(entries)
 
-    def _ends(self, ids: Sequence[str], kind: str, ways: Sequence[bool]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for inward in ways:
+    def _neighbours(
+        self, ids: Sequence[str], kind: str, directions: Sequence[bool]
+    ) -> dict[str, tuple[str, ...]]:
+        found: dict[str, set[str]] = {}
+        for inward in directions:
             for edge in self.reader.edges(ids, [kind], inward=inward):
                 here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
-                found.setdefault(here, []).append(there)
-        return {memory: sorted(set(ends)) for memory, ends in found.items()}
-
-
-def _path_explanation(one: ReachedMemory) -> Explanation:
-    """Return the parts of a score that came along a way."""
-    carried = Contribution("carried", one.carried, one.carried, one.share)
-    return Explanation((carried, Contribution("own", one.own, one.own, one.least)), ())
+                found.setdefault(here, set()).add(there)
+        return {memory: tuple(sorted(others)) for memory, others in found.items()}
 
 
 CARRIED_SHARE: Final = 0.8
-"""What a memory is given of the score that is carried to it."""
+"""Share of the carried score that a memory gets."""
 OWN_WEIGHT: Final = 1.0
-"""What its own score weighs beside that."""
+"""Weight of its own score."""
 SEQUENCE_RULES: Final = ("session", "document")
-"""Chains that are followed; neighbours in a project's calendar are mostly of other matters."""
+"""Sequences that are followed; neighbours in a project's calendar are mostly unrelated."""
 MAX_STARTS: Final = 8
-"""Memories of each hop that the next one starts from, the best first."""
+"""Best memories of each hop that the next one starts from."""
 MEMBER_FACTOR: Final = 4
-"""Times ``fan_out``: memories of a concept that are looked at because they name it most."""
+"""Times ``fan_out``: memories of an entity that are scored, the heaviest."""
 HUB_SIZE: Final = 2_000
-"""Memories above which a concept's are no longer ordered by how much they name it: of such a one, those are looked at
-that the query found by itself."""
+"""Of larger entities only the query's own hits are taken."""
 MIN_ASSOCIATION: Final = 0.1
-"""Relations below it are not followed."""
+"""Weaker relations are not followed."""
 
 
-def expand_paths(seeds: Mapping[str, float], graph: PathGraph, hops: int) -> list[ReachedMemory]:
-    """Return the seeds and what can be come to from them, best first, ties to the smaller id.
+def expand_paths(seeds: Mapping[str, float], graph: ThreadGraph, hops: int) -> list[ReachedMemory]:
+    """Return the seeds (memory to score) and what they lead to, best first, ties to the smaller id."""
 
-    Args:
-        seeds: Memories of the search to their scores.
-        graph: Edges and scores.
-        hops: Most hops from a seed.
-    """
+    def by_score(reached: Iterable[ReachedMemory]) -> list[ReachedMemory]:
+        return sorted(reached, key=lambda one: (-one.score, one.id))
+
     found = {memory: ReachedMemory(memory, score, memory, found=True) for memory, score in seeds.items()}
     last = list(found.values())
-    concepts: dict[str, MemoryPath] = {}
+    entities: dict[str, MemoryPath] = {}
     for hop in range(1, hops + 1):
-        starts = {one.id: _path_onward(one, seeds) for one in _by_score(last)[:MAX_STARTS]}
-        near = _referenced_entities(graph, starts)
-        over = BestPaths(dict(near))
-        for concept, path in _related_entities(graph, concepts):
-            over.offer(concept, path)
+        starts = {}
+        for one in by_score(last)[:MAX_STARTS]:
+            # The path that led to it, or one that begins with itself where that carries more.
+            own = max(seeds.get(one.id, 0.0), 0.0)
+            new = own >= one.carried
+            starts[one.id] = (
+                MemoryPath(one.id, (), own) if new else MemoryPath(one.seed, one.path, one.carried)
+            )
+        referenced = _referenced_entities(graph, starts)
+        over = BestPaths(referenced)
+        for entity, path in _related_entities(graph, entities).items():
+            over.offer(entity, path)
         best = BestPaths()
-        for memory, path in (*_along_edges(graph, starts), *_entity_members(graph, over.paths)):
+        for memory, path in (*_along_edges(graph, starts), *_entity_members(graph, over)):
             if memory != path.seed and all(step.id != memory for step in path.steps[:-1]):
                 best.offer(memory, path)
-        better = _reached_memories(graph, best, hop, seeds)
-        last = [one for one in better if one.id not in found or one.score > found[one.id].score]
+        last = []
+        for memory, score in graph.measure(list(best)).items():
+            path = best[memory]
+            # What does not fit the question by itself may still be what led to the answer.
+            one = ReachedMemory(
+                memory, max(score, 0.0), path.seed, path.steps, hop, path.carried,
+                CARRIED_SHARE, OWN_WEIGHT, memory in seeds,
+            )  # fmt: skip
+            if memory not in found or one.score > found[memory].score:
+                last.append(one)
         found |= {one.id: one for one in last}
-        concepts = near
-    return _by_score(found.values())
+        entities = referenced
+    return by_score(found.values())
 
 
-def _path_onward(one: ReachedMemory, seeds: Mapping[str, float]) -> MemoryPath:
-    """Return the way on from a memory: what led to it, or one that begins with itself where that carries more."""
-    own = max(seeds.get(one.id, 0.0), 0.0)
-    return MemoryPath(one.id, (), own) if own >= one.carried else MemoryPath(one.seed, one.path, one.carried)
-
-
-def _by_score(found: Iterable[ReachedMemory]) -> list[ReachedMemory]:
-    return sorted(found, key=lambda one: (-one.score, one.id))
-
-
-def _reached_memories(
-    graph: PathGraph, best: BestPaths, hop: int, seeds: Mapping[str, float]
-) -> Iterator[ReachedMemory]:
-    own = graph.measure(list(best.paths))
-    for memory, score in own.items():
-        path = best.paths[memory]
-        # What does not fit the question by itself may still be what led to the answer.
-        own_part, weights = max(score, 0.0), (CARRIED_SHARE, OWN_WEIGHT)
-        yield ReachedMemory(
-            memory, own_part, path.seed, path.steps, hop, path.carried, *weights, memory in seeds
-        )
-
-
-def _along_edges(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
+def _along_edges(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
     """Follow edges between memories, and what comes before and after, both ways."""
     for inward in (False, True):
         for edge in graph.reader.edges(list(starts), MEMORY_EDGE_KINDS, inward=inward, limit=graph.fan_out):
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
-            step = PathStep(
-                edge.kind, "from" if inward else "to", there, "", EDGE_WEIGHTS[edge.kind] * edge.weight
-            )
-            yield there, starts[here].extended(step)
+            weight = EDGE_WEIGHTS[edge.kind] * edge.weight
+            yield there, starts[here].extended(edge.kind, "from" if inward else "to", there, weight)
     for edge in graph.reader.follows(list(starts)) if starts else ():
         if edge.rule not in SEQUENCE_RULES:
             continue
         for here, there, direction in ((edge.src, edge.dst, "to"), (edge.dst, edge.src, "from")):
             if here in starts:
-                yield (
-                    there,
-                    starts[here].extended(PathStep("follows", direction, there, "", EDGE_WEIGHTS["follows"])),
-                )
+                yield there, starts[here].extended("follows", direction, there, EDGE_WEIGHTS["follows"])
 
 
-def _referenced_entities(graph: PathGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
-    """Return the concepts that say most of those that the memories refer to."""
+def _referenced_entities(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
     edges = graph.reader.edges(list(starts), ["references"], limit=graph.fan_out)
     ids = sorted({edge.dst for edge in edges})
-    names = _entity_names(graph.reader, ids)
-    sizes = graph.reader.degrees("references", ids) if ids else {}
+    if not ids:
+        return {}
+    names = {entity.id: entity.name for entity in merge_entities(graph.reader.concepts(ids))}
+    sizes = graph.reader.degrees("references", ids)
     best = BestPaths()
     for edge in edges:
         if edge.dst in names:
-            weight = (
-                EDGE_WEIGHTS["references"]
-                * reference_weight(edge.weight)
-                * entity_weight(sizes.get(edge.dst, 1), graph.memories)
+            rarity = entity_weight(sizes.get(edge.dst, 1), graph.memories)
+            weight = EDGE_WEIGHTS["references"] * reference_weight(edge.weight) * rarity
+            best.offer(
+                edge.dst, starts[edge.src].extended("references", "to", edge.dst, weight, names[edge.dst])
             )
-            step = PathStep("references", "to", edge.dst, names[edge.dst], weight)
-            best.offer(edge.dst, starts[edge.src].extended(step))
     return best.first(graph.fan_out)
 
 
-def _related_entities(
-    graph: PathGraph, concepts: Mapping[str, MemoryPath]
-) -> Iterable[tuple[str, MemoryPath]]:
-    """Return the concepts most closely related to those of the hop before."""
+def _related_entities(graph: ThreadGraph, entities: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
     best = BestPaths()
-    for concept, path in concepts.items():
-        for near in graph.related(concept)[: graph.fan_out]:
-            if near.association >= MIN_ASSOCIATION and near.id not in concepts:
+    for entity, path in entities.items():
+        related, _ = related_entities(graph.reader, entity, most=RELATED_SAMPLE, total=graph.memories)
+        for near in related[: graph.fan_out]:
+            if near.association >= MIN_ASSOCIATION and near.id not in entities:
                 weight = EDGE_WEIGHTS["related_to"] * near.association
-                best.offer(near.id, path.extended(PathStep("related_to", "to", near.id, near.name, weight)))
-    return best.first(graph.fan_out).items()
+                best.offer(near.id, path.extended("related_to", "to", near.id, weight, near.name))
+    return best.first(graph.fan_out)
 
 
-def _entity_members(graph: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
-    """Return of each concept the memories that the query fits best, of those that were looked at."""
-    if not concepts:
+def _entity_members(
+    graph: ThreadGraph, entities: Mapping[str, MemoryPath]
+) -> Iterator[tuple[str, MemoryPath]]:
+    if not entities:
         return
-    sizes = graph.reader.degrees("references", list(concepts))
-    small = [concept for concept in concepts if sizes.get(concept, 0) <= HUB_SIZE]
+    sizes = graph.reader.degrees("references", list(entities))
+    small = [entity for entity in entities if sizes.get(entity, 0) <= HUB_SIZE]
     edges = graph.reader.edges(small, ["references"], inward=True, limit=MEMBER_FACTOR * graph.fan_out)
-    edges += [e for e in graph.reader.edges(list(graph.pool), ["references"]) if e.dst in concepts]
+    edges += [e for e in graph.reader.edges(list(graph.pool), ["references"]) if e.dst in entities]
     by_entity: dict[str, dict[str, float]] = {}
     for edge in edges:
         by_entity.setdefault(edge.dst, {})[edge.src] = edge.weight
     own = graph.measure(sorted({memory for members in by_entity.values() for memory in members}))
-    for concept, members in by_entity.items():
+    for entity, members in by_entity.items():
         ranked = sorted((-own[memory], memory) for memory in members if memory in own)
         for _, memory in ranked[: graph.fan_out]:
             weight = EDGE_WEIGHTS["references"] * reference_weight(members[memory])
-            yield memory, concepts[concept].extended(PathStep("references", "from", memory, "", weight))
-
-
-def _entity_names(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
-    return {concept.id: concept.name for concept in merge_entities(reader.concepts(ids))} if ids else {}
+            yield memory, entities[entity].extended("references", "from", memory, weight)
 
 
 DAYS_PER_YEAR: Final = 365
 DAYS_PER_MONTH: Final = 30.44
-"""Days."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoryPlace:
-    """One memory in its place.
-
-    Attributes:
-        id: The memory.
-        dated: Whether it is known when it happened.
-        gap: What lies between the one before and this one, in words, or an empty string.
-    """
+    """A memory in its place: whether its date is known, and the gap to the one before, in words."""
 
     id: str
     dated: bool
@@ -376,53 +344,45 @@ class StoryPlace:
 
 
 def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
-    """Put memories in order."""
     times = {memory: _happened_at(record) for memory, record in records.items()}
-    keys = {memory: _story_key(record, records, times) for memory, record in records.items()}
-    order = sorted(records, key=lambda memory: keys[memory])
+
+    def key(memory: str) -> tuple[bool, int, str, str, int, str]:
+        record, at = records[memory], times[memory]
+        place, group = record.place, record.session or ""
+        number = record.turn or 0
+        if place is not None:
+            group = record.session or f"{place.source}/{place.path}"
+            number = place.ordinal if record.turn is None else record.turn
+            at = _time_of_neighbour(place, records, times) if at is None else at
+        return at is None, at or 0, group, record.session or "", number, memory
+
     places: list[StoryPlace] = []
-    for place, memory in enumerate(order):
+    before = None
+    for memory in sorted(records, key=key):
         gap = ""
-        if place:
-            before = order[place - 1]
-            gap = _pieces_between(records[before], records[memory]) or _time_between(
-                times[before], times[memory]
-            )
+        if before is not None:
+            gap = _pieces_between(records[before], records[memory])
+            gap = gap or _time_between(times[before], times[memory])
         places.append(StoryPlace(memory, times[memory] is not None, gap))
+        before = memory
     return places
 
 
-StoryKey = tuple[bool, int, str, str, int, str]
-
-
-def _story_key(record: Record, records: Mapping[str, Record], times: Mapping[str, int | None]) -> StoryKey:
-    at, place = times[record.id], record.place
-    number = record.turn if record.turn is not None else place.ordinal if place is not None else 0
-    group = record.session or (f"{place.source}/{place.path}" if place is not None else "")
-    if at is None and place is not None:
-        at = _time_of_neighbour(record, list(records.values()), times)
-    return at is None, at or 0, group, record.session or "", number, record.id
-
-
 def _happened_at(record: Record) -> int | None:
-    """Return when a memory happened; the moment that an undated file was read tells nothing of it."""
     if record.event is not None:
         return record.event.start
     return None if record.place is not None else record.recorded_at
 
 
 def _time_of_neighbour(
-    record: Record, records: Sequence[Record], times: Mapping[str, int | None]
+    place: SourcePlace, records: Mapping[str, Record], times: Mapping[str, int | None]
 ) -> int | None:
-    """Return the time of the nearest dated passage of the same document, one before it first."""
-    place = record.place
-    assert place is not None
     dated = [
         (other.place.ordinal, at)
-        for other in records
+        for memory, other in records.items()
         if other.place is not None
         and (other.place.source, other.place.path) == (place.source, place.path)
-        and (at := times[other.id]) is not None
+        and (at := times[memory]) is not None
     ]
     before = [pair for pair in dated if pair[0] < place.ordinal]
     if before:
@@ -431,21 +391,13 @@ def _time_of_neighbour(
 
 
 def _pieces_between(before: Record, after: Record) -> str:
-    """Return how much of one conversation or document is left out between two of its pieces."""
-    one, other = before.place, after.place
+    one, other, missing, what = before.place, after.place, 0, "turn"
     if before.session is not None and before.session == after.session:
-        if before.turn is not None and after.turn is not None and after.turn - before.turn > 1:
-            return _count_left_out(after.turn - before.turn - 1, "turn")
-        return ""
-    if one is None or other is None or (one.source, one.path) != (other.source, other.path):
-        return ""
-    return (
-        _count_left_out(other.ordinal - one.ordinal - 1, "passage") if other.ordinal - one.ordinal > 1 else ""
-    )
-
-
-def _count_left_out(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' if number > 1 else ''} left out"
+        if before.turn is not None and after.turn is not None:
+            missing = after.turn - before.turn - 1
+    elif one is not None and other is not None and (one.source, one.path) == (other.source, other.path):
+        missing, what = other.ordinal - one.ordinal - 1, "passage"
+    return f"{missing:,} {what}{'s' if missing > 1 else ''} left out" if missing > 0 else ""
 
 
 def _time_between(before: int | None, after: int | None) -> str:

@@ -1,12 +1,9 @@
 """Validity: filter candidates by quoted phrases, exclusions and valid time; newer of equal answers first.
 
-Valid time is when something was true, as far as it was ever stated, not what the index held at that time. What
-has no beginning was always true, except that a successor began when its predecessor ended. Memories of a later
-day are left out where the caller sets the time, and kept where the question's words do.
-
-The recency rule is bounded: a newer memory goes before an older one only where it holds every query word that
-the older one holds, is about as likely to answer, and shares much of its text; only the first five are looked
-at.
+Valid time is when something was true, not when the store held it. A memory without a start was always true, except
+that a successor begins when its predecessor ends. Future memories are left out only where the caller sets the time.
+A newer memory goes before an older one only where it holds every query word of the older one, is about as likely to
+answer, and shares much of its text.
 """
 
 from __future__ import annotations
@@ -34,8 +31,7 @@ from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import index_terms
 
 SPARE_RECORDS: Final = 10
-"""Records read beyond those wanted: enough that a few equal texts leave the answer full. With 20 all sets give the same
-figures, and a search costs a tenth more (bench/LOG.md)."""
+"""Records read beyond those wanted, for duplicates. 20 gives the same figures and costs a tenth more (bench/LOG.md)."""
 
 
 def verify_candidates(
@@ -47,20 +43,9 @@ def verify_candidates(
     *,
     unique: bool,
 ) -> tuple[list[Candidate], dict[str, Record], dict[str, tuple[str, ...]]]:
-    """Read records in the order of their rank until enough candidates are valid.
+    """Read records in the order of their rank, in growing batches, until ``wanted`` candidates are valid.
 
-    Each batch is larger than the one before: the different ones of ten thousand copies are found in few steps.
-
-    Args:
-        ranked: Candidates, best first.
-        plan: The query plan.
-        reader: The caller's view of the store.
-        archived: Archived memories that may answer, where only some may.
-        wanted: How many candidates are enough.
-        unique: Whether duplicates are left out.
-
-    Returns:
-        The valid candidates, best first; the records that were read; and each candidate's duplicates.
+    ``unique`` leaves out duplicates. Returns the valid candidates, the records read, and each candidate's duplicates.
     """
     found: list[Candidate] = []
     records: dict[str, Record] = {}
@@ -78,7 +63,7 @@ def verify_candidates(
             batch, older = replace_future(batch, records, reader, plan.true_at)
             records |= older
             began = starts_as_of(plan, [records[one.id] for one in batch], reader)
-            batch = valid_at(batch, records, plan.true_at, began)
+            batch = [one for one in batch if is_true_at(records[one.id], plan.true_at, began)]
         found += match_phrases(batch, records, plan.query)
         if unique:
             found, new_copies = deduplicate(found, records)
@@ -88,49 +73,30 @@ def verify_candidates(
 
 
 def is_small_talk_turn(record: Record) -> bool:
-    """Return whether a memory is a turn that says nothing by itself: it is stored for its conversation."""
+    """Return whether a memory is a turn that says nothing by itself."""
     return record.turn is not None and is_small_talk(record.content)
 
 
 def match_phrases(
     candidates: Sequence[Candidate], records: Mapping[str, Record], query: ParsedQuery
 ) -> list[Candidate]:
-    """Check phrases and exclusions on the text itself, where words stand in sequence."""
+    """Check phrases and exclusions on the text itself."""
     if not query.phrases and not query.excluded:
         return list(candidates)
-    return [candidate for candidate in candidates if _matches(records[candidate.id], query)]
-
-
-def _matches(record: Record, query: ParsedQuery) -> bool:
-    return all(_contains(record, phrase) for phrase in query.phrases) and not any(
-        _contains(record, phrase) for phrase in query.excluded
-    )
+    return [
+        one
+        for one in candidates
+        if all(_contains(records[one.id], phrase) for phrase in query.phrases)
+        and not any(_contains(records[one.id], phrase) for phrase in query.excluded)
+    ]
 
 
 def _contains(record: Record, phrase: str) -> bool:
-    """Return whether a phrase stands in the title or in the text; it does not run from one into the other."""
     return contains_phrase(record.content, phrase) or contains_phrase(record.title, phrase)
 
 
 MAX_FUTURE_STEPS: Final = 4
-"""Memories, each to replace the one before and none true yet, behind which what is true now is looked for."""
-
-
-def valid_at(
-    candidates: Sequence[Candidate],
-    records: Mapping[str, Record],
-    at: int,
-    began: Mapping[str, int] | None = None,
-) -> list[Candidate]:
-    """Return the candidates that are true at a time.
-
-    Args:
-        candidates: Candidates, best first.
-        records: Their records.
-        at: UTC microseconds.
-        began: Where the time is another than now: when those began to be true that say it in no field.
-    """
-    return [one for one in candidates if is_true_at(records[one.id], at, began)]
+"""Most successive future memories behind which the valid one is looked for."""
 
 
 def is_true_at(record: Record, at: int, began: Mapping[str, int] | None = None) -> bool:
@@ -145,35 +111,33 @@ def is_true_at(record: Record, at: int, began: Mapping[str, int] | None = None) 
 def replace_future(
     candidates: Sequence[Candidate], records: Mapping[str, Record], reader: Reader, at: int
 ) -> tuple[list[Candidate], dict[str, Record]]:
-    """Let what is true until then stand where something stands that will replace it and is not true yet.
-
-    Returns:
-        The candidates, and the records of those that were not among them.
-    """
+    """Replace successors that are not true yet by their predecessors; return the records of those, too."""
     found: dict[str, Record] = {}
-    ahead = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
+    future = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
+    if not future:
+        return list(candidates), found
     replaced: dict[str, str] = {}
-    for _ in range(MAX_FUTURE_STEPS if ahead else 0):
-        edges = [edge for edge in reader.edges(sorted(ahead), ["supersedes"]) if edge.src in ahead]
+    for _ in range(MAX_FUTURE_STEPS):
+        edges = [edge for edge in reader.edges(sorted(future), ["supersedes"]) if edge.src in future]
         older = reader.get([edge.dst for edge in edges])
         found |= older
-        steps = [(ahead[edge.src], older[edge.dst]) for edge in edges if edge.dst in older]
+        steps = [(future[edge.src], older[edge.dst]) for edge in edges if edge.dst in older]
         replaced |= {first: old.id for first, old in steps if is_true_at(old, at)}
-        ahead = {old.id: first for first, old in steps if (old.valid_from or at) > at}
-        if not ahead:
+        future = {old.id: first for first, old in steps if (old.valid_from or at) > at}
+        if not future:
             break
-    there = {one.id for one in candidates}
-    kept = [
-        replace(one, id=replaced[one.id]) if replaced.get(one.id, one.id) not in there else one
+    present = {one.id for one in candidates}
+    current = [
+        replace(one, id=replaced[one.id]) if replaced.get(one.id, one.id) not in present else one
         for one in candidates
     ]
-    return kept, found
+    return current, found
 
 
 def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> dict[str, int] | None:
-    """Return when memories without a start of their own became true: when the last that they replaced ended.
+    """Return when memories without a start of their own became true: when the last that they superseded ended.
 
-    None where the query asks about now. Where the caller set the time, what tells of a day began with it.
+    None where the query asks about now. Where the caller set the time, a memory with an event date began with that.
     """
     if plan.as_of is None:
         return None
@@ -188,13 +152,7 @@ def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> 
 
 
 def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
-    """Return the active memories that may have changed each memory: joined with it, and said later; the newest first.
-
-    Args:
-        reader: Where they are.
-        records: Memories, by their ids.
-        at: UTC microseconds: what is not true then is left out.
-    """
+    """Return the active memories that may have changed each memory: linked, later, true at ``at``; newest first."""
     pairs = set()
     for inward in (False, True):
         for edge in reader.edges(sorted(records), ["contradicts", "similar", "supersedes"], inward=inward):
@@ -206,14 +164,14 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
     others = reader.get(sorted({other for _, other in pairs}))
     found: dict[str, list[Record]] = {}
     for memory, other in sorted(pairs):
-        late = others.get(other)
-        if late is None or late.status != "active" or not is_true_at(late, at):
+        later = others.get(other)
+        if later is None or later.status != "active" or not is_true_at(later, at):
             continue
-        if said_at(records[memory]) < said_at(late) <= at:
-            found.setdefault(memory, []).append(late)
+        if said_at(records[memory]) < said_at(later) <= at:
+            found.setdefault(memory, []).append(later)
     return {
-        memory: tuple(one.id for one in sorted(late, key=lambda one: (-said_at(one), one.id)))
-        for memory, late in found.items()
+        memory: tuple(one.id for one in sorted(later, key=lambda one: (-said_at(one), one.id)))
+        for memory, later in found.items()
     }
 
 
@@ -228,13 +186,13 @@ def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str
 
 
 MIN_RELEVANCE_SHARE: Final = 0.7
-"""Share of the older one's relevance that the newer one must come to."""
+"""Share of the older memory's relevance that the newer one must have."""
 MIN_TEXT_OVERLAP: Final = 0.15
-"""Share of the telling words of both texts that both hold, from which on they tell of the same."""
+"""Share of the informative words of both texts that both must hold."""
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")
-"""Parts of a score by which a caller prefers memories: a date does not outdo them."""
+"""Parts of a score by which a caller prefers memories: a date does not outweigh them."""
 
 
 def newer_equivalents(
@@ -244,55 +202,41 @@ def newer_equivalents(
     plan: QueryPlan,
     terms: TermRanking | None,
 ) -> dict[str, tuple[str, ...]]:
-    """Return of each memory those behind it that answer about as well, tell of the same and were said later.
+    """Return of each memory those behind it that answer about as well, are of the same and were said on a later day.
 
-    What was said on one day is of one age, and a file without a date of its own is neither newer nor older than
-    anything.
-
-    Args:
-        candidates: Memories, best first.
-        records: Their records.
-        features: The relevance features of each.
-        plan: The query plan.
-        terms: The ranking by words, None where the query has none.
+    An undated file is neither newer nor older than anything.
     """
     ids = [one.id for one in candidates]
     weights = term_weights(plan, terms)
-    held = {
+    terms_of = {
         one: by & weights.keys()
         for one, by in zip(ids, terms_held(terms, ids), strict=True)
-        if has_date(records[one])
+        if records[one].event is not None or records[one].valid_from is not None or records[one].place is None
     }
-    informative = cache(
-        lambda one: _informative_terms(records[one])
-    )  # few pairs come so far that their texts are compared
+    # Few pairs come so far that their texts are compared.
+    informative = cache(lambda one: _informative_terms(records[one]))
     preference = {
         one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERENCE_PARTS)
         for one in candidates
     }
     found: dict[str, tuple[str, ...]] = {}
     for place, old in enumerate(ids):
-        if not held.get(old):
+        if not terms_of.get(old):
             continue
-        late = [
+        later = [
             new
             for new in ids[place + 1 :]
-            if new in held
+            if new in terms_of
             and said_at(records[new]) - said_at(records[old]) >= DAY
             and preference[new] >= preference[old]
-            and held[new] >= held[old]
+            and terms_of[new] >= terms_of[old]
             and features[new].relevance >= MIN_RELEVANCE_SHARE * features[old].relevance
             and len(informative(old) & informative(new))
             >= MIN_TEXT_OVERLAP * len(informative(old) | informative(new))
         ]
-        if late:
-            found[old] = tuple(sorted(late, key=lambda one: (-said_at(records[one]), one)))
+        if later:
+            found[old] = tuple(sorted(later, key=lambda one: (-said_at(records[one]), one)))
     return found
-
-
-def has_date(record: Record) -> bool:
-    """Return whether it is known when a memory was said: not of a file that names no day of its own."""
-    return record.event is not None or record.valid_from is not None or record.place is None
 
 
 def _informative_terms(record: Record) -> set[str]:

@@ -1,19 +1,12 @@
-"""Authentication: tokens, viewer logins, and which local requests need neither.
+"""Authentication: tokens, viewer logins, and local requests that need neither.
 
-Linux knows the account that owns each socket. It separates the person's programs from a reverse proxy under an account
-of its own (www-data, nginx, haproxy), whatever the proxy sends, and from every other account of the machine. A lookup
-by netlink (sock_diag(7)) takes .01 ms; reading /proc/net/tcp takes 8 to 24 ms.
+A token comes as ``Authorization: Bearer``, as ``x-scrubjay-token`` (for proxied requests, whose Authorization belongs
+to the upstream), or through the viewer's login cookie. Browsers send a cookie to every port of a host, so it holds the
+number of a login that only this process knows, and it is accepted from this server's own pages alone.
 
-A program of the person on this machine is the owner without a token. Its requests differ from all others in who
-connects, the version of HTTP, the Host and, from a browser, the page that sends them.
-
-Browsers send a cookie to every port of a host. What another program there gets is the number of a login, which no other
-server knows, which ends with this process, and which shows nobody the token.
-
-A token comes as ``Authorization: Bearer``, as ``x-scrubjay-token`` (where Authorization belongs to somebody else: the
-proxy's upstream), or as the login that a cookie of the viewer names. `tokenless` says who needs none. A cookie is
-sent by browsers of themselves, so what comes with one is answered to pages of this very server alone, but for a link
-that its reader follows. Where clients of others ask, they are refused in the form that they know.
+A local request without a token is the owner's if its connection, HTTP version, Host and browser headers say so
+(`TokenlessAccess`). On Linux, netlink (sock_diag(7)) tells which account owns a connection, which separates the
+person's programs from a reverse proxy or another account; it takes .01 ms, /proc/net/tcp takes 8 to 24 ms.
 """
 
 from __future__ import annotations
@@ -28,32 +21,34 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
 
 from scrubjay.api.auth import TOKEN_PREFIX, Principal, Token, TokenStore
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.server.middleware import ErrorFormat, route_path, send_error
 
 if TYPE_CHECKING:
-    from starlette.datastructures import Headers
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 ROOT_UID: Final = 0
-"""Can read the store anyway, and relays the person's own connections: WSL does so for a browser of Windows."""
+"""Can read the store anyway, and relays the person's connections under WSL."""
 
 _SOCK_DIAG: Final = 4
 _BY_FAMILY: Final = 20
 _NLM_F_REQUEST: Final = 1
 _MESSAGE_HEADER: Final = struct.Struct("=IHHII")
-"""Length, type, flags, number, port of a message."""
+"""Length, type, flags, sequence number, port."""
 _DIAG_REQUEST: Final = struct.Struct("=BBBxIHH16s16sIII")
-"""Family, protocol, extensions, states; then a socket: ports, addresses, interface, cookie (all ones for any)."""
+"""Family, protocol, extensions, states; then ports, addresses, interface, cookie (all ones for any)."""
 _DIAG_RESPONSE: Final = struct.Struct("=BBxx48x12xII")
-"""Family, state; then the account and the inode."""
+"""Family, state, account, inode."""
 _ESTABLISHED, _LISTEN = 1, 10
 _NO_COOKIE: Final = 0xFFFFFFFF
 
@@ -61,38 +56,31 @@ SocketAddress = tuple[str, int]
 
 
 class SocketInfo(NamedTuple):
-    """What the system knows of a socket."""
-
     state: int
     account: int
     inode: int
 
 
 def is_same_account(near: SocketAddress, far: SocketAddress) -> bool:
-    """Return whether this account, or root, owns the far end of a connection; True where the system cannot say.
-
-    Args:
-        near: Address and port of the server's end.
-        far: The same of the client's.
-    """
+    """Return whether this account, or root, owns the client's end of a connection; True if the system cannot say."""
     if not is_peer_account_supported():
         return True
     try:
-        row = _find_socket(far, near)
-        if row is None:
-            # A client outside of this system (Windows, with WSL's mirrored network) has no socket here, while our end
-            # is connected. Where it is not, the client has closed, and the owner is no longer known.
+        peer = _find_socket(far, near)
+        if peer is None:
+            # A client outside of this system (Windows, with WSL's mirrored network) has no socket here while our end is
+            # connected. Where ours is not, the client has closed, and its owner is no longer known.
             own = _find_socket(near, far)
             return own is not None and own.state == _ESTABLISHED
     except OSError:  # such as too many open files: the system could answer before
         return False
     # A socket that its program has closed has no inode; older kernels say that root owns it.
-    return row.inode != 0 and row.account in (os.geteuid(), ROOT_UID)
+    return peer.inode != 0 and peer.account in (os.geteuid(), ROOT_UID)
 
 
 @cache
 def is_peer_account_supported() -> bool:
-    """Return whether this system knows who owns a connection, tried with one of this process."""
+    """Return whether this system reports who owns a connection."""
     try:
         with (
             socket.create_server(("127.0.0.1", 0)) as server,
@@ -104,10 +92,10 @@ def is_peer_account_supported() -> bool:
 
 
 def _find_socket(one: SocketAddress, other: SocketAddress) -> SocketInfo | None:
-    """Return the connected socket with these ends, its own first; None where there is none.
+    """Return the connected socket with these ends, its own first.
 
     Raises:
-        OSError: The lookup is not possible.
+        OSError: The lookup failed.
         AttributeError: The system is not Linux.
     """
     own, theirs = ipaddress.ip_address(one[0]).packed, ipaddress.ip_address(other[0]).packed
@@ -116,30 +104,23 @@ def _find_socket(one: SocketAddress, other: SocketAddress) -> SocketInfo | None:
     body = _DIAG_REQUEST.pack(
         family, socket.IPPROTO_TCP, 0, _NO_COOKIE, *ports, own, theirs, 0, _NO_COOKIE, _NO_COOKIE
     )
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as wire:
-        wire.send(
-            _MESSAGE_HEADER.pack(_MESSAGE_HEADER.size + len(body), _BY_FAMILY, _NLM_F_REQUEST, 0, 0) + body
-        )
-        said = wire.recv(8_192)
-    if _MESSAGE_HEADER.unpack_from(said)[1] != _BY_FAMILY:
+    header = _MESSAGE_HEADER.pack(_MESSAGE_HEADER.size + len(body), _BY_FAMILY, _NLM_F_REQUEST, 0, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as netlink:
+        netlink.send(header + body)
+        response = netlink.recv(8_192)
+    if _MESSAGE_HEADER.unpack_from(response)[1] != _BY_FAMILY:
         return None
-    _, state, account, inode = _DIAG_RESPONSE.unpack_from(said, _MESSAGE_HEADER.size)
-    # Where there is no such connection, the kernel returns the socket that listens on the port.
+    _, state, account, inode = _DIAG_RESPONSE.unpack_from(response, _MESSAGE_HEADER.size)
+    # Without such a connection the kernel returns the socket that listens on the port.
     return None if state == _LISTEN else SocketInfo(state, account, inode)
 
 
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 FORWARDING_HEADERS: Final = (
-    "forwarded",
-    "via",
-    "x-real-ip",
-    "x-client-ip",
-    "true-client-ip",
-    "cf-connecting-ip",
-)
-"""Headers by which a reverse proxy says that somebody else asks, besides all that begin with `FORWARDING_PREFIX`."""
-FORWARDING_PREFIX: Final = "x-forwarded-"
+    "forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip",
+)  # fmt: skip
+"""Headers of reverse proxies, besides those that begin with ``x-forwarded-``."""
 SIMPLE_CONTENT_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 """Content types that a browser sends for a page of another origin without a preflight."""
 
@@ -156,22 +137,21 @@ SEND_JSON_HINT: Final = "send JSON with content-type: application/json (curl --j
 CROSS_SITE: Final = "Cross-site request rejected."
 
 Refusal = tuple[int, InputError]
-"""The status, and the error."""
+"""Status and error."""
 
 
 def is_own_connection(scope: Scope) -> bool:
-    """Return whether the server's own account, or root, made the connection of a request."""
     return is_same_account(tuple(scope["server"][:2]), tuple(scope["client"][:2]))
 
 
 @dataclass(frozen=True, slots=True)
 class TokenlessAccess:
-    """Which requests are the owner's without a token.
+    """Which requests without a token are the owner's.
 
     Attributes:
-        names: Hosts that a request may name, with the port that it came to.
-        always: Whether this holds beside tokens, too; else it ends with the first one.
-        own: Whether a request's connection is of the server's own account.
+        names: Accepted names in the Host header.
+        always: Whether this holds even if tokens exist (``--open``).
+        own: Whether a request's connection belongs to the server's account.
     """
 
     names: tuple[str, ...] = LOCAL_NAMES
@@ -179,34 +159,25 @@ class TokenlessAccess:
     own: Callable[[Scope], bool] = is_own_connection
 
     def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """Return why a request is not the owner's; None where it is."""
-        if scope.get("http_version") == "1.0" or is_forwarded(headers):
-            return 401, InputError(
-                "The request was forwarded by a proxy and has no token.",
-                hint=TOKEN_NEEDED_HINT,
-            )
-        if not _is_loopback(scope):
-            return 401, InputError(
-                "The request comes from another machine and has no token.", hint=TOKEN_NEEDED_HINT
-            )
-        if not self._named(headers.get("host", ""), scope["server"][1]):
-            return 421, InputError(
-                "The request's Host header does not match the server.", hint=TOKEN_NEEDED_HINT
-            )
-        if not self.own(scope):
-            return 401, InputError(
-                "The request comes from another account on this machine and has no token.",
-                hint=TOKEN_NEEDED_HINT,
-            )
+        """Return why a request is not the owner's; None if it is."""
         reads = scope["method"] in SAFE_METHODS
-        if is_cross_origin(headers, reads=reads):
-            return 403, InputError(CROSS_SITE, hint=TOKEN_NEEDED_HINT)
-        if not reads and not (needs_preflight(headers) or is_same_origin(headers)):
+        if scope.get("http_version") == "1.0" or is_forwarded(headers):
+            status, message = 401, "The request was forwarded by a proxy and has no token."
+        elif not _is_loopback(scope):
+            status, message = 401, "The request comes from another machine and has no token."
+        elif not self._is_named(headers.get("host", ""), scope["server"][1]):
+            status, message = 421, "The request's Host header does not match the server."
+        elif not self.own(scope):
+            status, message = 401, "The request comes from another account on this machine and has no token."
+        elif is_cross_origin(headers, reads=reads):
+            status, message = 403, CROSS_SITE
+        elif not reads and not (needs_preflight(headers) or is_same_origin(headers)):
             return 415, _simple_body_error(headers, scope["path"])
-        return None
+        else:
+            return None
+        return status, InputError(message, hint=TOKEN_NEEDED_HINT)
 
-    def _named(self, netloc: str, port: int | None) -> bool:
-        """Tell whether ``HOST[:PORT]`` names this server."""
+    def _is_named(self, netloc: str, port: int | None) -> bool:
         try:
             split = urlsplit(f"//{netloc}")
             return split.netloc == netloc and split.hostname in self.names and (split.port or 80) == port
@@ -215,36 +186,31 @@ class TokenlessAccess:
 
 
 def is_forwarded(headers: Headers) -> bool:
-    """Tell whether a request says that somebody else than its sender asks."""
-    return any(name in FORWARDING_HEADERS or name.startswith(FORWARDING_PREFIX) for name in headers)
+    """Return whether a reverse proxy says that it forwards somebody else's request."""
+    return any(name in FORWARDING_HEADERS or name.startswith("x-forwarded-") for name in headers)
 
 
 def is_cross_origin(headers: Headers, *, reads: bool) -> bool:
-    """Tell whether a browser says that a page of another origin asks, other ports of this machine included.
+    """Return whether a browser says that a page of another origin, other ports included, sends the request.
 
-    Args:
-        headers: What the request says of itself.
-        reads: Whether it changes nothing; then a link may have been followed.
+    ``reads``: whether it changes nothing; then a followed link is allowed.
     """
-    followed = reads and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
-        "navigate",
-        "document",
-    )
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not followed:
+    navigates = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not (reads and navigates):
         return True
     return "origin" in headers and not _has_own_origin(headers)
 
 
 def is_same_origin(headers: Headers) -> bool:
-    """Tell whether a browser says that a request comes from a page of this very server."""
-    fetched = headers.get("sec-fetch-site")
-    return fetched == "same-origin" if fetched is not None else _has_own_origin(headers)
+    """Return whether a browser says that a page of this server sends the request."""
+    site = headers.get("sec-fetch-site")
+    return site == "same-origin" if site is not None else _has_own_origin(headers)
 
 
 def needs_preflight(headers: Headers) -> bool:
-    """Tell whether a browser sends such a request for a page of another origin only after a preflight.
+    """Return whether a browser would send such a cross-origin request only after a preflight.
 
-    It does for content types other than those of forms, and for the keys that clients of the proxy send.
+    It does for content types other than those of forms, and for the keys that proxy clients send.
     """
     if headers.get("authorization", "")[:7].lower() == "bearer " or "x-api-key" in headers:
         return True
@@ -267,59 +233,58 @@ def _is_loopback(scope: Scope) -> bool:
 
 
 def _simple_body_error(headers: Headers, path: str) -> InputError:
-    sent = describe_content_type(headers.get("content-type", ""))
+    kind = describe_content_type(headers.get("content-type", ""))
     upload = "curl -H 'content-type: application/octet-stream' --data-binary @FILE"
     return InputError(
-        f"The body was sent {sent}, as any web page could send it, and without a token. Nothing was done.",
+        f"The body was sent {kind}, as any web page could send it, and without a token. Nothing was done.",
         hint=upload if path.endswith("/import") else SEND_JSON_HINT,
     )
 
 
 def describe_content_type(kind: str) -> str:
-    """Return how a body was sent, for an error message."""
     return f"as {kind!r:.100}" if kind else "without a content-type"
 
 
 COOKIE_NAME: Final = f"{TOKEN_PREFIX}session"
-"""What the cookie's name begins with, but for the marks of TLS; the port follows."""
+"""Name of the login cookie, before the port and behind a prefix for TLS."""
 FORMER_COOKIE_NAME: Final = f"{TOKEN_PREFIX}token"
-"""The cookie of earlier versions, which was the token itself."""
+"""Cookie of earlier versions, which was the token itself."""
 MAX_LOGINS_PER_TOKEN: Final = 20
-"""Logins of one token at the same time; the oldest ends for one more."""
+"""One more ends the oldest."""
 
 
 class LoginStore:
-    """The logins of one server."""
+    """The viewer logins of one server, as hashes of their numbers."""
 
     def __init__(self) -> None:
         self._tokens: dict[str, str] = {}
 
-    def begin(self, token: Token, request: Request, answer: Response) -> None:
-        """Begin a login and leave its cookie in the answer; whatever login came with the request ends."""
-        self.end(request, answer)
-        own = [key for key, held in self._tokens.items() if held == token.hash]
-        for key in own[: len(own) - MAX_LOGINS_PER_TOKEN + 1]:
+    def begin(self, token: Token, request: Request, response: Response) -> None:
+        """Start a login, set its cookie, and end the one that came with the request."""
+        self.end(request, response)
+        logins = [key for key, digest in self._tokens.items() if digest == token.hash]
+        for key in logins[: len(logins) - MAX_LOGINS_PER_TOKEN + 1]:
             del self._tokens[key]
         number = secrets.token_urlsafe(32)
         self._tokens[_login_key(number)] = token.hash
-        under = request.scope.get("root_path", "")
+        root_path = request.scope.get("root_path", "")
         tls = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://")
-        # A cookie for the whole host may be bound to it; one that keeps to a path may not.
-        mark = "" if not tls else "__Secure-" if under else "__Host-"
-        answer.set_cookie(
-            mark + _cookie_name(request.scope),
+        # __Host- binds a cookie to its host and demands the path "/".
+        prefix = "" if not tls else "__Secure-" if root_path else "__Host-"
+        response.set_cookie(
+            prefix + _cookie_name(request.scope),
             number,
-            path=under or "/",
+            path=root_path or "/",
             httponly=True,
             samesite="strict",
             secure=tls,
         )
 
-    def end(self, request: Request, answer: Response) -> None:
-        """End the login that came with a request, and have its browser drop the cookie."""
+    def end(self, request: Request, response: Response) -> None:
+        """End the login that came with a request and delete its cookie."""
         for name, number in _own_cookies(request.scope):
             self._tokens.pop(_login_key(number), None)
-            answer.delete_cookie(
+            response.delete_cookie(
                 name,
                 path=request.scope.get("root_path", "") or "/",
                 httponly=True,
@@ -328,35 +293,30 @@ class LoginStore:
             )
 
     def token(self, scope: Scope, tokens: TokenStore) -> Token | None:
-        """Return the token of the login that came with a request; None where there is none, or it is not in force.
-
-        Raises:
-            ConfigError: The tokens cannot be read.
-        """
+        """Return the valid token of the login that came with a request."""
         for _, number in _own_cookies(scope):
-            held = self._tokens.get(_login_key(number))
-            if held is not None:
-                return tokens.in_force(held)
+            digest = self._tokens.get(_login_key(number))
+            if digest is not None:
+                return tokens.in_force(digest)
         return None
 
 
 def has_stale_cookie(request: Request) -> bool:
-    """Tell whether a request came with a cookie of this server."""
     return any(True for _ in _own_cookies(request.scope))
 
 
 def _own_cookies(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each cookie of this server, those that TLS protects first."""
+    """Yield this server's cookies, those protected by TLS first."""
     name = _cookie_name(scope)
     names = (f"__Host-{name}", f"__Secure-{name}", name, FORMER_COOKIE_NAME)
-    sent = "; ".join(value.decode("latin-1") for key, value in scope["headers"] if key == b"cookie")
-    pairs = [piece.strip().partition("=") for piece in sent.split(";")]
-    for wanted in names:
-        yield from ((key, value) for key, _, value in pairs if key == wanted)
+    cookies = "; ".join(value.decode("latin-1") for key, value in scope["headers"] if key == b"cookie")
+    pairs = [cookie.strip().partition("=") for cookie in cookies.split(";")]
+    for name in names:
+        yield from ((key, value) for key, _, value in pairs if key == name)
 
 
 def _cookie_name(scope: Scope) -> str:
-    """Return the name for this server: two of them on one host do not take each other's place."""
+    """Include the port: two servers on one host do not overwrite each other's cookie."""
     server = scope.get("server")
     return f"{COOKIE_NAME}_{server[1]}" if server else COOKIE_NAME
 
@@ -366,25 +326,25 @@ def _login_key(number: str) -> str:
 
 
 PRINCIPAL_KEY: Final = "scrubjay.principal"
-"""Key of a request's scope under which the gate leaves who is let in."""
+"""Key of a request's scope with its principal."""
 TOKEN_HASH_KEY: Final = "scrubjay.token"
-"""Key under which it leaves the hash of the token that was shown; not there where none was needed."""
+"""Key of a request's scope with the hash of its token; missing if it needed none."""
 CHALLENGE_HEADERS: Final = {"www-authenticate": 'Bearer error="invalid_token"'}
 
 
 class AuthMiddleware:
-    """Lets a request in as somebody, or not at all; an ASGI application around another.
+    """ASGI middleware that gives each request its principal, or refuses it.
 
     Args:
-        app: What is behind it.
-        tokens: Who is let in.
-        owner: Who a local request without a token is.
-        tokenless: Which requests those are; None where nobody goes without a token.
-        logins: Which cookies stand for which tokens; None where there are no pages.
-        everybody: Paths, and beginnings of paths that end in ``/``, that anybody may ask for.
-        foreign: Beginnings of paths where an Authorization that is no token of ours belongs to somebody else, and
-            the form of an error there; None for ours.
-        door: Where a person in a browser is sent who shows no token; None for nowhere.
+        app: The application.
+        tokens: Access tokens.
+        owner: Principal of tokenless requests.
+        tokenless: Which requests need no token; None for none.
+        logins: Viewer logins; None without a viewer.
+        public: Public paths, and prefixes ending in ``/``.
+        foreign: Path prefixes where an Authorization that is not our token belongs to somebody else, with the form of
+            an error there; None for ours.
+        login_path: Where browsers without a token are redirected; None for nowhere.
     """
 
     def __init__(
@@ -395,31 +355,28 @@ class AuthMiddleware:
         tokenless: TokenlessAccess | None,
         *,
         logins: LoginStore | None = None,
-        everybody: Sequence[str] = (),
+        public: Sequence[str] = (),
         foreign: Mapping[str, ErrorFormat | None] = {},
-        door: str | None = None,
+        login_path: str | None = None,
     ) -> None:
         self._app = app
         self._tokens = tokens
         self._owner = owner
         self._tokenless = tokenless
-        self._closed = False
+        self._tokens_existed = False
         self._logins = logins
-        self._everybody = frozenset(each for each in everybody if not each.endswith("/"))
-        self._folders = tuple(each for each in everybody if each.endswith("/"))
+        self._public_paths = frozenset(path for path in public if not path.endswith("/"))
+        self._public_prefixes = tuple(path for path in public if path.endswith("/"))
         self._foreign = tuple(foreign)
-        self._forms = [(start, form) for start, form in foreign.items() if form is not None]
-        self._door = door
+        self._error_formats = [(prefix, form) for prefix, form in foreign.items() if form is not None]
+        self._login_path = login_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request with its principal, or answer it here."""
-        from starlette.datastructures import Headers
-
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers, path = Headers(scope=scope), route_path(scope)
-        secret = self._shown(headers, path)
+        secret = self._secret(headers, path)
         by_cookie = secret is None and self._logins is not None and not path.startswith(self._foreign)
         try:
             token = self._tokens.find(secret) if secret else None
@@ -430,82 +387,57 @@ class AuthMiddleware:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
             token, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
         if refusal is None:
-            who = (
-                {PRINCIPAL_KEY: self._owner}
-                if token is None
-                else {PRINCIPAL_KEY: token.principal, TOKEN_HASH_KEY: token.hash}
-            )
-            await self._app({**scope, **who}, receive, send)
-        elif token is None and self._open(path):
+            found: dict[str, Any] = {PRINCIPAL_KEY: self._owner}
+            if token is not None:
+                found = {PRINCIPAL_KEY: token.principal, TOKEN_HASH_KEY: token.hash}
+            await self._app({**scope, **found}, receive, send)
+        elif token is None and (path in self._public_paths or path.startswith(self._public_prefixes)):
             await self._app(scope, receive, send)
         else:
-            await self._refused(*refusal, scope, receive, send)
+            await self._refuse(*refusal, headers, scope, receive, send)
+
+    def _secret(self, headers: Headers, path: str) -> str | None:
+        """Return the token that a request shows; None if it shows none, or one of somebody else's."""
+        own = headers.get("x-scrubjay-token")
+        if own is not None:
+            return own.strip()
+        kind, _, value = headers.get("authorization", "").partition(" ")
+        bearer = value.strip() if kind.lower() == "bearer" else ""
+        if not path.startswith(self._foreign):
+            return bearer if kind else None
+        keys = (bearer, headers.get("x-api-key", "").strip())
+        return next((key for key in keys if key.startswith(TOKEN_PREFIX)), None)
 
     def _refusal(
         self, scope: Scope, headers: Headers, secret: str | None, token: Token | None, *, by_cookie: bool
     ) -> Refusal | None:
-        """Return why a request is not let in; None where it is.
-
-        Raises:
-            ScrubjayError: The tokens cannot be read.
-        """
         if token is not None:
             reads = scope["method"] in SAFE_METHODS
-            if by_cookie and (
-                is_cross_origin(headers, reads=reads) or not (reads or is_same_origin(headers))
-            ):
+            own_page = not is_cross_origin(headers, reads=reads) and (reads or is_same_origin(headers))
+            if by_cookie and not own_page:
                 return 403, InputError(f"{CROSS_SITE} Nothing was done.")
             return None
         if secret is not None or self._tokenless is None:
             return 401, InputError(TOKEN_NEEDED, hint=TOKEN_NEEDED_HINT)
         refusal = self._tokenless.refusal(scope, headers)
         if refusal is None and not self._tokenless.always:
-            # Once there was a token, others may have been told of this server: the end of the last one opens nothing.
-            self._closed = self._closed or bool(self._tokens.all())
-            if self._closed:
+            # Once tokens existed, others may know this server: revoking the last token must not open it.
+            self._tokens_existed = self._tokens_existed or bool(self._tokens.all())
+            if self._tokens_existed:
                 return 401, InputError(TOKENS_EXIST, hint=TOKENS_EXIST_HINT)
         return refusal
 
-    async def _refused(
-        self, status: int, said: InputError, scope: Scope, receive: Receive, send: Send
+    async def _refuse(
+        self, status: int, error: InputError, headers: Headers, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Let nobody in: a person is shown the door at which a token can be given, a program an error."""
-        from starlette.datastructures import Headers
-        from starlette.responses import RedirectResponse
-
-        person = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] in SAFE_METHODS
-        if status == 401 and person and self._door is not None:
-            under = scope.get("root_path", "")
-            asked = route_path(scope) + (
-                f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
-            )
-            await RedirectResponse(f"{under}{self._door}?{urlencode({'then': asked})}", 303)(
-                scope, receive, send
-            )
-            return
-        await self._answered(status, said, scope, receive, send)
-
-    async def _answered(
-        self, status: int, said: InputError, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """Answer with an error, in the form that is known where it was asked."""
         path = route_path(scope)
-        form = next((form for start, form in self._forms if path.startswith(start)), None)
+        browser = "text/html" in headers.get("accept", "") and scope["method"] in SAFE_METHODS
+        if status == 401 and browser and self._login_path is not None:
+            query = scope["query_string"].decode("latin-1")
+            then = urlencode({"then": f"{path}?{query}" if query else path})
+            redirect = RedirectResponse(f"{scope.get('root_path', '')}{self._login_path}?{then}", 303)
+            await redirect(scope, receive, send)
+            return
+        error_format = next((form for prefix, form in self._error_formats if path.startswith(prefix)), None)
         challenge = CHALLENGE_HEADERS if status == 401 else None
-        await send_error(status, said, scope, receive, send, challenge, form)
-
-    def _open(self, path: str) -> bool:
-        return path in self._everybody or path.startswith(self._folders)
-
-    def _shown(self, headers: Headers, path: str) -> str | None:
-        """Return the secret that a request shows, empty for what is none of ours, None for nothing."""
-        own = headers.get("x-scrubjay-token")
-        if own is not None:
-            return own.strip()
-        kind, _, secret = headers.get("authorization", "").partition(" ")
-        key = headers.get("x-api-key", "") if path.startswith(self._foreign) else ""
-        shown = secret.strip() if kind.lower() == "bearer" else ""
-        ours = next((each for each in (shown, key.strip()) if each.startswith(TOKEN_PREFIX)), None)
-        if ours is not None or path.startswith(self._foreign):
-            return ours
-        return shown if kind else None
+        await send_error(status, error, scope, receive, send, challenge, error_format)

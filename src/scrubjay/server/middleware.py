@@ -1,12 +1,10 @@
 """ASGI middleware: root path, size and time limits of request bodies, timeout of request heads.
 
-The size limit of a body depends on its path. Its time limit is `[server] patience_seconds`, and one second more per
-`BYTES_PER_EXTRA_SECOND` bytes received, so that a large body over a slow line passes and one that drips does not. All
-bodies of a server share `MAX_TOTAL_BYTES`, from their first byte until their request is answered: a client may hold as
-much as is still free, which leaves half of it to the others. A client is a principal, or an address without one.
-
-uvicorn closes connections that are idle after a response, but waits forever for the first request and for the rest of
-a head; `head_timeout_protocol` bounds both, and the number of silent connections of one address.
+The size limit of a body depends on its path. Its time limit is `[server] patience_seconds`, plus one second per
+`BYTES_PER_EXTRA_SECOND` bytes received: a large body over a slow line passes, one that drips does not. All bodies share
+`MAX_TOTAL_BYTES` until their requests are answered; a client may hold as much as is still free, which leaves half to
+the others. A client is a principal, or an address without one. uvicorn waits forever for a request's head;
+`head_timeout_protocol` bounds that, and the number of silent connections per address.
 """
 
 from __future__ import annotations
@@ -52,9 +50,6 @@ def normalize_root_path(path: str) -> str:
 
     >>> normalize_root_path("/memory/"), normalize_root_path("/")
     ('/memory', '')
-
-    Raises:
-        InputError: It is not a valid path.
     """
     found = path.rstrip("/")
     if found and not _VALID_PREFIX.fullmatch(found):
@@ -66,12 +61,7 @@ def normalize_root_path(path: str) -> str:
 
 
 class RootPathMiddleware:
-    """Serves an application under a path prefix, whether or not the reverse proxy strips it.
-
-    Args:
-        app: The application.
-        path: The prefix, such as ``/memory``; empty for none.
-    """
+    """Serves an application under a path prefix such as ``/memory``, whether or not the reverse proxy strips it."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self._app = app
@@ -174,7 +164,7 @@ class BodyLimitMiddleware:
         app: The application.
         timeout: Seconds in which a body must arrive.
         limits: Limits by path, or by prefix if it ends in ``/``; elsewhere `BodyLimit()`.
-        error_formats: Path prefixes to the form of errors there; None for ours.
+        error_formats: Form of errors by path prefix.
     """
 
     def __init__(
@@ -248,11 +238,7 @@ class BodyLimitMiddleware:
     # --- shared by all bodies of the server --------------------------------------------------------------------
 
     def begin(self, who: Hashable) -> None:
-        """Count an incomplete body.
-
-        Raises:
-            StoreBusyError: This client has too many of them.
-        """
+        """Count an incomplete body; raises StoreBusyError if the client has too many."""
         if self._unfinished[who] >= MAX_UNFINISHED:
             raise StoreBusyError(
                 f"{self._unfinished[who]} of your requests are incomplete. Nothing was done.",
@@ -261,15 +247,10 @@ class BodyLimitMiddleware:
         self._unfinished[who] += 1
 
     def end(self, who: Hashable) -> None:
-        """Count a body that is complete or abandoned."""
         _subtract(self._unfinished, who, 1)
 
     def reserve(self, who: Hashable, size: int) -> None:
-        """Reserve memory for bytes that arrived.
-
-        Raises:
-            StoreBusyError: Not enough is left for this client.
-        """
+        """Reserve memory for received bytes; raises StoreBusyError if too little is left for this client."""
         total = self._reserved.total()
         if size and self._reserved[who] + size > MAX_TOTAL_BYTES - total:
             raise StoreBusyError(
@@ -280,12 +261,11 @@ class BodyLimitMiddleware:
         self._reserved[who] += size
 
     def release(self, who: Hashable, size: int) -> None:
-        """Release reserved memory."""
         _subtract(self._reserved, who, size)
 
 
 class _RefusedError(Exception):
-    """A request is answered by the middleware; ``more_body`` tells whether more of its body is to come."""
+    """The middleware answers the request; ``more_body`` tells whether more of its body is to come."""
 
     def __init__(self, error: ScrubjayError, *, more_body: bool) -> None:
         super().__init__(str(error))
@@ -294,8 +274,6 @@ class _RefusedError(Exception):
 
 
 class _BodyReader:
-    """The body of one request."""
-
     def __init__(
         self,
         middleware: BodyLimitMiddleware,
@@ -315,13 +293,6 @@ class _BodyReader:
         self._counted = False
 
     async def receive(self) -> Message:
-        """Return the next piece.
-
-        Raises:
-            BodyTimeoutError: It did not arrive in time.
-            BodyTooLargeError: It exceeds the limit.
-            StoreBusyError: The client has too many incomplete bodies.
-        """
         if not self._more_body:
             return await self._receive()
         if not self._counted:
@@ -339,7 +310,6 @@ class _BodyReader:
         return message
 
     def check_length(self, length: int) -> None:
-        """Refuse a body whose declared length exceeds the limit."""
         if self.limit.max_bytes is not None and length > self.limit.max_bytes:
             raise _RefusedError(BodyTooLargeError(self.limit.max_bytes), more_body=True)
 
@@ -368,7 +338,6 @@ class _BodyReader:
         return [{"type": "http.request", "body": body, "more_body": False}]
 
     def close(self) -> None:
-        """Release everything that is held for this body."""
         self._end()
         self._release()
 
@@ -382,7 +351,7 @@ class _BodyReader:
         self._counted = False
 
     async def _in_time(self, receive: Callable[[], Awaitable[Message]]) -> Message:
-        """Wait for a piece. Only waiting counts against the timeout, not processing."""
+        """Only waiting counts against the timeout, not processing."""
         started = monotonic()
         try:
             async with asyncio.timeout(max(self._seconds_left, 0)):
@@ -426,7 +395,6 @@ def client_network(host: str) -> str:
 
 
 def _declared_length(scope: Scope) -> int:
-    """Return the content length of a request; -1 if it is unknown."""
     headers = dict(scope["headers"])
     if b"transfer-encoding" in headers:
         return -1
@@ -445,7 +413,7 @@ def _clean_body(body: bytes) -> bytes:
 
 
 def _keep_open(send: Send) -> Send:
-    """Return a send that leaves the response open, because the server closes the connection at its end."""
+    """Leave the response open, because the server closes the connection at its end."""
 
     async def sending(message: Message) -> None:
         await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
@@ -454,7 +422,7 @@ def _keep_open(send: Send) -> Send:
 
 
 async def _discard(receive: Receive, more_body: bool) -> None:
-    """Read and drop the rest of a body, up to a bound: most clients read the response only after sending it all."""
+    """Read and drop the rest of a body: most clients read the response only after sending it all."""
     size = 0
     while more_body and size < MAX_DISCARDED_BYTES:
         message = await receive()

@@ -32,7 +32,6 @@ from scrubjay.server.session import Session
 
 
 def session_of(request: Request) -> Session:
-    """Return the session of this server."""
     return cast(Session, request.app.state.session)
 
 
@@ -46,7 +45,7 @@ def server_warnings(request: Request, who: Principal) -> tuple[str, ...]:
 
 
 async def get_session(request: Request) -> Session:
-    """`session_of` as a dependency: a coroutine, because FastAPI runs others in a thread."""
+    """A coroutine, because FastAPI runs other dependencies in a thread."""
     return session_of(request)
 
 
@@ -145,27 +144,24 @@ async def _handle_invalid_request(request: Request, error: Exception) -> JSONRes
             400, InputError(f"The body is not valid JSON; error at character {first['loc'][-1]}.")
         )
     faults = []
-    for each in error.errors()[:MAX_FIELD_ERRORS]:
-        where = ".".join(str(part) for part in each["loc"] if part != "body") or "the body"
-        faults.append(f"{where}: {each['msg']}")
-    more = len(error.errors()) - MAX_FIELD_ERRORS
-    faults += [f"and {more} more"] if more > 0 else []
-    said = InputError("Invalid request. " + "; ".join(faults), hint="GET /openapi.json")
-    return _error_response(422, said)
+    for fault in error.errors()[:MAX_FIELD_ERRORS]:
+        field = ".".join(str(part) for part in fault["loc"] if part != "body") or "the body"
+        faults.append(f"{field}: {fault['msg']}")
+    if (more := len(error.errors()) - MAX_FIELD_ERRORS) > 0:
+        faults.append(f"and {more} more")
+    return _error_response(422, InputError("Invalid request. " + "; ".join(faults), hint="GET /openapi.json"))
 
 
 async def _handle_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     known: Any = {404: f"No such path: {request.url.path!r:.200}.", 405: "Method not allowed."}
-    said = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
-    return _error_response(error.status_code, said, dict(error.headers or {}))
+    shown = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
+    return _error_response(error.status_code, shown, dict(error.headers or {}))
 
 
 async def _handle_disconnect(_request: Request, _error: Exception) -> Response:
-    """End a request whose client disconnected before its body arrived; not an error of ours."""
     return Response(status_code=400)
 
 
 async def _handle_unexpected(_request: Request, _error: Exception) -> JSONResponse:
-    """Answer an unexpected error without its details, which are in the server's output."""
     return _error_response(500, UNEXPECTED_ERROR)

@@ -1,4 +1,4 @@
-"""Run a server: bind its address, serve until interrupted, register servers that are open to their account."""
+"""Run a server: bind its address, serve until interrupted, register servers started with ``--open``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, StoreError
-from scrubjay.server.middleware import RootPathMiddleware, normalize_root_path
+from scrubjay.server.middleware import RootPathMiddleware, head_timeout_protocol, normalize_root_path
 from scrubjay.server.session import Session
 from scrubjay.server.workers import WorkerPool
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     import uvicorn
@@ -27,30 +30,22 @@ if TYPE_CHECKING:
 
 
 BACKLOG: Final = 256
-"""Connections that may wait to be taken."""
+"""Connections that the system may queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen.
-
-    Attributes:
-        host: A name or a number.
-        port: 0 for any that is free.
-    """
+    """An address to listen on; port 0 picks a free one."""
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Return the address that ``HOST:PORT`` names.
+        """Parse ``HOST:PORT``.
 
         >>> Address.parse("[::1]:8080")
         Address(host='::1', port=8080)
-
-        Raises:
-            InputError: It names none.
         """
         host, colon, port = text.rpartition(":")
         if not colon or not port.isdecimal() or int(port) > 65_535 or not host.strip("[]"):
@@ -59,58 +54,55 @@ class Address:
 
     @property
     def loopback(self) -> bool:
-        """Whether nobody on another machine can reach it."""
+        """Whether only this machine can reach it."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
 
-    def url(self, held: socket.socket) -> str:
-        """Return the URL of a socket that is bound to it.
+    def url(self, listener: socket.socket) -> str:
+        """Return the URL of a socket bound to this address.
 
-        >>> with Address("127.0.0.1", 0).bound() as held:
-        ...     Address("127.0.0.1", 0).url(held) == f"http://127.0.0.1:{held.getsockname()[1]}"
+        >>> with Address("127.0.0.1", 0).bind() as listener:
+        ...     Address("127.0.0.1", 0).url(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
         True
         """
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{shown}:{held.getsockname()[1]}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{listener.getsockname()[1]}"
 
-    def bound(self) -> socket.socket:
-        """Return a socket that listens there: from here on nobody is turned away who was told the address.
+    def bind(self) -> socket.socket:
+        """Return a listening socket: from now on connections are accepted.
 
         Raises:
-            StoreError: The address is taken, or not to be had.
+            StoreError: The address is taken or unavailable.
         """
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # The protocol is named, or asyncio does not see that it is TCP, and each answer waits 40 ms for nothing.
-        held = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Without IPPROTO_TCP asyncio does not set TCP_NODELAY, and each response waits 40 ms.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            held.bind((self.host, self.port))
-            held.listen(BACKLOG)
+            listener.bind((self.host, self.port))
+            listener.listen(BACKLOG)
         except OSError as error:
-            held.close()
+            listener.close()
             raise StoreError(
                 f"Cannot listen on {self.host}:{self.port}: {error.strerror}. Nothing was started.",
                 hint="use another port, or 0 for any free one",
             ) from error
-        return held
+        return listener
 
-
-if sys.platform != "win32":
-    import fcntl
 
 REGISTRY_FOLDER: Final = "open-servers"
 OPEN_SERVER_WARNING: Final = (
     "{url} runs with --open: programs without a token act as {user}, including anyone behind a "
     "reverse proxy that sends no forwarding headers"
 )
-"""Said at the start and by every `status`."""
+"""Shown at startup and in every `status`."""
 
 
 @contextmanager
 def register_open_server(data: Path, url: str) -> Iterator[None]:
-    """Keep a file with the URL of this process's server in the data folder, as long as the block lasts."""
+    """Record the server's URL in the data folder until the block ends, for `scrubjay status` to warn about."""
     file = data / REGISTRY_FOLDER / str(os.getpid())
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -125,30 +117,27 @@ def register_open_server(data: Path, url: str) -> Iterator[None]:
 
 
 def open_server_urls(data: Path) -> list[str]:
-    """Return the URLs of the servers that run with `--open`; the files of those that were killed are removed."""
-    found = []
+    """Return the URLs of servers that run with ``--open``; remove the files of those that were killed."""
+    urls = []
     for file in sorted((data / REGISTRY_FOLDER).glob("*")):
-        with file.open("rb") as held:
+        with file.open("rb") as registered:
             if sys.platform != "win32":
                 try:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    fcntl.flock(registered, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     pass
                 else:
                     file.unlink(missing_ok=True)
                     continue
-            found.append(held.read().decode())
-    return found
-
-
-AppFactory = Callable[[Session], "ASGIApp"]
+            urls.append(registered.read().decode())
+    return urls
 
 
 def run_server(
     settings: Settings,
     address: Address,
     tokens: TokenStore,
-    application: AppFactory,
+    application: Callable[[Session], ASGIApp],
     ready: Callable[[str], None],
     *,
     readers: int = 0,
@@ -157,60 +146,58 @@ def run_server(
     """Serve until interrupted.
 
     Args:
-        settings: Who owns the process, and where the store is.
+        settings: Settings of the process.
         address: Where to listen.
-        tokens: Who is let in; an address that is open to others needs at least one.
-        application: Makes what answers of the open session.
-        ready: Told the URL once it can be reached.
-        readers: Processes that answer questions; 0 for the threads of this one.
-        root_path: Path under which a reverse proxy hands requests on; empty for none.
+        tokens: Access tokens; an address that other machines reach needs at least one.
+        application: Builds the ASGI application for a session.
+        ready: Called with the URL once it is reachable.
+        readers: Worker processes for queries; 0 for threads.
+        root_path: Path prefix of a reverse proxy; empty for none.
 
     Raises:
-        InputError: The address is open to others and there is no token, or the path is none.
-        StoreError: The address is taken, or not to be had.
+        InputError: Other machines reach the address and no token exists, or the root path is invalid.
+        StoreError: The address is taken or unavailable.
     """
     import uvicorn
 
-    from scrubjay.server.middleware import head_timeout_protocol
-
-    under = normalize_root_path(root_path)
+    root_path = normalize_root_path(root_path)
     if not address.loopback and not tokens.all():
         raise InputError(
             f"{address.host} is reachable from other machines, so clients need a token, but none exists. "
             "Nothing was started.",
             hint="scrubjay token create NAME",
         )
-    held = address.bound()
+    listener = address.bind()
     with Session(settings, workers=WorkerPool(settings, readers) if readers else None) as session:
         config = uvicorn.Config(
-            RootPathMiddleware(application(session), under),
+            RootPathMiddleware(application(session), root_path),
             http=head_timeout_protocol(settings.server.patience_seconds),
             log_level="warning",
             ws="none",
             timeout_graceful_shutdown=5,
-            # What the proxy hands on has its upstream's own.
+            # Proxied responses have their upstream's.
             server_header=False,
             date_header=False,
         )
         server = uvicorn.Server(config)
         with _stop_on_signal(server):
-            ready(address.url(held))
-            server.run(sockets=[held])
+            ready(address.url(listener))
+            server.run(sockets=[listener])
 
 
 @contextmanager
 def _stop_on_signal(server: uvicorn.Server) -> Iterator[None]:
-    """Let a signal end the server and then the block, also one that comes before the server listens to signals.
+    """End the server on SIGINT or SIGTERM, also before uvicorn listens for them.
 
-    The server raises the signal that ended it once more when it is done; by then there is nothing left to end.
+    uvicorn raises the signal again when it is done; by then there is nothing left to end.
     """
 
     def end(*_: object) -> None:
         server.should_exit = True
 
-    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,14 +1,10 @@
 """Session: one open store for all principals of a server, with a fair queue of reads and writes.
 
-Users take turns: a free slot goes to the next user and to their oldest waiting call, however many tokens they hold. One
-user alone may fill the queue; when it is full, a user with fewer waiting calls displaces the newest call of the one
-with most, so that nobody is turned away by somebody else's load.
-
-Reads run concurrently, up to `MAX_CONCURRENT_READS`; writes run one at a time, and long ones (sync, rebuild) one at a
-time beside them, so that an addition does not wait for a sync. Embedding of texts that are not stored keeps all
-processors busy and runs one at a time too. A call that is cancelled while it waits never starts; a running read is
-abandoned, a running write is waited for. The first call opens the store, so that failing to open it is an error
-response and not a server that dies unseen.
+Users take turns: a free slot goes to the next user and to their oldest waiting call, however many tokens they hold.
+When the queue is full, a user with fewer waiting calls displaces the newest call of the user with most, so nobody is
+refused because of somebody else's load. Reads run concurrently; writes run one at a time, and long writes (sync,
+rebuild) and embeddings each one at a time beside them. A call that is cancelled while it waits never starts; a running
+read is abandoned, a running write is awaited. The first call opens the store, so failing to open it is a response.
 """
 
 from __future__ import annotations
@@ -43,12 +39,7 @@ Value = TypeVar("Value")
 
 
 class Lane:
-    """Calls of one kind, of which so many run at the same time.
-
-    Attributes:
-        free: Unused slots.
-        waiting: Calls by principal, the next principal first.
-    """
+    """Calls of one kind; ``free`` is how many more may run, ``waiting`` has the next user's calls first."""
 
     def __init__(self, slots: int) -> None:
         self.free = slots
@@ -56,7 +47,7 @@ class Lane:
 
 
 class ThreadLane(Lane):
-    """A lane whose calls run in threads of its own."""
+    """A lane whose calls run in its own threads."""
 
     def __init__(self, name: str, slots: int) -> None:
         super().__init__(slots)
@@ -81,10 +72,10 @@ class FairQueue:
         self._guard = threading.Lock()
 
     def submit(self, lane: Lane, who: Hashable, start: Callable[[], Future[Value]]) -> Future[Value]:
-        """Return the future of a call that ``start`` begins; cancelled while it waits, it never starts.
+        """Queue a call that ``start`` begins; cancelled while it waits, it never starts.
 
         Raises:
-            StoreBusyError: Too many calls are waiting, and no principal has more of them than this one.
+            StoreBusyError: Too many calls are waiting, and no user has more of them than this one.
             StoreError: The queue is closed.
         """
         call = _QueuedCall(lane, who, start)
@@ -104,7 +95,6 @@ class FairQueue:
         return call.future
 
     def close(self) -> None:
-        """Start no more calls, and cancel those that wait."""
         with self._guard:
             self._closed = True
             waiting = [call for calls in self._waiting.values() for call in calls]
@@ -112,7 +102,7 @@ class FairQueue:
             call.future.cancel()
 
     def _make_room(self, who: Hashable) -> _QueuedCall[Any] | None:
-        """Remove and return the call that gives up its place; None if there is a free one."""
+        """Remove and return the call to displace; None if the queue has room."""
         if sum(map(len, self._waiting.values())) < self._max_waiting:
             return None
         longest = max(self._waiting.values(), key=len, default=[])
@@ -136,7 +126,7 @@ class FairQueue:
                 continue
             try:
                 running = call.start()
-            except BaseException as error:  # noqa: BLE001 it belongs to the waiting caller
+            except BaseException as error:  # noqa: BLE001 the waiting caller gets it
                 self._release(lane)
                 call.future.set_exception(error)
                 continue
@@ -204,50 +194,33 @@ class RequestLog(Log):
         super().__init__(folder, settings.level, settings.most_kb * 1000)
 
     def write(self, level: str, event: str, ms: float | None = None, **facts: str | float | bool) -> None:
-        """Write one line, unless it is about background work."""
         if level == "error" or not _BACKGROUND.get():
             super().write(level, event, ms, **facts)
 
 
 MAX_PRINCIPALS: Final = 256
-"""Principals whose views of the store are cached."""
 
 
 class PrincipalMemories:
-    """One open store, as each principal sees it.
-
-    Args:
-        settings: The settings of the process.
-        open_memory: Opens the store; by default `Memory.open` with the settings.
-
-    Attributes:
-        log: The log of requests and errors.
-    """
+    """One open store as each principal sees it, opened by the first use."""
 
     def __init__(self, settings: Settings, open_memory: Callable[[], Memory] | None = None) -> None:
         self.settings = settings
+        self.owner = Principal(settings.tenant, settings.user, tuple(settings.groups))
         self.log = RequestLog(settings.log, data_folder(environment()))
         self._open_memory = open_memory or self._open
         self._memory: Memory | None = None
         self._views: OrderedDict[Principal, Memory] = OrderedDict()
         self._guard = threading.Lock()
 
-    @property
-    def owner(self) -> Principal:
-        """The principal of the settings."""
-        return Principal(self.settings.tenant, self.settings.user, tuple(self.settings.groups))
-
     def of(self, who: Principal) -> Memory:
-        """Return a principal's view of the store, opening the store if need be."""
+        """Return a principal's view of the store."""
+        owner = self.owner
         with self._guard:
             if self._memory is None:
                 self._memory = self._open_memory()
-            owner = (who.tenant, who.user, who.groups) == (
-                self.owner.tenant,
-                self.owner.user,
-                self.owner.groups,
-            )
-            if owner and who.curates:
+            is_owner = (who.tenant, who.user, who.groups) == (owner.tenant, owner.user, owner.groups)
+            if is_owner and who.curates:
                 return self._memory
             if who not in self._views:
                 self._views[who] = self._memory.seen_by(
@@ -259,14 +232,13 @@ class PrincipalMemories:
             return self._views[who]
 
     def close(self) -> None:
-        """Close the store if it is open."""
         if self._memory is not None:
             self._memory.close()
 
     def _open(self) -> Memory:
         from scrubjay.memory import Memory
 
-        # On standard error a person sees that texts are sent to a service.
+        # Says on standard error that texts are sent to a service.
         warn = logging.getLogger("scrubjay").warning
         return Memory.open(settings=self.settings, announce=warn, log=self.log)
 
@@ -284,12 +256,9 @@ class Session:
     """One open store for all calls of a process; a context manager.
 
     Args:
-        settings: The settings of the process.
+        settings: Settings of the process.
         open_memory: Opens the store; by default `Memory.open` with the settings.
         workers: Processes that answer queries; None for threads of this process.
-
-    Attributes:
-        log: The log of requests and errors.
     """
 
     def __init__(
@@ -300,6 +269,7 @@ class Session:
     ) -> None:
         self._store = PrincipalMemories(settings, open_memory)
         self.settings = settings
+        self.owner = self._store.owner
         self.log = self._store.log
         self._workers = workers
         self._reads = ThreadLane("read", MAX_CONCURRENT_READS)
@@ -312,29 +282,24 @@ class Session:
         self._queries = Lane(QUERIES_PER_WORKER * workers.count if workers is not None else 0)
         self._stopping = threading.Event()
 
-    @property
-    def owner(self) -> Principal:
-        """The principal of the settings."""
-        return self._store.owner
-
     async def read(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
-        """Return the result of ``work`` on a principal's memory; up to `MAX_CONCURRENT_READS` run at once.
+        """Run ``work`` on a principal's memory, up to `MAX_CONCURRENT_READS` at once.
 
         Raises:
-            StoreBusyError: Too many calls are waiting. So do `write`, `run_long` and `embed`.
+            StoreBusyError: Too many calls are waiting; also from `write`, `run_long`, `embed` and `ask`.
         """
         return await asyncio.wrap_future(self._submit(self._reads, who, work))
 
     async def embed(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
-        """Run a read that only embeds texts: one at a time, and other reads do not wait for it."""
+        """Run a read that only embeds texts: one at a time, without delaying other reads."""
         return await asyncio.wrap_future(self._submit(self._embeds, who, work))
 
     async def write(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
-        """Run ``work`` as the only write, and to its end even if the caller is cancelled."""
+        """Run ``work`` as the only write, to its end even if the caller is cancelled."""
         return await self._completed(self._submit(self._writes, who, work))
 
     async def run_long(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
-        """Run a write that may take minutes, beside the short ones; to its end even if the caller is cancelled."""
+        """Run a write that may take minutes beside the short ones, to its end even if the caller is cancelled."""
         return await self._completed(self._submit(self._long_runs, who, work))
 
     def _submit(self, lane: ThreadLane, who: Principal, work: Callable[[Memory], Value]) -> Future[Value]:
@@ -355,18 +320,12 @@ class Session:
     async def ask(
         self, who: Principal, verb: str, arguments: Mapping[str, Any], *, warming: bool = False
     ) -> bytes:
-        """Return the result of a query of `api.queries` as JSON, from a worker process if there are any.
+        """Run a query of `api.queries` and return JSON, in a worker process if there are any.
 
-        Args:
-            who: Whose memory.
-            verb: Name of the query.
-            arguments: Its arguments.
-            warming: Whether it is the server's own warm-up, which the slow log leaves out.
+        ``warming`` marks the server's own warm-up, which the slow log leaves out.
 
         Raises:
-            StoreBusyError: Too many calls are waiting.
             StoreError: The worker processes crash on it.
-            ScrubjayError: The query failed.
         """
         if self._workers is None:
             return await self.read(who, partial(_run_query, verb=verb, arguments=arguments, warming=warming))
@@ -379,11 +338,7 @@ class Session:
         raise StoreError("The reader worker of this request crashed twice. The request was not answered.")
 
     async def ready(self) -> None:
-        """Return once the store is readable; bypasses the queue, and concurrent calls share one probe.
-
-        Raises:
-            ScrubjayError: It is not readable.
-        """
+        """Return once the store is readable; bypasses the queue, and concurrent calls share one probe."""
         if self._probe is None or self._probe.done():
             self._probe = self._prober.submit(lambda: self._store.of(self.owner).models())
         probe = asyncio.wrap_future(self._probe)
@@ -392,11 +347,7 @@ class Session:
         probe.result()
 
     def check_running(self) -> None:
-        """Let long work stop between two steps when the server shuts down.
-
-        Raises:
-            StoreError: The server is shutting down.
-        """
+        """Raise StoreError if the server is shutting down; long work calls it between two steps."""
         if self._stopping.is_set():
             raise StoreError(
                 "The server is shutting down. Completed writes are saved; the rest was not started.",
@@ -404,21 +355,16 @@ class Session:
             )
 
     async def warm(self, verb: str, arguments: Mapping[str, Any]) -> None:
-        """Open the store and run a query, in every worker process if there are any.
-
-        Raises:
-            ScrubjayError: The store cannot be opened.
-        """
+        """Open the store and run a query, in every worker process if there are any."""
         count = 1
         if self._workers is not None:
-            # A thread only starts them: the event loop waits for its threads when it ends.
+            # In a thread, which only starts them: the event loop waits for its threads when it ends.
             starting = await asyncio.to_thread(self._workers.warm)
             await asyncio.gather(*map(asyncio.wrap_future, starting))
             count = QUERIES_PER_WORKER * self._workers.count
         await asyncio.gather(*(self.ask(self.owner, verb, arguments, warming=True) for _ in range(count)))
 
     def memory(self) -> Memory:
-        """Return the owner's memory, opening it if need be."""
         return self._store.of(self.owner)
 
     def __enter__(self) -> Session:
@@ -428,16 +374,15 @@ class Session:
         """Finish running calls, long ones at their next step; cancel waiting ones and close the store."""
         self._stopping.set()
         self._queue.close()
-        lanes = (self._reads, self._writes, self._long_runs, self._embeds)
-        for pool in (*(lane.pool for lane in lanes), self._prober):
-            pool.shutdown(wait=True, cancel_futures=True)
+        for lane in (self._reads, self._writes, self._long_runs, self._embeds):
+            lane.pool.shutdown(wait=True, cancel_futures=True)
+        self._prober.shutdown(wait=True, cancel_futures=True)
         if self._workers is not None:
             self._workers.close()
         self._store.close()
 
 
 def _queue_key(who: Principal) -> tuple[str, str]:
-    """Return who shares a place in the queue: a user has one, however many tokens they hold."""
     return who.tenant, who.user
 
 

@@ -12,8 +12,8 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest import additions as store_path
 from scrubjay.ingest.alignment import NOTE_MARKER, with_note_marker
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.models.lifecycle import UNCHANGED, Amendment, NewMemory
-from scrubjay.models.records import Record
+from scrubjay.models.lifecycle import Amendment, NewMemory
+from scrubjay.models.records import UNCHANGED, Record
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.search.results import full_path
@@ -27,11 +27,6 @@ MAX_HEADING = 60
 
 
 def add_one(workspace: Workspace, memory: NewMemory) -> AddReport:
-    """Add one memory.
-
-    Raises:
-        InputError: A field has a value it cannot have, or it is a turn that says nothing of its own.
-    """
     (added,) = add(workspace, [memory])
     if added.passed:
         raise InputError(f"{added.passed} Nothing was written.", hint="leave it out")
@@ -68,11 +63,6 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
 
 
 def _append_to_day_note(folder: Path, record: Record) -> str:
-    """Append a memory to today's note, under a heading and the mark that makes the two one memory.
-
-    Raises:
-        SourceError: The note cannot be written; the memory is in the store all the same.
-    """
     now = datetime.now().astimezone()
     file = folder.expanduser() / f"{now:%Y-%m-%d}.md"
     first = record.content.strip().splitlines()[0]
@@ -96,12 +86,6 @@ _FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
 
 
 def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
-    """Change a memory.
-
-    Raises:
-        NotFoundError: No memory's id begins so, or several do.
-        InputError: Its words are a file's, or a field has a value it cannot have.
-    """
     fields = store_path.amendment_fields(amendment)
     with workspace.store.reader(workspace.scope) as reader:
         memory = resolve_id(reader, memory)
@@ -130,7 +114,6 @@ def _refuse_file_field(memory: str, where: str) -> None:
 
 
 def _day_note_location(workspace: Workspace, record: Record) -> str | None:
-    """Return the file and lines of the notes folder in which an addition stands as well, None for none."""
     folder = workspace.settings.notes.dir
     if folder is None or record.place is not None:
         return None

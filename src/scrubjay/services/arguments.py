@@ -60,8 +60,7 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
     """Compare the arguments of a call with the method's annotations.
 
     Raises:
-        InputError: One is of another type than is annotated. A call that does not fit the signature at all is left
-            to Python.
+        InputError: One is of another type. A call that does not fit the signature is left to Python.
     """
     names, kinds = _checked_parameters(method)
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
@@ -77,7 +76,7 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
 
 @cache
 def _checked_parameters(method: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Return the names of a method's parameters, and of those that can be checked the kinds that they may have."""
+    """Return the names of all parameters, and the allowed annotations of those that are checked."""
     parameters = inspect.signature(method).parameters
     kinds = {}
     for name, parameter in parameters.items():

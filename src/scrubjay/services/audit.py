@@ -1,6 +1,6 @@
 """Audit and retention service: archive or forget memories that are faulty, too old or too many, and undo it.
 
-Passages of files are left alone, and not counted: the file is the person's, and decides what is kept of it.
+Passages of files are neither counted nor changed.
 """
 
 from __future__ import annotations
@@ -51,18 +51,7 @@ def run_audit(
     dry_run: bool = False,
     now: int | None = None,
 ) -> AuditReport:
-    """Look at every active memory, and put away those with the kinds of fault that are to be mended.
-
-    Args:
-        workspace: Where.
-        fix: Kinds of fault to mend.
-        limit: Most examples of each kind.
-        dry_run: Write nothing.
-        now: To which everything has its age, UTC microseconds; None for this moment.
-
-    Raises:
-        InputError: A kind is none that can be mended, or the limit is below 0.
-    """
+    """Count faulty active memories, and archive or supersede those of the kinds in ``fix``."""
     started = time.monotonic()
     _check_audit_arguments(fix, limit)
     at = now_micros()
@@ -87,7 +76,6 @@ def run_audit(
 
 
 def undo_command(run: str) -> str:
-    """Return what takes a run back."""
     return f"scrubjay audit --undo {run}"
 
 
@@ -159,11 +147,6 @@ def _shown_record(record: Record, roots: Mapping[str, str]) -> MemoryLine:
 
 
 def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
-    """Take back what a run of an audit or of retention put away; what was changed since stays.
-
-    Raises:
-        NotFoundError: No such run did anything to memories that the caller sees.
-    """
     with workspace.store.reader(workspace.scope) as reader:
         events = reader.events(run=run, limit=MAX_RUN_EVENTS)
         if not events:
@@ -201,7 +184,7 @@ RETENTION_BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Expirable:
-    """A memory that retention may end: its id, when it was young last, whether it is active, whether too old."""
+    """A memory that retention may end; ``young`` is its last activity, ``old`` whether that is too long ago."""
 
     id: str
     young: int
@@ -212,13 +195,13 @@ class _Expirable:
 def apply_retention(
     workspace: Workspace, *, dry_run: bool = False, now: int | None = None
 ) -> RetentionReport:
-    """Put away, or forget, the caller's own memories that the settings no longer keep.
+    """Archive or forget the caller's own memories that the settings no longer keep.
 
-    First what is older than its tier's days since it was written, happened or was used; then, of what is active,
-    the oldest beyond the most. What is to be forgotten is so from the archive, too.
+    First those inactive for longer than their tier's days, then the oldest active ones beyond the maximum. Forgetting
+    includes archived memories.
     """
     wish = workspace.settings.retention
-    days, at = wish.lives(), now_micros() if now is None else now
+    days, at = wish.days_by_tier(), now_micros() if now is None else now
     if not days and not wish.most:
         return RetentionReport((), (), dry_run, "")
     with workspace.store.reader(workspace.scope) as reader:
@@ -247,7 +230,6 @@ def apply_retention(
 
 
 def _own_records(reader: Reader, user: str) -> Iterator[Record]:
-    """Yield the memories that a user wrote; what others share with them, others keep, and files their own."""
     after = ""
     while page := reader.page(after, RETENTION_BATCH, RecordFilter(statuses=STATUSES)):
         yield from (record for record in page if record.owner == user and not _is_passage(record))
@@ -265,7 +247,6 @@ def _expirable(record: Record, days: Mapping[str, int], now: int) -> _Expirable:
 
 
 def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
-    """Return what is no longer kept, the oldest first."""
     ordered = sorted(kept, key=lambda one: (one.young, one.id))
     over = [one for one in ordered if one.old]
     if most:

@@ -15,9 +15,9 @@ from scrubjay.consolidation.context import (
     RULES_VERSION,
     TRANSCRIPTS,
     DryRunState,
-    ModelBudget,
     RunContext,
 )
+from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
@@ -44,19 +44,19 @@ def run_consolidation(
     archive: str | None,
     progress: ProgressCallback | None,
 ) -> ConsolidationReport:
-    """Consolidate what each of the caller's keys holds.
+    """Consolidate each of the caller's visibility keys.
 
     Args:
-        workspace: Where, for whom.
-        dry_run: Whether nothing is written.
-        now: To which everything has its age, UTC microseconds.
+        workspace: The workspace.
+        dry_run: Write nothing.
+        now: Current time, UTC microseconds.
         after_days: Days after which an observation is old.
-        due: Microseconds that must have passed since a key's last run, None to run in any case.
-        archive: ``transcripts`` or ``notes``, archived besides what the settings say; None for nothing else.
-        progress: Told how far it is.
+        due: Microseconds since a key's last run before which it is skipped; None runs in any case.
+        archive: ``transcripts`` or ``notes``, archived besides what the settings say.
+        progress: Called with the progress.
     """
     started = time.monotonic()
-    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             return ConsolidationReport(passed="busy", dry_run=dry_run)
         interrupted = () if dry_run else _close_dead_runs(workspace)
@@ -75,7 +75,7 @@ def run_consolidation(
         context, model, problems = with_language_model(workspace, context)
         unchanged = _unchanged_keys(workspace, rows) if due is not None else set()
         tallies = [
-            consolidate_key(replace(context, key=key, idle=key in unchanged, foreseen=DryRunState()))
+            consolidate_key(replace(context, key=key, idle=key in unchanged, preview=DryRunState()))
             for key in keys
         ]
         if due is not None and not dry_run:
@@ -119,7 +119,7 @@ def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
         NotFoundError: No run, or several, are called so.
         StoreBusyError: Another process consolidates.
     """
-    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             raise StoreBusyError(
                 "Another process consolidates now. Nothing was undone.",
@@ -134,7 +134,7 @@ def restore_consolidated(workspace: Workspace) -> ChangeReport:
     Raises:
         StoreBusyError: Another process consolidates.
     """
-    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             raise StoreBusyError(
                 "Another process consolidates now. Nothing was restored.",
@@ -149,22 +149,21 @@ def _list_runs(workspace: Workspace) -> list[ConsolidationRun]:
 
 
 def _is_due(rows: Sequence[ConsolidationRun], key: str, now: int, due: int) -> bool:
-    """Tell whether a key's last run began long enough ago; one that began in the future tells of a wrong clock."""
     started = [row.started for row in rows if row.key == key and row.started <= now]
     return not started or now - max(started) >= due
 
 
 def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> set[str]:
-    """Return the keys that hold as many memories as when they were looked at last."""
+    """Return the keys with as many memories as at their last run."""
     held: dict[str, int | None] = {}
     for row in rows:  # started last first
         held.setdefault(row.key, row.counts.get(MEMORY_COUNT))
     with workspace.store.reader(workspace.scope) as reader:
-        return {key for key, count in held.items() if count == reader.amount(key)}
+        return {key for key, count in held.items() if count == reader.count_memories(key)}
 
 
 def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
-    """Write down what killed runs did: nobody else consolidates now, so what is said to run does not."""
+    """End the records of killed runs: nobody else consolidates now, so none is running."""
     killed = [row for row in _list_runs(workspace) if row.state == "running"]
     ended = []
     for row in killed:
@@ -182,13 +181,13 @@ def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
 def _record_empty_run(
     workspace: Workspace, rows: Sequence[ConsolidationRun], keys: Sequence[str], run: str, now: int
 ) -> None:
-    """Write down that there was nothing to do, in the place of the last time that there was nothing."""
+    """Record that there was nothing to do, in place of the last such record."""
     runs = []
     with workspace.store.reader(workspace.scope) as reader:
         for key in keys:
             last = next((row for row in rows if row.key == key), None)
             was_empty = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
-            counts = {MEMORY_COUNT: reader.amount(key)}
+            counts = {MEMORY_COUNT: reader.count_memories(key)}
             runs.append(
                 PutRun(
                     ConsolidationRun(
@@ -214,4 +213,4 @@ def with_language_model(
     budget = ModelBudget(model, settings.deadline, settings.requests, workspace.announce)
     facts = budget if "facts" in settings.refine else None
     digests = budget if "digests" in settings.refine else None
-    return replace(context, facts=facts, digests=digests), budget, ()
+    return replace(context, fact_model=facts, digest_model=digests), budget, ()

@@ -26,12 +26,10 @@ MIN_STRENGTH: Final = 0.3
 
 
 def archive(workspace: Workspace, ids: Sequence[str]) -> ChangeReport:
-    """Take memories out of default answers; they stay whole, and reachable by status."""
     return _set_status(workspace, ids, "archived", "archived")
 
 
 def restore(workspace: Workspace, ids: Sequence[str]) -> ChangeReport:
-    """Make archived or superseded memories active again."""
     return _set_status(workspace, ids, "active", "restored")
 
 
@@ -56,11 +54,6 @@ def _set_status(workspace: Workspace, ids: Sequence[str], status: str, op: str) 
 
 
 def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> ChangeReport:
-    """Remember that memories were used, useful or wrong.
-
-    Raises:
-        InputError: The verdict is none.
-    """
     if verdict not in VERDICTS:
         raise InputError(f"Feedback {verdict!r} is not one of {', '.join(VERDICTS)}. Nothing was written.")
     at = now_micros()
@@ -90,7 +83,7 @@ def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> Lif
 
 
 def feedback_strength(useful: int, wrong: int) -> float:
-    """Return the strength of a memory that was called useful and wrong so often: bounded, whatever the numbers.
+    """Return the strength after so many useful and wrong verdicts.
 
     >>> (
     ...     feedback_strength(0, 0), feedback_strength(3, 0), feedback_strength(0, 1),
@@ -102,7 +95,6 @@ def feedback_strength(useful: int, wrong: int) -> float:
 
 
 def _find_records(reader: Reader, ids: Sequence[str]) -> tuple[list[Record], tuple[str, ...]]:
-    """Return the memories that ids or their shortest unique beginnings name, each once, and what names none."""
     found, unknown = resolve_ids(reader, ids)
     records = reader.get(found)
     return [records[memory] for memory in dict.fromkeys(found)], unknown
@@ -113,11 +105,6 @@ LINK_KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
 
 
 def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
-    """Join two memories for the caller, by ids or their shortest unique beginnings.
-
-    Raises:
-        InputError: An id that is not there or not told, a memory with itself, a kind or weight that cannot be.
-    """
     from scrubjay.redaction.redactor import redact_text
 
     _check_link_kind(edge.kind)
@@ -136,13 +123,6 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
 
 
 def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
-    """Part two memories, whoever joined them.
-
-    Raises:
-        ForbiddenError: The first is what somebody else shared, and so is the edge.
-        InputError: An id that is not there or not told, or a kind that callers do not make.
-        NotFoundError: The first is not joined with the second in this way.
-    """
     _check_link_kind(kind)
     with workspace.store.reader(workspace.scope) as reader:
         one, other = resolve_id(reader, src), resolve_id(reader, dst)
@@ -162,15 +142,15 @@ def _check_link_kind(kind: str) -> None:
 
 
 def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
-    """Remove memories; the categories that told of them are made of those that stay."""
+    """Delete memories, and recompute the categories that lost members."""
     with workspace.store.reader(workspace.scope) as reader:
         require_may_change(workspace, reader.get(ids).values(), "forget")
     gone = store_path.forget_memories(workspace.store, workspace.scope, ids)
     if "categories" in workspace.settings.linking.stages:
         for source, keys in gone.sources.items():
             _refile(workspace, source, keys)
-        for key in gone.fewer:
-            _recluster_after_removal(workspace, key, told=key in gone.keys)
+        for key in gone.keys:
+            _recluster_after_removal(workspace, key, told=key in gone.topic_keys)
     return gone.report
 
 
@@ -181,7 +161,7 @@ def _refile(workspace: Workspace, source: Source, keys: Set[str]) -> None:
 
 
 def _recluster_after_removal(workspace: Workspace, key: str, *, told: bool) -> None:
-    """Find the topics of a key anew that lost one, or half of its memories: no later call of somebody else's does."""
+    """Recompute a key's topics if one of them lost a memory or the key half of its memories: no later call does."""
     from scrubjay.categories.topics import are_topics_due, organise_topics
 
     base = workspace.models.writer()

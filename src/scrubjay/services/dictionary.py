@@ -28,9 +28,9 @@ MAX_WEB_CONCEPTS: Final = 2_000
 
 
 class Concepts:
-    """What memories call things: names with their aliases, found in texts or given by a person.
+    """The concepts that memories mention: names with their aliases, found in texts or added by hand.
 
-    A concept is named by its name, an alias, in any case, or by its id (its shortest unique beginning).
+    A concept is identified by its name, an alias, in any case, or by its id (its shortest unique prefix).
 
     Example:
         >>> from scrubjay import Memory
@@ -45,11 +45,11 @@ class Concepts:
         self._workspace = workspace
 
     def list(self, *, query: str = "", limit: int | None = None) -> tuple[EntitySummary, ...]:
-        """Return the concepts, those that most memories refer to first.
+        """Return the concepts, most mentioned first.
 
         Args:
             query: Only those with this in their name or in an alias, in any case.
-            limit: Most concepts; None for all.
+            limit: Maximum number of concepts; None for all.
 
         Raises:
             InputError: The limit is below 1.
@@ -62,10 +62,10 @@ class Concepts:
             return tuple(list_entities(reader, query)[:limit])
 
     def show(self, name: str) -> EntityPage:
-        """Return one concept with the concepts related to it and some of its memories.
+        """Return one concept with its related concepts and some of its memories.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: There is no such concept.
         """
         from scrubjay.search.browse import entity_page
 
@@ -73,11 +73,11 @@ class Concepts:
             return entity_page(reader, name)
 
     def web(self, *, query: str = "", limit: int = 150) -> EntityNetwork:
-        """Return the concepts that most memories refer to, and which of them are referred to together.
+        """Return the most mentioned concepts, and which of them are mentioned together.
 
         Args:
             query: Only those with this in their name or in an alias, in any case.
-            limit: Most concepts, 1 to 2,000.
+            limit: Maximum number of concepts, 1 to 2,000.
 
         Raises:
             InputError: The limit is out of range.
@@ -92,16 +92,16 @@ class Concepts:
     def add(
         self, name: str, aliases: Sequence[str] = (), *, visibility: str = "user", group: str | None = None
     ) -> DictionaryReport:
-        """Add a concept to the dictionary, or aliases to one that is there, and link the memories of before.
+        """Add a concept, or aliases to an existing one, and link the memories that mention it.
 
         Args:
-            name: What to call it; a known name or alias means that concept.
-            aliases: Other names that mean it.
-            visibility: Who shall know it: ``user``, ``group`` or ``public``.
+            name: Its name; a known name or alias means that concept.
+            aliases: Other names for it.
+            visibility: Who sees it: ``user``, ``group`` or ``public``.
             group: The group, with visibility ``group``.
 
         Raises:
-            InputError: A name cannot be a concept's (it says why), or the visibility is not the caller's.
+            InputError: A name is not allowed (the message says why), or the visibility is not the caller's.
         """
         from scrubjay.entities.edits import check_names, parse_names
 
@@ -119,9 +119,9 @@ class Concepts:
         visibility: str = "user",
         group: str | None = None,
     ) -> DictionaryReport:
-        """Add many concepts: of each a name, or a list of a name and its aliases.
+        """Add many concepts, each a name, or a list of a name and its aliases.
 
-        What cannot be a name is left out and told in ``refused``; the rest is taken.
+        Names that are not allowed are listed in ``refused``; the rest is added.
 
         Raises:
             InputError: A row is neither, or the visibility is not the caller's; nothing was written.
@@ -133,9 +133,9 @@ class Concepts:
     def add_file(
         self, file: str | Path, *, visibility: str = "user", group: str | None = None
     ) -> DictionaryReport:
-        """Add the concepts of a dictionary file: UTF-8, a concept a line, ``name, alias, alias`` as CSV.
+        """Add the concepts of a dictionary file: UTF-8 CSV, ``name, alias, alias`` on each line.
 
-        A line that cannot be read is left out and told in ``refused`` with its number; the rest is taken.
+        Invalid lines are listed in ``refused`` with their number; the rest is added.
 
         Raises:
             SourceError: The file cannot be read; nothing was written.
@@ -169,13 +169,10 @@ class Concepts:
         )
 
     def merge(self, name: str, into: str) -> EntitySummary:
-        """Make one concept part of another: its names become aliases, what referred to it refers to the other.
-
-        Returns:
-            The other concept as it is now.
+        """Merge one concept into another, and return the other: names become aliases, mentions are moved.
 
         Raises:
-            NotFoundError: One of them is not there.
+            NotFoundError: One of them does not exist.
             InputError: Both are the same.
         """
         from scrubjay.entities.edits import merge_entity
@@ -187,11 +184,11 @@ class Concepts:
         return self._known(other)
 
     def rename(self, name: str, to: str) -> EntitySummary:
-        """Call a concept something else; its id stays, and its old name still means it.
+        """Rename a concept; its id stays, and the old name becomes an alias.
 
         Raises:
-            NotFoundError: It is not there.
-            InputError: The new name cannot be one, or means another concept.
+            NotFoundError: It does not exist.
+            InputError: The new name is not allowed, or means another concept.
         """
         from scrubjay.entities.edits import rename_entity
 
@@ -200,13 +197,10 @@ class Concepts:
         return self._known(concept)
 
     def remove(self, name: str) -> EntitySummary:
-        """Take a concept out of the dictionary; nothing refers to it any more, and it is not found again.
-
-        Returns:
-            The concept as it was.
+        """Remove a concept from the dictionary, and return it; it is not detected again.
 
         Raises:
-            NotFoundError: It is not there.
+            NotFoundError: It does not exist.
         """
         from scrubjay.entities.edits import remove_entity
         from scrubjay.search.browse import removed_entity
@@ -238,16 +232,16 @@ class Concepts:
 
 
 class Categories:
-    """Topics, found in what memories say, and paths: the folders and headings that they stand under.
+    """Topics, found in the texts of memories, and paths: their folders and headings.
 
-    A category is named by its name, by a path of names (``Handbook > Leave``), or by its id.
+    A category is identified by its name, by a path of names (``Handbook > Leave``), or by its id.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def list(self, *, kind: str | None = None, depth: int | None = None) -> tuple[CategorySummary, ...]:
-        """Return the categories as a tree read from top to bottom, each before those below it.
+        """Return the categories as a tree in reading order, each before its children.
 
         Args:
             kind: ``topic`` or ``path``; None for both.
@@ -271,10 +265,10 @@ class Categories:
         )
 
     def show(self, name: str) -> CategoryPage:
-        """Return one category with those right below it and some of its memories.
+        """Return one category with its children and some of its memories.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: There is no such category.
         """
         from scrubjay.search.browse import category_page
 

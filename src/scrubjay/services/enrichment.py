@@ -25,34 +25,35 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 
-def recluster_due(workspace: Workspace, base: Embedder, weaver: EdgeBuilder, most: int | None = None) -> None:
-    """Find the topics anew of each key whose memories have doubled since they were found.
+def recluster_due(
+    workspace: Workspace, base: Embedder, edges: EdgeBuilder, max_memories: int | None = None
+) -> None:
+    """Recompute the topics of each key whose memories have doubled since they were computed.
 
     Args:
-        workspace: Where.
+        workspace: The workspace.
         base: The base model.
-        weaver: What the call wrote with.
-        most: Memories above which nothing is done, for a call that must not take a second: the next sync does
-            it. None for any number.
+        edges: The edge builder of the call.
+        max_memories: Memories above which nothing is done, for a call that must be fast: the next sync does it.
     """
-    if "categories" not in weaver.stages:
+    if "categories" not in edges.stages:
         return
-    for key in workspace.scope.keys if most is None else weaver.written:
-        if most is not None and count_memories(workspace.store, workspace.scope, key) > most:
+    for key in workspace.scope.keys if max_memories is None else edges.written:
+        if max_memories is not None and count_memories(workspace.store, workspace.scope, key) > max_memories:
             continue
         if are_topics_due(
-            workspace.store, workspace.scope, key, base, weaver.written[key], patient=most is None
+            workspace.store, workspace.scope, key, base, edges.written[key], patient=max_memories is None
         ):
             organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())
 
 
 def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, found: bool = False) -> None:
-    """Find the topics of keys anew that were found before a finer model had come to cover every memory.
+    """Recompute the topics of keys whose topics are older than a finer model's full coverage.
 
     Args:
-        workspace: Where.
+        workspace: The workspace.
         keys: Keys that a finer model covers.
-        found: Leave keys alone that have no topics: there is nothing to find, as was seen before.
+        found: Skip keys without topics: none were found before.
     """
     if "categories" not in workspace.settings.linking.stages:
         return
@@ -65,7 +66,6 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
 
 
 def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
-    """Return the edge builder of one call, as the settings want it."""
     linking = workspace.settings.linking
     options = LinkingOptions(linking.stages, SimilarityOptions(linking.similarity, linking.links))
     return EdgeBuilder(
@@ -76,18 +76,9 @@ def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
 def embed_pending(
     workspace: Workspace, seconds: float | None, progress: ProgressCallback | None
 ) -> EmbedReport:
-    """Embed what waits; where a model has come to cover a key, its topics are found anew with it.
+    """Compute pending embeddings, and recompute the topics of keys that a model now covers.
 
-    A key is covered when all is that its viewers see: what else the caller embeds neither brings that about
-    nor holds it up.
-
-    Args:
-        workspace: Where, for whom.
-        seconds: Time to spend; None for as long as it takes.
-        progress: Told how far it is.
-
-    Raises:
-        ProviderError: A model failed; what was embedded before is stored.
+    A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
     """
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
@@ -104,13 +95,6 @@ def embed_pending(
 
 
 def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -> VectorReport:
-    """Return one unit vector a text, of a bundled model.
-
-    Raises:
-        InputError: The texts are one text, or hold what is none.
-        NotFoundError: No bundled model is called so.
-        ProviderError: The model is missing or damaged.
-    """
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError("texts must be a list of texts.")
     embedder = workspace.models.bundled(model)

@@ -30,18 +30,10 @@ STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
 def atomic_destination(
     workspace: Workspace, path: str | Path, *, overwrite: bool
 ) -> Iterator[tuple[Path, Path]]:
-    """Hand out a name for a new file beside a place; at the end of the block it stands there, else nothing does.
-
-    Args:
-        workspace: Whose store must not be written over.
-        path: The place.
-        overwrite: Whether a file that stands there may be replaced.
-
-    Yields:
-        The place, and the name of the file to write (mode 0600).
+    """Yield a destination and a temporary file beside it, which replaces the destination when the block ends.
 
     Raises:
-        InputError: Something stands there that must not be replaced.
+        InputError: Something exists there that must not be replaced.
         SourceError: The folder cannot be written to.
     """
     place = Path(os.path.abspath(Path(path).expanduser()))
@@ -62,7 +54,6 @@ def atomic_destination(
 
 
 def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
-    """Refuse a place that is the store's own, a folder or a link, or holds a file that is to stay."""
     file = store_file(workspace.store.url)
     own = None if file is None else Path(os.path.abspath(file))
     if own is not None and place in [own.with_name(own.name + end) for end in STORE_SUFFIXES]:
@@ -85,14 +76,6 @@ def export_memories(
     overwrite: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ExportReport:
-    """Write what the caller may see, a JSON object a line.
-
-    Raises:
-        InputError: Something stands at the path that must not be replaced.
-        SourceError: The file cannot be written; none was left behind.
-        StoreDamagedError: The store cannot be read to its end, or a text is not what was written. No file was left
-            behind; what a stream got has no footer, so that no import takes it for whole.
-    """
     if not isinstance(path, str | Path):
         return _write_export(workspace, path, "", progress)
     with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
@@ -135,11 +118,6 @@ def _write_export(
 
 
 def _encoded_lines(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield each line with its bytes.
-
-    Raises:
-        StoreDamagedError: What is stored is nothing that was ever written.
-    """
     while True:
         try:
             line = next(lines, None)
@@ -156,14 +134,6 @@ def _encoded_lines(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, 
 def _damage_error(
     workspace: Workspace, error: StoreDamagedError, last: str, written: int | None
 ) -> StoreDamagedError:
-    """Return what is damaged, what was written, and the way out.
-
-    Args:
-        workspace: Whose store.
-        error: What was found.
-        last: What was read last.
-        written: Lines that went into a stream; None for a file.
-    """
     what = str(error).partition(" Nothing was written")[0]
     done = "No export was written" if written is None else f"{written:,} lines were written, and no footer"
     return StoreDamagedError(
@@ -174,13 +144,6 @@ def _damage_error(
 
 
 def back_up_store(workspace: Workspace, path: str | Path, *, overwrite: bool = False) -> BackupReport:
-    """Copy the whole store to a file, while others write.
-
-    Raises:
-        InputError: The store is no file, or something stands at the path that must not be replaced.
-        StoreError: The store cannot be read, or the copy did not pass its check.
-        SourceError: The file cannot be written; none was left behind.
-    """
     started = time.monotonic()
     with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
         workspace.store.backup(beside)
@@ -196,19 +159,6 @@ def copy_tenants(
     tenants: Sequence[str] | None,
     progress: ProgressCallback | None = None,
 ) -> tuple[CopyReport, ...]:
-    """Copy tenants, one after the other; each is of the moment in which its copy began.
-
-    Args:
-        source: From where.
-        to: URL or path of the store to copy to, made if it is not there.
-        tenants: Which; None for all.
-        progress: Told how far the tenant at hand is.
-
-    Raises:
-        InputError: It is the same store, one of no kind that lasts, or it holds other things of a tenant.
-        NotFoundError: There is no such tenant, or none at all.
-        StoreError: It cannot go on; the same call goes on where it was.
-    """
     from scrubjay.transfer.copy import copy_tenant
 
     _require_distinct(source.url, to)
@@ -220,11 +170,7 @@ def copy_tenants(
 
 
 def require_store_file(url: str) -> None:
-    """Refuse to read from a file that is not there: opening it would make an empty store.
-
-    Raises:
-        NotFoundError: It is not there.
-    """
+    """Refuse a store file that does not exist, since opening it would create an empty store."""
     file = store_file(url)
     if file is not None and not file.exists():
         raise NotFoundError(f"{file} is not there. {NOTHING_COPIED}")

@@ -1,7 +1,6 @@
-"""Import service: restore an export, or adopt the memories of another tool.
+"""Import service: restore an export, or import the memories of another tool.
 
-Nothing is learned from them and none settles with what is known: what a file says is taken as it says it, and the
-same file again finds all of it. The night and the audit look at it as at everything else.
+No facts are extracted from imported memories and they supersede nothing, so importing a file again finds all of them.
 """
 
 from __future__ import annotations
@@ -65,14 +64,6 @@ def import_path(
     untrusted: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ImportReport:
-    """Take in a file or folder.
-
-    Raises:
-        SourceError: It cannot be read.
-        InputError: It is of no known format, or not whole; nothing was imported.
-        QuotaError: There is no room for more of it; what was taken in before that stays.
-        StoreBusyError: Another process imports; two of one file would write histories twice.
-    """
     path = path.expanduser()
     if format not in IMPORT_FORMATS:
         raise InputError(
@@ -91,7 +82,7 @@ def import_path(
             "Nothing was imported.",
             hint=f"scrubjay sync {path} --untrusted",
         )
-    with workspace.store.alone(workspace.scope, "import") as alone:
+    with workspace.store.try_exclusive(workspace.scope, "import") as alone:
         if not alone:
             raise StoreBusyError(
                 f"Another program imports into {workspace.store.url}. Nothing was imported.",
@@ -118,7 +109,6 @@ def _import_known_format(
     untrusted: bool,
     progress: ProgressCallback | None,
 ) -> ImportReport:
-    """Take in what is of a known format."""
     if known == "scrubjay":
         return restore_export(
             workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
@@ -137,7 +127,7 @@ def _sync_folder(
     dry_run: bool,
     progress: ProgressCallback | None,
 ) -> ImportReport:
-    """Make a folder of Markdown a source, unless it lies in one, and sync it."""
+    """Register a folder of Markdown as a source, unless it is in one, and sync it."""
     started = time.monotonic()
     full = Path(os.path.abspath(folder.path))
     with workspace.store.reader(workspace.scope) as view:
@@ -185,12 +175,6 @@ def restore_export(
     untrusted: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ImportReport:
-    """Take in what `export` wrote.
-
-    Raises:
-        SourceError: The file cannot be read.
-        InputError: It is not whole, or not of this version; nothing was imported.
-    """
     started = time.monotonic()
     header = check_export(file)
     base = workspace.models.writer()
@@ -227,7 +211,7 @@ def restore_export(
 
 
 def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
-    """Have the store say which versions made its memories; of others than today's the next sync makes all anew."""
+    """Stamp the store with the export's versions; if they are not today's, the next sync rebuilds everything."""
     with workspace.store.reader(workspace.scope) as view:
         known = view.versions()
     wanted = header.versions or current_versions(workspace)
@@ -236,7 +220,6 @@ def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
 
 
 def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
-    """Find the topics and places of what was written."""
     if "categories" not in workspace.settings.linking.stages:
         return
     for key in sorted(into.keys):
@@ -265,16 +248,6 @@ def adopt_memories(
     untrusted: bool,
     progress: ProgressCallback | None,
 ) -> ImportReport:
-    """Take in what a reader finds.
-
-    Args:
-        workspace: Where, and for whom.
-        found: What is found, read as it is asked for.
-        format: What it was read as.
-        dry_run: Write nothing.
-        untrusted: Nobody vouches for any of it.
-        progress: Told how far it is; how much there is, is not known before.
-    """
     started = time.monotonic()
     adopter = _BatchImporter(workspace, dry=dry_run)
     try:
@@ -306,11 +279,11 @@ def adopt_memories(
 
 
 class _BatchImporter:
-    """Takes one thing after the other, and writes a batch when it is full.
+    """Collects imported items, and writes a batch when it is full.
 
     Attributes:
-        names: What items are called to the memories that they became.
-        seen: Items so far.
+        names: Names of items to the memories that they became.
+        seen: Memories so far.
     """
 
     def __init__(self, workspace: Workspace, *, dry: bool) -> None:
@@ -332,7 +305,6 @@ class _BatchImporter:
         self.samples: list[ImportSample] = []
 
     def take(self, one: ImportedItem) -> None:
-        """Take one thing."""
         match one:
             case RejectedItem():
                 self._fault(one.where, one.message)
@@ -354,7 +326,7 @@ class _BatchImporter:
             self.broken.append(RejectedItem(where, message))
 
     def finish(self) -> None:
-        """Write what is left, and what connects all of it."""
+        """Write the last batch, then the relations."""
         self._flush()
         for first in range(0, len(self._joined), BATCH_ITEMS):
             self._join(self._joined[first : first + BATCH_ITEMS])
@@ -377,7 +349,7 @@ class _BatchImporter:
                 tombstone_hashes(self._secret, one.record.content, self._workspace.scope.keys)
                 for _, one in drawn
             ]
-            gone = reader.forgotten([mark for own in marks for mark in own])
+            gone = reader.forgotten_hashes([mark for own in marks for mark in own])
         if called and not self._dry:
             redact_stored_turns(store, scope, self._base, called)
         fresh: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
@@ -399,7 +371,6 @@ class _BatchImporter:
         self._refer(written)
 
     def _drawn(self, item: ImportedMemory) -> ValidatedMemory | None:
-        """Return a memory that can be added, None for one that cannot; that is told."""
         if is_only_injected(item.new):
             self.counts["passed"] += 1
             return None
@@ -426,7 +397,7 @@ class _BatchImporter:
         )
 
     def _supersede(self, memories: Sequence[str]) -> None:
-        """Have memories be superseded that are so where they come from, but for those that somebody restored here."""
+        """Supersede memories that are superseded in the import, except those that somebody restored here."""
         workspace = self._workspace
         with workspace.store.reader(workspace.scope) as reader:
             active = [one for one, record in reader.get(memories).items() if record.status == "active"]
@@ -437,7 +408,6 @@ class _BatchImporter:
             workspace.store.write(workspace.scope, [PutLifecycle(past)], durable=True)
 
     def _teach(self) -> None:
-        """Have the names of this batch in the dictionary, before what refers to them is written."""
         named, self._named = list(self._named.values()), {}
         for one in named:
             if (why := name_refusal(one.name)) is not None:
@@ -458,7 +428,6 @@ class _BatchImporter:
         ).added
 
     def _concepts(self) -> dict[str, str]:
-        """Return the normal form of every name to its concept."""
         found: dict[str, str] = {}
         with self._workspace.store.reader(self._workspace.scope) as reader:
             for row in reader.concepts():
@@ -467,7 +436,7 @@ class _BatchImporter:
         return found
 
     def _refer(self, written: Sequence[tuple[ImportedMemory, str]]) -> None:
-        """Join memories with the concepts that they are about, whether or not their text holds the name."""
+        """Link memories to the concepts they are about, whether or not their text has the name."""
         if not any(item.about for item, _ in written):
             return
         known = self._concepts()
@@ -489,7 +458,6 @@ class _BatchImporter:
         self._put(wanted)
 
     def _put(self, wanted: dict[tuple[str, str, str], str]) -> None:
-        """Put edges that are not there."""
         workspace = self._workspace
         kinds = sorted({kind for _, kind, _ in wanted})
         with workspace.store.reader(workspace.scope) as reader:
@@ -507,5 +475,5 @@ class _BatchImporter:
 
 
 def _stored_id(one: ValidatedMemory, here: Container[str]) -> str:
-    """Return the id of what was drawn, which an earlier version may have stored under another."""
+    """Return the id of a memory, which an earlier version may have stored under another."""
     return one.exact if one.exact in here and not one.scrubbed else one.record.id

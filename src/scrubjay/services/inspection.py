@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def list_sources(workspace: Workspace) -> list[SourceStatus]:
-    """Return the registered sources with what they hold."""
     with workspace.store.reader(workspace.scope) as reader:
         found = reader.sources()
         if not found:
@@ -38,11 +37,6 @@ def list_sources(workspace: Workspace) -> list[SourceStatus]:
 
 
 def find_source(workspace: Workspace, name: str) -> SourceStatus:
-    """Return one source by id or path.
-
-    Raises:
-        NotFoundError: There is none.
-    """
     with workspace.store.reader(workspace.scope) as reader:
         found = sources_find_source(reader.sources(), name)
         return _source_status(reader, found, _known_projects(workspace))
@@ -66,7 +60,7 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         root=place,
         description=source.description,
         documents=len(documents),
-        passages=reader.held([source.id]),
+        passages=reader.count_passages([source.id]),
         synced=synced,
         present=Path(place).exists(),
         project=projects.within(source.id, source.root),
@@ -77,7 +71,7 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
 
 
 def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str]:
-    """Return of how many files a source is whose; files of one folder are the same person's."""
+    """Return how many files of a source are whose; all files of one folder have the same author."""
     found = Counter[str]()
     for folder, files in Counter(os.path.dirname(path) for path in documents).items():
         found[authorship(source, os.path.join(folder, "-"))] += files
@@ -85,7 +79,7 @@ def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str
 
 
 def unread_files(reader: Reader) -> list[FileError]:
-    """Return the files that are not stored as they are, with the reason and what helps."""
+    """Return the files whose current content could not be stored."""
     return [
         FileError(str(Path(source.root) / path), document.trouble, "`scrubjay sync` tries it again")
         for source in reader.sources()
@@ -95,7 +89,6 @@ def unread_files(reader: Reader) -> list[FileError]:
 
 
 def store_status(workspace: Workspace) -> StoreStatus:
-    """Return facts about the store for one scope."""
     with workspace.store.reader(workspace.scope) as reader:
         counts = reader.counts()
         archived = _archived_by_runs(reader) if counts.statuses.get("archived") else ()
@@ -110,7 +103,11 @@ def store_status(workspace: Workspace) -> StoreStatus:
         sources=tuple(list_sources(workspace)),
         models=tuple(workspace.models.status()),
         quota=used_allowances(workspace.store, workspace.scope),
-        warnings=tuple(filter(None, (workspace.store.unguarded(), workspace.store.slow(workspace.scope)))),
+        warnings=tuple(
+            filter(
+                None, (workspace.store.row_security_warning(), workspace.store.index_hint(workspace.scope))
+            )
+        ),
         archived=archived,
         unread=troubles,
     )
@@ -136,7 +133,7 @@ _MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
 
 
 def list_redactions(workspace: Workspace) -> list[Redaction]:
-    """Return the marks in the memories that the caller may see, by file and line."""
+    """Return the redaction marks in visible memories, by file and line."""
     found: list[Redaction] = []
     with workspace.store.reader(workspace.scope) as reader:
         roots = {source.id: source.root for source in reader.sources()}
@@ -159,22 +156,12 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
 
 
 def inspect_memory(workspace: Workspace, memory: str, neighbours: int) -> MemoryView:
-    """Return a memory with what surrounds it; looking is no use of it.
-
-    Raises:
-        NotFoundError: No memory's id begins so, or several do.
-    """
     told = memory_history(workspace, memory)
     with workspace.store.reader(workspace.scope) as reader:
         return browse.view_memory(reader, told, neighbours)
 
 
 def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int) -> TimelinePage:
-    """Return a page of what happened, last first.
-
-    Raises:
-        InputError: A filter has a value it cannot have, or limit or skip is out of range.
-    """
     if skip < 0:
         raise InputError(f"skip is {skip}; it must not be negative.")
     filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
@@ -188,11 +175,6 @@ MAX_HISTORY_EVENTS: Final = 1_000
 
 
 def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
-    """Return what happened to a memory.
-
-    Raises:
-        InputError: Its id is not there or not told.
-    """
     with workspace.store.reader(workspace.scope) as reader:
         one = resolve_id(reader, memory)
         events = tuple(reversed(reader.events([one], limit=MAX_HISTORY_EVENTS)))
@@ -216,6 +198,5 @@ def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
 
 
 def list_links(workspace: Workspace, memory: str) -> tuple[MemoryLink, ...]:
-    """Return what a memory is joined with, in both directions."""
     with workspace.store.reader(workspace.scope) as reader:
         return browse.memory_links(reader, resolve_id(reader, memory))

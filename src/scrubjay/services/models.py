@@ -42,7 +42,6 @@ def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> Emb
 
 
 def caller_catalog(embedders: Sequence[Embedder]) -> EmbedderCatalog:
-    """Return a catalog of embedders that a caller brought."""
     if not embedders:
         raise InputError("embedders is empty; the first of them is the base model.")
     others = {one.model.name: lambda one=one: one for one in embedders[1:]}
@@ -87,14 +86,14 @@ def _open_extra_model(
 
 
 class ModelRegistry:
-    """The models of one store, as one process can use them.
+    """The embedding models of one store that this process can use.
 
     Args:
-        store: Where they are registered.
-        scope: Whose memories they reach.
-        catalog: What this process can open.
+        store: The store.
+        scope: The principal.
+        catalog: The models this process can open.
         cold: Rank with the base model alone.
-        overlap: Tokens of the piece before that are embedded with a piece of a cut section.
+        overlap: Tokens of the previous piece that are embedded with a piece.
     """
 
     def __init__(
@@ -108,25 +107,18 @@ class ModelRegistry:
 
     @property
     def base(self) -> Embedder:
-        """The model that is always complete."""
+        """The model that always covers every memory."""
         return self._catalog.base
 
     @property
     def cold(self) -> bool:
-        """Whether this process answers once, and loads no model that nobody named."""
         return self._cold
 
     def for_scope(self, scope: Scope) -> ModelRegistry:
-        """Return the same models, as they reach another principal's memories."""
         return ModelRegistry(self._store, scope, self._catalog, cold=self._cold, overlap=self._overlap)
 
     def bundled(self, name: str | None) -> Embedder:
-        """Return a bundled model by its name or by the name that settings call it; None for the base model.
-
-        Raises:
-            NotFoundError: No bundled model is called so.
-            ProviderError: It cannot be opened.
-        """
+        """Return a bundled model by its own name or its name in the settings; None for the base model."""
         if name is None:
             return self.base
         bundled = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
@@ -152,7 +144,6 @@ class ModelRegistry:
         return base
 
     def _fill_base(self, had_models: bool) -> None:
-        """The base model is always complete: one that is new to an old store embeds all before it is used."""
         if had_models:
             from scrubjay.ingest.embedder import backfill_vectors
 
@@ -163,12 +154,9 @@ class ModelRegistry:
         return self._cold or all(self._catalog.is_open(state.model) for state in states if _is_active(state))
 
     def rankers(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
-        """Return the embedders a search ranks with, base first, and those that failed, each with its reason.
+        """Return the embedders a search ranks with, base first, and why others cannot be used.
 
-        A cold process ranks with the base model alone by design, so the others are not named: `skipped` does.
-
-        Args:
-            states: The registered models; None to read them.
+        A cold process ranks with the base model alone; `skipped` names the others.
         """
         embedders = [self._catalog.base]
         partial: list[str] = []
@@ -183,7 +171,6 @@ class ModelRegistry:
         return embedders, tuple(partial)
 
     def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
-        """Return what a cold process does without by design, a sentence a model."""
         if not self._cold:
             return ()
         return tuple(
@@ -192,7 +179,7 @@ class ModelRegistry:
         )
 
     def backfilled(self) -> list[Embedder]:
-        """Return the embedders that have memories to catch up with, those in use first."""
+        """Return the embedders that are backfilled, those in use first."""
         states = sorted(self._others(), key=lambda state: (state.state != "active", state.model.name))
         found = [self._catalog.find(state.model)[0] for state in states]
         return [embedder for embedder in found if embedder is not None]
@@ -204,7 +191,7 @@ class ModelRegistry:
         return [state for state in states if state.model.fingerprint != self._catalog.base.model.fingerprint]
 
     def status(self) -> list[ModelStatus]:
-        """Return every registered model with its reach, the base model first."""
+        """Return every registered model with its coverage, the base model first."""
         from scrubjay.models.reports import ModelStatus
 
         with self._store.reader(self._scope) as reader:
@@ -226,12 +213,7 @@ class ModelRegistry:
         ]
 
     def add(self, name: str) -> ModelStatus:
-        """Register a model to be backfilled beside those in use.
-
-        Raises:
-            NotFoundError: No settings describe it.
-            ProviderError: It cannot be opened.
-        """
+        """Register a model to be backfilled."""
         from scrubjay.storage.changes import PutModel
 
         self.writer()
@@ -242,9 +224,9 @@ class ModelRegistry:
         return self._status_of(model.fingerprint)
 
     def use(self, name: str) -> ModelStatus:
-        """Rank with a model beside the base model, and no longer with the others, which keep their vectors.
+        """Rank with a model and the base model; the others keep their vectors.
 
-        One that was dropped, or that the settings describe and the store does not hold yet, is registered first.
+        A model that is not registered yet is added first.
         """
         from scrubjay.storage.changes import PutModel
 
@@ -263,12 +245,7 @@ class ModelRegistry:
         return self._status_of(chosen.fingerprint)
 
     def drop(self, name: str) -> ModelStatus:
-        """Remove a model and its vectors from the store.
-
-        Raises:
-            NotFoundError: It is not registered.
-            InputError: It is the base model.
-        """
+        """Remove a model and its vectors from the store."""
         from scrubjay.storage.changes import DropModel
 
         chosen = self._find(name)
@@ -312,10 +289,9 @@ quarter."""
 
 
 class RerankerRegistry:
-    """The rerankers of one process, each opened on first use."""
+    """The rerankers of one process, each opened on first use; ``given`` is the caller's own."""
 
     def __init__(self, given: Reranker | None = None) -> None:
-        """Args: a caller's reranker, the default where there is one; None for the settings' own."""
         self._given = given
         self._opened: dict[str, Reranker] = {}
         self._opening = threading.Lock()
@@ -325,15 +301,13 @@ class RerankerRegistry:
     ) -> tuple[RerankOptions | None, tuple[str, ...]]:
         """Return how a search is reranked, None for not at all, and what the answer has to do without.
 
-        A reranker of the settings that cannot be opened is reported and skipped.
-
         Args:
-            workspace: Whose settings and models.
-            kind: The caller's choice; None takes the caller's reranker, else the settings' one.
-            plain: Whether the fusion is nothing but its weights.
+            workspace: The workspace.
+            kind: The caller's choice; None takes the caller's own reranker, else that of the settings.
+            plain: Whether the fusion is only a weighted sum.
 
         Raises:
-            InputError: There is no such kind, or it cannot join the fusion that the caller chose.
+            InputError: There is no such kind, or it cannot be combined with the fusion.
         """
         options = workspace.settings.rerank
         chosen = kind or (CALLER_RERANKER if self._given is not None else options.kind)
@@ -408,12 +382,12 @@ MAX_RESPONSE_BYTES: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class RewriteOutcome:
-    """What became of a question.
+    """Result of rewriting a question.
 
     Attributes:
-        text: The rewriting, to be searched beside the question; empty where there is none.
-        partial: What was to be done and could not be.
-        notes: Why nothing was to be done, for explain.
+        text: The rewritten question, searched besides the original; empty if there is none.
+        partial: What could not be done.
+        notes: Why nothing was done, for explain.
     """
 
     text: str = ""
@@ -423,8 +397,6 @@ class RewriteOutcome:
 
 @dataclass(slots=True)
 class _RequestStats:
-    """What came of the requests so far; threads may ask at once."""
-
     model: LanguageModel | None = None
     announced: bool = False
     row: int = 0
@@ -433,7 +405,7 @@ class _RequestStats:
 
 
 class QueryRewriter:
-    """A process's dealings with the language model that rewrites questions."""
+    """Rewrites questions with the settings' language model, which is left alone after repeated failures."""
 
     def __init__(
         self,
@@ -441,20 +413,13 @@ class QueryRewriter:
         announce: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Ask nothing yet.
-
-        Args:
-            settings: The section ``[llm]``.
-            announce: Told once, before anything is sent, where what goes.
-            clock: Seconds that only go on.
-        """
         self._settings = settings
         self._announce = announce
         self._clock = clock
         self._so_far = _RequestStats()
 
     def rewrite(self, question: str, history: Sequence[str]) -> RewriteOutcome:
-        """Return what a question means after what was said; nothing is asked where the settings do not say so.
+        """Return the question completed from the conversation before it.
 
         Raises:
             InputError: The history is no list of texts.
@@ -501,12 +466,6 @@ class QueryRewriter:
                 so_far.row, so_far.until = 0, self._clock() + COOLDOWN_SECONDS
 
     def _complete(self, question: str, said: Sequence[str]) -> str:
-        """Ask, and wait no longer than the deadline, which holds for the whole request (`providers.post`).
-
-        Raises:
-            ConfigError: The settings cannot be used.
-            ProviderError: There was no answer in time, or none that is one.
-        """
         from scrubjay.search.rewrite import INSTRUCTIONS, build_prompt
 
         model, deadline = self._model(), self._settings.rewrite_deadline

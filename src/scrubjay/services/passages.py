@@ -1,9 +1,7 @@
 """Passage edits: rewrite a passage in its file and sync the file.
 
-The one place where scrubjay writes into files that it took in, and only because somebody edited this very passage. The
-file is written where, and only where, it still says what is stored of it; a passage from which a secret was taken out
-is left alone, for the file's secret would be lost. Front matter, blank lines around the passage, line ends, encoding
-and everything else in the file stay as they are.
+The only place where scrubjay changes files of a source. A file is written only if it still has the stored text, and a
+passage with a redacted secret is refused, because the file's secret would be lost.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from scrubjay.text.markdown import front_matter_end
 
 @dataclass(frozen=True, slots=True)
 class PassageParts:
-    """A passage's text: front matter and blank lines, what can be edited, and the white space behind it."""
+    """A passage's text: front matter and blank lines, the part that can be edited, and trailing white space."""
 
     head: str
     body: str
@@ -36,7 +34,6 @@ class PassageParts:
 
 
 def split_passage(record: Record) -> PassageParts:
-    """Return what of a passage can be edited, and what stays around it."""
     text = record.content
     first = 0
     if record.place is not None and record.place.start == 0:
@@ -48,7 +45,7 @@ def split_passage(record: Record) -> PassageParts:
 
 
 def edit_refusal(record: Record, user: str) -> str:
-    """Return why a passage cannot be edited here by a user, as far as can be told without its file; else nothing."""
+    """Return why a user cannot edit a passage, as far as can be told without its file; empty if nothing forbids it."""
     if record.place is None:
         return "it stands in no file"
     if record.owner != user:
@@ -59,20 +56,6 @@ def edit_refusal(record: Record, user: str) -> str:
 
 
 def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | None = None) -> RewriteReport:
-    """Write a passage's new text into its file, and take the file in again.
-
-    Args:
-        workspace: Where.
-        memory: The passage's id, or its shortest unique beginning.
-        content: What shall stand there, without front matter and blank lines around it.
-        was: sha256 of the stored text that the caller saw; None where they vouch for it.
-
-    Raises:
-        NotFoundError: No memory's id begins so, or several do.
-        ForbiddenError: The file is somebody else's.
-        InputError: The file no longer says what is stored, or cannot be written so; it names path and lines.
-        SourceError: The file cannot be read or written.
-    """
     with workspace.store.reader(workspace.scope) as reader:
         one = resolve_id(reader, memory)
         record = reader.get([one])[one]
@@ -92,7 +75,7 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
             return RewriteReport(
                 one, _full_path(source, place), place.line_start, place.line_end, changed=False
             )
-        if reader.forgotten(
+        if reader.forgotten_hashes(
             sorted(tombstone_hashes(workspace.store.secret(workspace.scope), new, [record.key]))
         ):
             _refuse_rewrite(where, "would say what was forgotten once", "say it in other words")
@@ -115,7 +98,7 @@ def _require_editable(workspace: Workspace, record: Record) -> None:
 
 
 def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[str]) -> int:
-    """Return where in a file a passage begins that stands there as it is stored; offsets are of the scrubbed text."""
+    """Return the offset of a passage in its file; stored offsets are those of the redacted text."""
     place = record.place
     assert place is not None
     clean = redact_text(before.text, allow).text
@@ -137,7 +120,6 @@ def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[st
 
 
 def _splice(record: Record, content: str, before: FileSnapshot, where: str) -> str:
-    """Return the passage's new text with what stays around it, and with the file's line ends."""
     known = split_passage(record)
     body = content.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
     if not body:
@@ -173,7 +155,6 @@ def _sync_passage(workspace: Workspace, source: Source, record: Record) -> Rewri
 
 
 def _current_record(reader: Reader, record: Record) -> Record | None:
-    """Return the passage under its id, else the one that stands where it began."""
     place = record.place
     assert place is not None
     held_now = reader.passages(place.source, place.path)
@@ -183,7 +164,7 @@ def _current_record(reader: Reader, record: Record) -> Record | None:
 
 
 def _front_matter_end(text: str) -> int:
-    r"""Return the offset behind front matter, whatever the line ends.
+    r"""Return the offset after front matter, whatever the line ends.
 
     >>> _front_matter_end("---\r\ntitle: x\r\n---\r\nText"), _front_matter_end("Text")
     (20, 0)

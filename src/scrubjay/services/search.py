@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
-from scrubjay.models.lifecycle import LifecycleChange
-from scrubjay.models.reports import FetchReport
 from scrubjay.search.request import (
     DEFAULT_CLOCK,
+    NO_FILTERS,
     Clock,
     ExpansionOptions,
     Filters,
@@ -28,10 +28,10 @@ from scrubjay.storage.quota import used_allowances
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
     from scrubjay.models.records import Source, StageVersions
+    from scrubjay.models.reports import FetchReport
     from scrubjay.storage.interface import Reader
 
 
-NO_FILTERS: Final = Filters()
 STALE_QUOTA = (
     "Files changed, but there is no room ([quota]): the answer is from before; "
     "`scrubjay sync` takes what fits."
@@ -40,7 +40,7 @@ STALE_READ_ONLY = "Files changed, but the store is read-only: the answer is from
 STALE_BUSY = "Files changed, but another process is writing: the answer is from before."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedFiles:
     """Result of a check for changed files.
 
@@ -56,7 +56,6 @@ class ChangedFiles:
 
 
 def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
-    """Return the few files that changed since the last sync."""
     sources = reader.sources() if workspace.checks_files else []
     if not sources:
         return ChangedFiles()
@@ -91,7 +90,9 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
             "The store was made by another version: `scrubjay sync` brings it up to date.",
         )
     try:
-        sync_each(workspace, list(files.changed), time.monotonic(), None, most=0, inline=MAX_INLINE_BYTES)
+        sync_each(
+            workspace, list(files.changed), time.monotonic(), None, max_recluster=0, inline=MAX_INLINE_BYTES
+        )
     except StoreBusyError:
         return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
@@ -104,46 +105,32 @@ MAX_LOGGED_QUERY: Final = 2_000
 
 
 class StageTimer:
-    """Times of one query, by part.
-
-    Attributes:
-        parts: Name to milliseconds.
-    """
+    """Milliseconds of one query, by part."""
 
     def __init__(self) -> None:
         self._begun = self._last = time.perf_counter()
         self.parts: dict[str, float] = {}
 
     def lap(self, name: str) -> None:
-        """End a part, or a piece of it."""
+        """End a part; parts of one name are added up."""
         now = time.perf_counter()
         self.parts[name] = round(self.parts.get(name, 0.0) + (now - self._last) * 1000, 1)
         self._last = now
 
     @property
     def ms(self) -> float:
-        """Milliseconds from the beginning to the end of the last part."""
         return round((self._last - self._begun) * 1000, 3)
 
 
 def log_slow_query(
     workspace: Workspace, kind: str, query: str | None, laps: StageTimer, results: int, models: list[str]
 ) -> None:
-    """Log a query that took longer than ``[log] slow_ms``, with its times and the size of the store.
-
-    Args:
-        workspace: Where it was asked.
-        kind: ``search``, ``thread`` or ``context``.
-        query: The question, if any; it is written down only where ``[log] queries`` says so.
-        laps: Its times.
-        results: How many memories it found.
-        models: Names of the models that ranked.
-    """
+    """Log a query that took longer than ``[log] slow_ms``; its words only with ``[log] queries``."""
     settings = workspace.settings.log
     if workspace.log is None or laps.ms < settings.slow_ms:
         return
     with workspace.store.reader(workspace.scope) as reader:
-        memories = sum(map(reader.amount, workspace.scope.keys))
+        memories = sum(map(reader.count_memories, workspace.scope.keys))
     facts: dict[str, str | float | bool] = {f"{name}_ms": took for name, took in laps.parts.items()}
     facts |= {"memories": memories, "results": results, "models": ",".join(models)}
     facts |= {"words": len((query or "").split())}
@@ -152,7 +139,7 @@ def log_slow_query(
     workspace.log.write("warning", f"slow {kind}", laps.ms, **facts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchView:
     """An open store and the models that rank.
 
@@ -161,8 +148,8 @@ class SearchView:
         embedders: The models that rank, base first.
         stale: Files that were not checked or not ingested, a sentence each.
         failed: Models that failed, a sentence each.
-        skipped: Models that a cold process does without by design, a sentence each.
-        now: UTC microseconds, after changed files were ingested: what was just learned is true by then.
+        skipped: Models that a cold process does not load, a sentence each.
+        now: UTC microseconds, after changed files were ingested.
     """
 
     reader: Reader
@@ -174,7 +161,6 @@ class SearchView:
 
     @property
     def names(self) -> list[str]:
-        """Names of the models that rank."""
         return [one.model.name for one in self.embedders]
 
 
@@ -182,8 +168,7 @@ class SearchView:
 def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
     """Ingest the few files that changed since the last sync, and open the store.
 
-    One view serves both, as each costs a server three requests. It is closed in between where something is written,
-    or a model is loaded, which can take minutes.
+    One view serves both, since each costs a server three requests; it is reopened after a write or a slow model load.
     """
     with ExitStack() as stack:
         reader = stack.enter_context(workspace.store.reader(workspace.scope))
@@ -231,11 +216,7 @@ def search_request(
     by: str = "memory",
     neighbours: int = 0,
 ) -> SearchRequest:
-    """Return a checked request; the options are those of `Memory.search`, and None takes the setting.
-
-    Raises:
-        InputError: An option or a setting has a value it cannot have.
-    """
+    """Return a checked request; the options are those of `Memory.search`, and None takes the setting."""
     recall = workspace.settings.recall
     filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
     # A preset is fusion and weights at once, so the settings of either do not join it.
@@ -279,7 +260,7 @@ def search_request(
 
 
 def uses_default_fusion(request: SearchRequest) -> bool:
-    """Return whether expansion and reranking may join: any other fusion is nothing but its weights."""
+    """Return whether expansion and reranking may be used: any other fusion is only a weighted sum."""
     return request.fusion == "auto" and request.weights is None and request.preset is None
 
 
@@ -294,19 +275,16 @@ USAGE_INTERVAL: Final = 3_600 * SECOND
 
 
 def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -> None:
-    """Remember that memories were used just now, in one write that waits for nobody.
+    """Record that the caller's own memories among ``ids`` were used, in one write that waits for nobody.
 
-    Only the caller's own: what several see would tell them that somebody reads it, and move what they find. It is
-    no feedback: strength and events stay. A store that another writes to, or that cannot be written, is left as
-    it is, since the read succeeded; the next read tries again.
-
-    Args:
-        workspace: Where.
-        ids: What was asked for: ids, or their shortest unique beginnings.
-        found: What was found, neighbours among it, which nobody asked for.
+    Others' memories are not touched: their viewers could tell that somebody reads them. A store that is busy or
+    read-only is left as it is, since the read succeeded.
     """
     if not workspace.settings.recall.touch:
         return
+    from scrubjay.models.lifecycle import LifecycleChange
+    from scrubjay.storage.changes import PutLifecycle
+
     now, own = now_micros(), workspace.scope.key()
     asked = tuple(one for one in ids if one)
     lives = {
@@ -317,7 +295,5 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
         and (record.last_used is None or now - record.last_used >= USAGE_INTERVAL)
     }
     if lives:
-        from scrubjay.storage.changes import PutLifecycle
-
         with suppress(StoreError):
             workspace.store.write(workspace.scope, [PutLifecycle(lives)], patience=0.0)

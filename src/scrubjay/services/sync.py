@@ -22,8 +22,8 @@ from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
 from scrubjay.ingest.scanner import ScanResult
 from scrubjay.ingest.sources import containing_source, register_source
+from scrubjay.ingest.sync_run import SyncRun, SyncTally
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
-from scrubjay.ingest.writer import SyncRun, SyncTally
 from scrubjay.models.records import Source, StageVersions
 from scrubjay.models.reports import FileError, ProgressCallback, RemovedSource, SourceStatus, SyncReport
 from scrubjay.models.sources import exclude_nested_sources, source_location
@@ -36,7 +36,6 @@ MAX_LISTED_FILES: Final = 100
 
 
 def chunk_settings(workspace: Workspace) -> ChunkSettings:
-    """Return how documents are cut."""
     sizes = workspace.settings.chunk
     return ChunkSettings(sizes.target, sizes.overlap, sizes.most, workspace.settings.redaction.allow)
 
@@ -52,7 +51,7 @@ def sync(
 ) -> SyncReport:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
-    A store that other versions of the stages made is rebuilt first: old and new passages never mix.
+    A store made by other versions of the stages is rebuilt first: old and new passages never mix.
     """
     started = time.monotonic()
     if project is not None and path is None:
@@ -83,7 +82,6 @@ def sync(
 
 
 def _require_whole_source(workspace: Workspace, path: Path) -> None:
-    """Refuse to say something of a part of a source: it would count for all of it."""
     full = Path(os.path.abspath(path.expanduser()))
     source = containing_source(_registered_sources(workspace), full)
     if source is not None and source_location(source) != str(full):
@@ -96,20 +94,17 @@ def _require_whole_source(workspace: Workspace, path: Path) -> None:
 
 
 def _project_choice(workspace: Workspace, project: str) -> str:
-    """Return what is remembered of a source for which a person says ``auto``, ``none``, or names a project."""
     words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
     return words[project] if project in words else resolve_projects(workspace, [project])[0]
 
 
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
-    """Take one file of a registered source in as it is now."""
     started = time.monotonic()
     _update_versions(workspace, None)
     return sync_each(workspace, [source], started, None, only=only)
 
 
 def current_versions(workspace: Workspace) -> StageVersions:
-    """Return the versions of the stages as they are now."""
     return stage_versions(chunk_settings(workspace))
 
 
@@ -123,26 +118,26 @@ def sync_each(
     chosen: Sequence[Source],
     started: float,
     progress: ProgressCallback | None,
-    most: int | None = None,
+    max_recluster: int | None = None,
     only: Path | None = None,
     project: str | None = None,
     inline: int | None = None,
     choice: TrustChoice = NO_CHOICE,
     found: ScanResult | None = None,
 ) -> SyncReport:
-    """Sync these sources, one after the other.
+    """Sync sources one after the other.
 
     Args:
-        workspace: Where.
+        workspace: The workspace.
         chosen: The sources.
         started: When the call began, by the monotonic clock.
-        progress: Told how far it is.
-        most: As of `recluster_due`.
-        only: As of `pipeline.sync_source`.
-        project: ``project`` of `pipeline.sync_source`.
-        inline: ``most`` of `pipeline.sync_source`.
-        choice: As of `pipeline.sync_source`.
-        found: The files of the one source, where they were scanned already.
+        progress: Called with the progress.
+        max_recluster: ``max_memories`` of `recluster_due`.
+        only: As in `sync_source`.
+        project: As in `sync_source`.
+        inline: ``most`` of `sync_source`.
+        choice: As in `sync_source`.
+        found: The files of the one source, if they were already scanned.
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
@@ -154,6 +149,7 @@ def sync_each(
     run = SyncRun(
         workspace.store,
         workspace.scope,
+        workspace.store.secret(workspace.scope),
         base,
         chunk_settings(workspace),
         tally,
@@ -168,9 +164,9 @@ def sync_each(
         own = exclude_nested_sources(source, known)
         scan = found if only is None and own == source else None
         pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
-    recluster_due(workspace, base, edges, most)
+    recluster_due(workspace, base, edges, max_recluster)
     with workspace.store.reader(workspace.scope) as reader:
-        passages = reader.held([source.id for source in chosen])
+        passages = reader.count_passages([source.id for source in chosen])
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
     return SyncReport(
         files=tally.files,
@@ -193,7 +189,6 @@ def sync_each(
 
 
 def _unshared_notes(tally: SyncTally) -> Iterator[FileError]:
-    """Say which notes ask to be shown to others, and are not."""
     if tally.unshared:
         path, wish = min(tally.unshared.items())
         count = len(tally.unshared)
@@ -216,7 +211,7 @@ def _update_versions(workspace: Workspace, progress: ProgressCallback | None) ->
 
 
 def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> None:
-    """Make every memory anew, then connect them; until that is done the store is not of this version."""
+    """Rebuild every memory, then its edges; until both are done the store does not have this version."""
     now = stage_versions(chunk_settings(workspace))
     base = workspace.models.writer()
     unconnected = replace(now, labeller=f"{now.labeller}, unconnected")
@@ -226,7 +221,6 @@ def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> Non
 
 
 def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None) -> SyncReport:
-    """Rebuild everything from what is stored."""
     started = time.monotonic()
     _rebuild_all(workspace, progress)
     workspace.store.vacuum()
@@ -240,10 +234,7 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
 
 
 def remove_source(workspace: Workspace, gone: SourceStatus) -> RemovedSource:
-    """Remove a source, what it brought and the categories that its folders made; of what is left half, topics anew.
-
-    What rests on what it brought alone goes as well.
-    """
+    """Remove a source, its memories, what is derived from them alone, and the categories of its folders."""
     with workspace.store.reader(workspace.scope) as reader:
         known = [one for one in reader.sources() if one.id == gone.id]
         based = find_orphans(reader, gone.id)
@@ -259,7 +250,6 @@ def remove_source(workspace: Workspace, gone: SourceStatus) -> RemovedSource:
 
 
 def log_sync_problems(workspace: Workspace, done: SyncReport) -> None:
-    """Tell how many files a sync could not read, and how much it decided by itself; its summary says what."""
     if workspace.log is not None and done.problems:
         workspace.log.write(
             "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
@@ -22,7 +23,7 @@ def ignore_announcement(_message: str) -> None:
     """Default for ``announce``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workspace:
     """The store of one principal, with the models and settings that its operations use.
 
@@ -55,10 +56,7 @@ class Workspace:
     closed: threading.Event = field(default_factory=threading.Event)
 
     def for_principal(self, scope: Scope, *, may_curate: bool = False) -> Workspace:
-        """Return the workspace of another principal; cached dictionaries are not shared.
-
-        Day notes belong to the settings' owner, so nobody else's additions are appended to them.
-        """
+        """Return the workspace of another principal; another user gets no day notes."""
         same_user = (scope.tenant, scope.user) == (self.scope.tenant, self.scope.user)
         settings = replace(
             self.settings,
@@ -84,15 +82,10 @@ def may_change(workspace: Workspace, record: Record) -> bool:
 
 
 def require_may_change(workspace: Workspace, records: Iterable[Record], what: str) -> None:
-    """Refuse to change what others shared.
-
-    Args:
-        workspace: Who asks.
-        records: Memories that they see.
-        what: What they want to do, as in "may ... it".
+    """Refuse to change what others shared; ``what`` completes "can … it".
 
     Raises:
-        ForbiddenError: One of them is somebody else's.
+        ForbiddenError: One of the records is somebody else's.
     """
     for record in records:
         if not may_change(workspace, record):
@@ -106,7 +99,7 @@ def require_may_change(workspace: Workspace, records: Iterable[Record], what: st
 
 
 def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[str]:
-    """Return projects by their own names; a text instead of a list is left for the request to refuse.
+    """Return the names of projects given by name or path.
 
     Raises:
         InputError: A path is no project: the home directory, or the root of the disk.
@@ -129,18 +122,17 @@ def _require_project(name: str, text: str) -> str:
 
 
 def log_unexpected_end(workspace: Workspace, what: str, error: ScrubjayError) -> None:
-    """Tell that something that should go on has ended."""
     if workspace.log is not None:
         workspace.log.write("error", f"{what} ended", error=type(error).__name__)
 
 
 def resolve_id(reader: Reader, memory: str) -> str:
-    """Return the id that a text begins.
+    """Return the id that a text is the unique prefix of.
 
     Raises:
-        NotFoundError: None does, or several do.
+        NotFoundError: No id begins so, or several do.
     """
-    found = reader.complete(memory, 2) if memory else []
+    found = reader.ids_with_prefix(memory, 2) if memory else []
     if len(found) > 1:
         raise NotFoundError(f"Several ids begin with {memory!r}.", hint="give more of its characters")
     if not found:

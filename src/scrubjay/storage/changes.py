@@ -1,7 +1,7 @@
 """Changes: every write that a store accepts, as frozen values.
 
-All computing (reading, chunking, counting, embedding) is done before a change is made; applying one
-only stores it. A store applies a sequence of changes in one transaction: all of them or none.
+Everything is computed (read, chunked, counted, embedded) before a change is made; applying one only stores it. A store
+applies a sequence of changes in one transaction: all of them or none.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.graph import Category, Edge, Entity
 from scrubjay.models.ids import EmbeddingModel
-from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
-from scrubjay.models.lifecycle import LifecycleChange as lifecycle_LifecycleChange
+from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event, LifecycleChange
 from scrubjay.models.records import Document, Record, Source, SourcePlace, StageVersions
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ TEXT_CACHE_BYTES: Final = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QuantizedVectors:
-    """Vectors as they are kept: whole numbers and one scale a row.
+    """Quantized vectors, one row a window.
 
     Attributes:
         data: int8, shape (windows, dimensions).
@@ -42,7 +41,7 @@ class QuantizedVectors:
 
 @dataclass(frozen=True, slots=True)
 class PreparedMemory:
-    """A memory with all that is kept beside it.
+    """A memory with everything stored beside it.
 
     Attributes:
         record: The memory. One with the same id is replaced.
@@ -74,7 +73,7 @@ class PutSource:
 
 @dataclass(frozen=True, slots=True)
 class DropSource:
-    """Remove a visible source with its documents and passages; any other is as if unknown."""
+    """Remove a visible source with its documents and passages."""
 
     id: str
 
@@ -83,16 +82,16 @@ class DropSource:
 class PutDocument:
     """Make a document of a visible source hold exactly these passages, as far as the writer sees.
 
-    With nothing fresh, kept or dropped the passages stay as they are: the file was only touched.
+    With nothing fresh, kept or dropped the passages stay as they are: the file was only touched. Ids in ``kept`` and
+    ``dropped`` that do not exist any more are ignored.
 
     Attributes:
-        document: The document as it is now. One that stood under its path makes way for one moved there.
+        document: The document as it is now. One that was under its path is replaced by one moved there.
         fresh: Passages that are new or whose text changed.
-        kept: Passages that stay as they are, with their place now; one that is gone is passed over.
-        dropped: Ids of passages that are no more; one that is gone is passed over.
+        kept: Unchanged passages, with their place now.
+        dropped: Ids of passages to remove.
         moved_from: Path under which the source held this document until now, when it was renamed.
-        grows: The fresh passages join those that it holds, which stay: an append-only document was read on.
-            Kept and dropped ones are treated as ever.
+        grows: The fresh passages are added to the others: an append-only document grew.
     """
 
     document: Document
@@ -123,31 +122,21 @@ class PutMemory:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Remove visible memories for good, so that none comes back.
-
-    A keyed hash of each one's text and visibility key is remembered (`ids.tombstone_hash`).
-    """
+    """Remove visible memories for good; a keyed hash of text and visibility key remains (`ids.tombstone_hash`)."""
 
     ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PutTombstones:
-    """Remember what was forgotten in a store that had the same secret.
-
-    Attributes:
-        hashes: As `ids.tombstone_hash` makes them.
-    """
+    """Add tombstones (`ids.tombstone_hash`) from a store that had the same secret."""
 
     hashes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DropMemory:
-    """Remove visible memories that belong to no document, and remember nothing: they may be made again.
-
-    Passages, unknown ids and those out of the writer's sight are passed over.
-    """
+    """Remove visible memories that belong to no document, without tombstones; other ids are ignored."""
 
     ids: tuple[str, ...]
 
@@ -178,8 +167,8 @@ class PutVectors:
 
     Attributes:
         fingerprint: The model, which must be registered.
-        vectors: Memory id to (content hash it was computed from, windows). A memory that is gone,
-            whose text is another by now, or that has its vectors already is passed over.
+        vectors: Memory id to (content hash it was computed from, windows). A memory that is gone, has
+            another text by now, or has its vectors already is ignored.
         texts: sha256 of an embedded text to its windows, for the cache.
     """
 
@@ -197,21 +186,16 @@ class PutVersions:
 
 @dataclass(frozen=True, slots=True)
 class PutConcept:
-    """Make what one visibility key knows of a concept be this row.
-
-    Raises at the write (`validation.check_concept`): an id that is no concept's, an unknown kind, a key that is not
-    the writer's.
-    """
+    """Put one visibility key's row of a concept (`validation.check_concept`)."""
 
     concept: Entity
 
 
 @dataclass(frozen=True, slots=True)
 class DropConcept:
-    """Remove what one visibility key knows of a concept, with the edges of that key that lead to it.
+    """Remove one visibility key's row of a concept, with the edges of the same key that lead to it.
 
-    Edges of other keys stay, and are seen again by who knows the concept. What is out of the writer's sight or
-    unknown is passed over.
+    Edges of other keys stay. One that is unknown or whose key the writer does not have is ignored.
     """
 
     id: str
@@ -220,9 +204,9 @@ class DropConcept:
 
 @dataclass(frozen=True, slots=True)
 class PutCategory:
-    """Make a category be this; two writers that put the same one leave one.
+    """Put a category, or replace the one of its id (`validation.check_category`).
 
-    An id that a category of another key has is refused. Its parent may be one that is not there.
+    The id of another key's category is refused.
     """
 
     category: Category
@@ -230,29 +214,28 @@ class PutCategory:
 
 @dataclass(frozen=True, slots=True)
 class DropCategory:
-    """Remove a category with the edges that lead to it; a foreign or unknown one is passed over."""
+    """Remove a visible category and the edges that lead to it."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class PutEdges:
-    """Put edges, after taking away what was found before.
+    """Put edges, after removing found ones.
 
-    An edge is told by its source, kind, end and key, so that what one key knows neither replaces nor hinders
-    what another does. It is passed over when its source is not a visible memory, or its end is not a visible
-    memory, concept or category: it may have been forgotten meanwhile. A found edge never replaces a given one;
-    a given one replaces any. One that cannot be (`validation.check_edge`) is refused with the whole write.
+    An edge's identity is its source, kind, target and key. One whose source is not a visible memory, or whose target is
+    not a visible memory, concept or category, is ignored: it may have been forgotten meanwhile. A found edge never
+    replaces a given one; a given one replaces any. An invalid one (`validation.check_edge`) refuses the whole write.
 
-    Edges of memories that are removed for good go with them, on both sides and whatever their key; those of a
-    memory that is renamed, moved or replaced under its id within one change stay. Edges belong to no
-    generation: those of memories that a rebuild leaves out go when it ends well.
+    Edges of memories that are removed for good are removed, on both sides and of every key; those of a memory that is
+    renamed, moved or replaced under its id within one change stay. Edges belong to no generation: those of memories
+    that a rebuild leaves out are removed at its end.
 
     Attributes:
-        edges: Edges to put; one with the same source, kind, end and key is replaced.
-        of: Memories whose visible found edges of ``kinds`` are taken away first.
-        kinds: Kinds that are taken away.
-        inward: Take away those that lead to ``of`` as well.
+        edges: Edges to put; one of the same identity is replaced.
+        of: Memories whose visible found edges of ``kinds`` are removed first.
+        kinds: Kinds to remove.
+        inward: Remove those that lead to ``of`` as well.
     """
 
     edges: tuple[Edge, ...] = ()
@@ -263,22 +246,19 @@ class PutEdges:
 
 @dataclass(frozen=True, slots=True)
 class DropEdges:
-    """Remove visible edges by (source, kind, end), of every key the writer sees, found or given.
-
-    Those that are unknown or out of sight are passed over.
-    """
+    """Remove visible edges by (source, kind, target), of every key the writer sees, found or given."""
 
     edges: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PutProject:
-    """Remember, for one visibility key, what a place's project is called; a place has one name.
+    """Set, for one visibility key, the project name of a place; a place has one name.
 
     Attributes:
-        place: Keyed hash of what tells the place (a path, a folder's identity), never the path itself.
+        place: Keyed hash of the place's path or folder identity, never the path itself.
         name: The project's name.
-        key: Visibility key: who knows it.
+        key: The visibility key.
     """
 
     place: str
@@ -292,54 +272,49 @@ GraphChange = PutConcept | DropConcept | PutCategory | DropCategory | PutEdges |
 
 @dataclass(frozen=True, slots=True)
 class PutLifecycle:
-    """Change what time and use make of visible memories; text, place, words, edges and vectors stay.
+    """Change lifecycle fields of visible memories by id; text, place, words, edges, vectors and ``updated_at`` stay.
 
-    So does ``updated_at``. Unknown ids and those out of the writer's sight are passed over. One bad value
-    (`validation.check_lifecycle`, `check_validity`) refuses the whole write.
-
-    Attributes:
-        lives: Memory id to what becomes of it.
+    Other ids are ignored. One invalid value (`validation.check_lifecycle`, `check_validity`) refuses the whole write.
     """
 
-    lives: Mapping[str, lifecycle_LifecycleChange]
+    changes: Mapping[str, LifecycleChange]
 
 
 @dataclass(frozen=True, slots=True)
 class PutEvents:
-    """Write down what happened to visible memories, in this order.
+    """Add events of visible memories, in this order.
 
-    An event of a memory that is out of the writer's sight, or whose key is not the memory's, is passed over. An
-    ``other`` that the writer does not see is left out.
+    An event of a memory that the writer does not see, or whose key is not the memory's, is ignored. An ``other`` that
+    the writer does not see is left out.
 
     Attributes:
         events: The events.
-        past: They happened elsewhere, when a memory may have had another key: each keeps its own, which must be one
-            of the writer's.
+        imported: They happened in another store, when a memory may have had another key: each keeps its own,
+            which must be one of the writer's.
     """
 
     events: tuple[Event, ...]
-    past: bool = False
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PutRun:
-    """Make what a run did for one visibility key of the writer's be this row."""
+    """Put or replace one visibility key's row of a consolidation run."""
 
     run: ConsolidationRun
 
 
 @dataclass(frozen=True, slots=True)
-class PutReadings:
-    """Keep what was read from visible memories, each in the place of what was read before.
+class PutExtractions:
+    """Cache extractions from visible memories, each replacing the last; other ids are ignored.
 
-    Those of unknown ids and of memories out of the writer's sight are passed over. A reading goes when its memory
-    is removed, or written anew by a `PutMemory`, a `PutDocument` or a rebuild.
+    One is removed when its memory is removed, or written again by a `PutMemory`, a `PutDocument` or a rebuild.
     """
 
-    readings: tuple[CachedExtraction, ...]
+    extractions: tuple[CachedExtraction, ...]
 
 
-LifecycleChange = PutLifecycle | PutEvents | PutRun | PutReadings
+HistoryChange = PutLifecycle | PutEvents | PutRun | PutExtractions
 """Changes of what happens to memories; no rebuild makes them."""
 
 Change = (
@@ -356,5 +331,5 @@ Change = (
     | DropModel
     | PutVectors
     | GraphChange
-    | LifecycleChange
+    | HistoryChange
 )

@@ -1,17 +1,18 @@
-"""Storage protocols: what every store must do and how it must answer; the contract is in the docstrings.
+"""Storage protocols: what every store must do and how it must answer.
 
-These docstrings are the contract. The suite in ``tests/store_contract`` runs it against every store, and the congruence
-suite demands equal answers in equal order from all of them.
+These docstrings are the contract. ``tests/store_contract`` runs it against every store, and the congruence suite
+demands equal answers in equal order from all of them.
 
-* A call sees exactly one scope. Nothing of another scope's memories is returned, counted, or reflected in a
-  score: N, df and lengths are summed over the scope's own visibility keys.
+* A call sees exactly one scope. Nothing of another scope's memories is returned, counted, or reflected in a score: N,
+df
+  and lengths are summed over the scope's own visibility keys.
 * Filters (`RecordFilter`) choose among what the scope sees. They never change a statistic.
 * Scores are rounded to 1e-6 and ties go to the smaller id.
 * An edge is visible to a scope that sees its key and both of its ends, whatever the memories' status; of a concept, any
-  of its rows. What several visible keys say of one source, kind and end is one edge (`GraphReader.edges`).
-* An event is visible to a scope that sees its key and its memory. The other memory in it is named only to a scope that
-  sees that one, too. Events of a memory are deleted with it. They stay when it is replaced under its id, moved, renamed
-  or rebuilt: events and runs belong to no generation.
+  of its rows. What several visible keys say of one source, kind and target is one edge (`GraphReader.edges`).
+* An event is visible to a scope that sees its key and its memory. It names the other memory only to a scope that sees
+  that one, too. Events of a memory are deleted with it, but stay when it is replaced under its id, moved, renamed or
+  rebuilt: events and runs belong to no generation.
 * A `TenantReader` sees every visibility key (`UnrestrictedScope`), and returns rows as they are stored.
 * A store that cannot do something raises; it never ignores an argument.
 """
@@ -20,13 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
-from scrubjay.models.reports import Progress
 from scrubjay.models.results import Hit
 from scrubjay.storage.quota import Quota
 
@@ -39,27 +39,148 @@ if TYPE_CHECKING:
     from scrubjay.models.graph import Category, Edge, Entity, EntityRow
     from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.models.records import UnrestrictedScope
-    from scrubjay.models.reports import IndexReport
+    from scrubjay.models.reports import IndexReport, Progress
     from scrubjay.storage.changes import Change, PreparedMemory, PutProject, QuantizedVectors
     from scrubjay.text.tokenizer import TermGroup
 
 
+class ChannelScores(Protocol):
+    """Every visible memory's score on one channel."""
+
+    @property
+    def mean(self) -> float:
+        """Mean score over all visible, covered memories (filters do not count)."""
+        ...
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation over the same, 0.0 when none is covered."""
+        ...
+
+    @property
+    def covered(self) -> int:
+        """How many memories the channel can score: all visible ones for words, those with a vector for a model."""
+        ...
+
+    def top(self, limit: int) -> list[Hit]:
+        """Return the best memories that pass the filter, best first.
+
+        Memories without any evidence (no query term in words; no vector of the model) are never hits.
+        """
+        ...
+
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
+        """Return the rounded scores of memories, None where the channel cannot score one.
+
+        Words score 0.0 where no term matches; vectors return None where the model has no vector.
+        """
+        ...
+
+
+class WordScores(ChannelScores, Protocol):
+    """Scores by words (BM25), with the share of each query word."""
+
+    def group_scores(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return, a memory, what each of the query's term groups added, in the groups' order."""
+        ...
+
+    @property
+    def frequencies(self) -> tuple[int, ...]:
+        """How many visible memories hold each term group (df), in the groups' order."""
+        ...
+
+    @property
+    def memories(self) -> int:
+        """How many memories are visible (N)."""
+        ...
+
+
+@frozen
+class ModelState:
+    """A registered model; ``state`` is ``active`` (ranked with) or ``adding`` (embedded, not ranked with yet)."""
+
+    model: EmbeddingModel
+    state: str
+
+
+@frozen
+class Coverage:
+    """How many visible memories have a model's vectors, and how many are pending."""
+
+    covered: int
+    waiting: int
+
+
+@frozen
+class PendingMemory:
+    """A memory without a model's vectors.
+
+    Attributes:
+        record: The memory.
+        before: Content of the passage before it in its document, if both have one heading path and one visibility
+            key, else an empty string.
+    """
+
+    record: Record
+    before: str
+
+
+@frozen
+class RankingMetadata:
+    """What ranking needs of a memory besides its text.
+
+    Attributes:
+        title: Its title.
+        words: Its source words, as words are scored.
+        turn: Whether it is a turn of a conversation.
+        role: Who speaks, or None.
+        at: When its event happened, else when it was recorded, UTC microseconds.
+        used: When it was last used, or None.
+        pinned: Whether it is exempt from decay.
+        strength: 0..1, result of feedback.
+        confidence: 0..1.
+        session: Its conversation, or None.
+        project: Its project, or None.
+    """
+
+    title: str
+    words: int
+    turn: bool = False
+    role: str | None = None
+    at: int = 0
+    used: int | None = None
+    pinned: bool = False
+    strength: float = 1.0
+    confidence: float = 1.0
+    session: str | None = None
+    project: str | None = None
+
+
+@frozen
+class Counts:
+    """What a scope holds; ``by_tier`` maps tier to status to a number of memories above 0."""
+
+    memories: int
+    tiers: Mapping[str, int]
+    statuses: Mapping[str, int]
+    documents: int
+    sources: int
+    by_tier: Mapping[str, Mapping[str, int]]
+
+
 class GraphReader(Protocol):
-    """What connects memories, as one scope sees it."""
+    """Concepts, categories, edges and neighbours of memories, as one scope sees them."""
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
         """Return visible rows of concepts, all or those of these ids, by id and key."""
         ...
 
     def concept_rows(self) -> list[EntityRow]:
-        """Return all that `concepts` would, in any order, without an object for each."""
+        """Return all that `concepts` would, in any order, as tuples."""
         ...
 
     def concept_mark(self) -> int:
-        """Return a number that differs whenever `concepts` would, within one store and one scope.
-
-        It grows by one with each row of a visible key that is put, and never falls.
-        """
+        """Return a number that grows by one with each row of a visible key that is put or dropped."""
         ...
 
     def categories(self) -> list[Category]:
@@ -83,9 +204,9 @@ class GraphReader(Protocol):
             limit: Most edges of each id and kind, the heaviest first, then the smaller other end.
 
         Returns:
-            By the id asked for (in the order given), kind, falling weight, other end. Of several visible edges
-            with one source, kind and end (of several keys) a given one before a found one, then the heaviest,
-            then that of the smaller key, stands for all; `degrees` and `meetings` count them once.
+            By id (in the order given), kind, falling weight, other end. Of several keys' edges with one source, kind
+            and target one is returned: given before found, then the heaviest, then that of the smaller key. `degrees`
+            and `cooccurrences` count them once.
         """
         ...
 
@@ -93,43 +214,42 @@ class GraphReader(Protocol):
         """Return how many visible edges of a kind lead to each id (to any, without ``ids``); 0 is left out."""
         ...
 
-    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         """Return how often other concepts are referred to by the memories that refer to one.
 
         Args:
             concept: Its id.
-            limit: Most memories looked at: those whose id's digits are greatest, so that the choice does not
-                depend on when they came.
+            limit: Most memories counted: those whose id's digits are greatest, so that the choice does not depend on
+                when they were added.
 
         Returns:
-            Other concept to number of memories, and how many memories were looked at. Visible edges only.
+            Other concept to number of memories, and how many memories were counted. Visible edges only.
         """
         ...
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the ``follows`` edges, later to earlier, that begin or end in these visible memories.
 
-        Of three chains, told by ``rule``; each edge has weight 1, the later one's key, and as ``at`` the
+        There are three chains, named by ``rule``; each edge has weight 1, the later one's key, and as ``at`` the
         earlier one's time (event start, else recorded):
 
-        * ``session``: memories of one session whose turns differ by one.
-        * ``document``: passages of one document, without a session, whose ordinals differ by one.
-        * ``project``: neighbours in (time, id) among a project's heads. A head is a memory with a project
-          that is turn 0 of a session, or without session and turn stands first (ordinal 0) in its document,
-          or stands in none.
+        * ``session``: memories of one session whose turns differ by one. * ``document``: passages of one document,
+        without a session, whose ordinals differ by one. * ``project``: neighbours in (time, id) among a project's
+        heads. A head is a memory with a project that is turn 0
+          of a session, or without session and turn is first (ordinal 0) in its document, or has no document.
 
-        Pieces of one turn share it: each follows every piece of the turn before. Edges are ``found``, and of
-        memories of whatever status.
+        Pieces of one turn share it: each follows every piece of the turn before. Edges are ``found``, and of memories
+        of any status.
 
         Returns:
-            Each edge once, by rule, source, end.
+            Each edge once, by rule, source, target.
         """
         ...
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
         """Return a session's visible turns from ``first`` to ``last`` (inclusive), by turn, ordinal, id.
 
-        What stands in no document comes before the pieces of the same turn that do.
+        Memories of no document come before the pieces of the same turn that have one.
         """
         ...
 
@@ -140,8 +260,8 @@ class GraphReader(Protocol):
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
 
-        The order is that of the hash alone, whatever the tier; ``after`` may be an id that is gone. Without
-        ``where`` all are returned, of whatever status.
+        The order is that of the digits alone, whatever the tier; ``after`` need not exist any more. Without ``where``
+        memories of every status are returned.
 
         Raises:
             InputError: ``after`` is neither empty nor an id of a memory.
@@ -149,9 +269,9 @@ class GraphReader(Protocol):
         ...
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return the visible memories that pass a filter and happened last (event start, else recorded), last first.
+        """Return the visible memories that pass a filter, latest (event start, else recorded) first, after ``skip``.
 
-        Of one time, the order is that of `page`; then that of the tiers. The first ``skip`` are passed over.
+        Of one time, the order is that of `page`; then that of the tiers.
         """
         ...
 
@@ -163,7 +283,7 @@ class GraphReader(Protocol):
         """
         ...
 
-    def alike(
+    def nearest_batch(
         self,
         fingerprint: str,
         queries: NDArray[np.float32],
@@ -171,17 +291,14 @@ class GraphReader(Protocol):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        """Return, for each query, the visible memories nearest to it by the best window; active ones, by default.
-
-        The answer is that of ``nearest(fingerprint, query, where).top(limit)`` with scores below ``floor``
-        left out, for all queries at once.
+        """Return, for each query, ``nearest(fingerprint, query, where).top(limit)`` without scores below ``floor``.
 
         Args:
             fingerprint: The model.
             queries: float32, shape (queries, dimensions), unit rows.
             limit: Most memories a query.
             floor: Least cosine.
-            where: Which memories may be returned.
+            where: Which memories may be returned; active ones by default.
 
         Raises:
             NotFoundError: The model is not registered.
@@ -195,7 +312,7 @@ class GraphReader(Protocol):
 
 
 class HistoryReader(Protocol):
-    """What happened to memories, as one scope sees it."""
+    """Events, extractions and runs, as one scope sees them."""
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
@@ -203,263 +320,22 @@ class HistoryReader(Protocol):
         """Return visible events, newest first; of one time, the one that was written later first.
 
         Args:
-            ids: Memories they happened to, any without; unknown and foreign ones have none.
+            ids: Memories they happened to; any by default; unknown and foreign ones have none.
             run: Those of this run alone.
             limit: Most events.
 
         Returns:
-            Events whose ``other`` is None where that memory is gone or out of sight.
+            Events whose ``other`` is None where that memory is gone or not visible.
         """
         ...
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from visible memories, by id; those that nothing was read from are left out."""
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return the cached extractions of visible memories, by id; those without are left out."""
         ...
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
         """Return the runs of visible keys, started last first, then by id and key; at most ``limit`` rows."""
         ...
-
-
-BATCH_ROWS: Final = 500
-"""Most rows of a piece: a transaction of a few milliseconds, and a few megabytes with their vectors."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlteredMemory:
-    """A memory whose text is not the one that was written.
-
-    Attributes:
-        id: The memory.
-        source: Id of the source that it is a passage of, None for one of no file.
-        path: Path of its document in that source.
-    """
-
-    id: str
-    source: str | None = None
-    path: str | None = None
-
-
-class TenantRows(Protocol):
-    """All rows of one tenant, as they are at one moment."""
-
-    @property
-    def scope(self) -> UnrestrictedScope:
-        """Who sees all of it: the keys of memories, sources, names, edges, histories and nights."""
-        ...
-
-    @property
-    def secret(self) -> bytes | None:
-        """The tenant's key for ids and tombstones, None where there is no such tenant."""
-        ...
-
-    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the visibility key of those of these memories that there are."""
-        ...
-
-    def memories(self) -> Iterator[list[PreparedMemory]]:
-        """Yield every memory once, of whatever status, with its terms, vectors and language, in any order.
-
-        Counts of terms are 255 at most.
-        """
-        ...
-
-    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
-        """Yield how many memories were looked at, a piece at a time, with those whose text has not the hash beside it.
-
-        A disk that gives back other letters than it was given is not noticed by who reads them.
-        """
-        ...
-
-    def connections(self) -> Iterator[list[Edge]]:
-        """Yield every edge as it is stored, one a key, also where nobody knows the concept it leads to by now."""
-        ...
-
-    def past(self) -> Iterator[list[Event]]:
-        """Yield every event in the order of writing."""
-        ...
-
-    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        """Yield fingerprints of models with cached windows of texts (by sha256), in the order they came."""
-        ...
-
-    def tombstones(self) -> Iterator[list[str]]:
-        """Yield the hashes of what was forgotten."""
-        ...
-
-    def places(self) -> list[PutProject]:
-        """Return what every key calls the project of every place, by key and place."""
-        ...
-
-
-class NoTenantIndex:
-    """A store that needs no index for large tenants."""
-
-    def slow(self, scope: Scope) -> str:
-        """Return nothing: it is as fast as it can be."""
-        return ""
-
-    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> NoReturn:
-        """Refuse."""
-        self.reduce(scope)
-
-    def reduce(self, scope: Scope) -> NoReturn:
-        """Refuse."""
-        raise InputError(
-            "Only a PostgreSQL store has an index for large tenants; this one searches any size as it is. "
-            "Nothing was written.",
-            hint="leave it out, or name the store: --store postgresql://…",
-        )
-
-
-class ChannelScores(Protocol):
-    """Every visible memory's score on one channel.
-
-    Attributes:
-        mean: Mean score over all visible, covered memories (filters do not count).
-        deviation: Standard deviation over the same, 0.0 when none is covered.
-        covered: How many memories the channel can score: all visible ones for words, those with a
-            vector for a model.
-    """
-
-    @property
-    def mean(self) -> float:
-        """Mean score over the covered."""
-        ...
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation over the covered."""
-        ...
-
-    @property
-    def covered(self) -> int:
-        """How many memories the channel can score."""
-        ...
-
-    def top(self, limit: int) -> list[Hit]:
-        """Return the best memories that pass the filter, best first.
-
-        Memories without any evidence (no query term in words; no vector of the model) are never hits.
-        """
-        ...
-
-    def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id, rounded, None where the channel cannot score one.
-
-        Words score 0.0 where no term matches; vectors answer None where the model has no vector.
-        """
-        ...
-
-
-class WordScores(ChannelScores, Protocol):
-    """Scores by words (BM25), which can tell what each query word gave."""
-
-    def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
-        """Return, a memory, what each of the query's term groups added, in the groups' order."""
-        ...
-
-    @property
-    def frequencies(self) -> tuple[int, ...]:
-        """How many visible memories hold each term group (df), in the groups' order."""
-        ...
-
-    @property
-    def memories(self) -> int:
-        """How many memories are visible (N)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ModelState:
-    """A registered model.
-
-    Attributes:
-        model: The model.
-        state: ``active`` (ranked with) or ``adding`` (embedded beside, not ranked with yet).
-    """
-
-    model: EmbeddingModel
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How far a model's vectors reach within one scope.
-
-    Attributes:
-        covered: Visible memories that have its vectors.
-        waiting: Visible memories that wait for them.
-    """
-
-    covered: int
-    waiting: int
-
-
-@dataclass(frozen=True, slots=True)
-class PendingMemory:
-    """A memory that waits for a model's vectors.
-
-    Attributes:
-        record: The memory.
-        before: Content of the passage before it in its document where both are of one section (their
-            heading paths are equal) and of one visibility key, else an empty string.
-    """
-
-    record: Record
-    before: str
-
-
-@dataclass(frozen=True, slots=True)
-class RankingMetadata:
-    """What ranking asks of a memory without reading its text.
-
-    Attributes:
-        title: Its title.
-        words: Its source words, as words are scored.
-        turn: Whether it is a turn of a conversation.
-        role: Who speaks, or None.
-        at: When what it tells of happened, else when it was recorded, UTC microseconds.
-        used: When it was last used, or None.
-        pinned: Whether time does nothing to it.
-        strength: 0..1, what feedback made of it.
-        confidence: 0..1, how sure it is.
-        session: Conversation it belongs to, or None.
-        project: Project it belongs to, or None.
-    """
-
-    title: str
-    words: int
-    turn: bool = False
-    role: str | None = None
-    at: int = 0
-    used: int | None = None
-    pinned: bool = False
-    strength: float = 1.0
-    confidence: float = 1.0
-    session: str | None = None
-    project: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What a scope holds.
-
-    Attributes:
-        memories: Memories of every status.
-        tiers: Tier to number of memories.
-        statuses: Status to number of memories.
-        documents: Ingested documents.
-        sources: Registered sources.
-        by_tier: Tier to status to number of memories; what is none is left out.
-    """
-
-    memories: int
-    tiers: Mapping[str, int]
-    statuses: Mapping[str, int]
-    documents: int
-    sources: int
-    by_tier: Mapping[str, Mapping[str, int]]
 
 
 class Reader(GraphReader, HistoryReader, Protocol):
@@ -473,8 +349,8 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """Return a source's documents by path."""
         ...
 
-    def held(self, sources: Sequence[str]) -> int:
-        """Return how many visible passages these sources' documents hold."""
+    def count_passages(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages the documents of these sources have."""
         ...
 
     def passages(self, source: str, path: str) -> list[Record]:
@@ -482,11 +358,11 @@ class Reader(GraphReader, HistoryReader, Protocol):
         ...
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Return the visible memories of these whole ids; unknown and foreign ids are left out alike."""
+        """Return the visible memories of these complete ids; unknown and foreign ids are left out alike."""
         ...
 
-    def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        """Return what ranking asks of the visible memories of these whole ids."""
+    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        """Return the ranking metadata of the visible memories of these complete ids."""
         ...
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -496,7 +372,7 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """
         ...
 
-    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+    def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with ``prefix``, smallest first."""
         ...
 
@@ -529,7 +405,7 @@ class Reader(GraphReader, HistoryReader, Protocol):
         ...
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Return terms of visible memories that a mistyped word may mean, with `grams.nearest`'s score."""
+        """Return terms of visible memories that a mistyped word may mean, with the score of `nearest_terms`."""
         ...
 
     def models(self) -> list[ModelState]:
@@ -537,31 +413,28 @@ class Reader(GraphReader, HistoryReader, Protocol):
         ...
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait for them.
-
-        All of them wait for a model that is not registered.
-        """
+        """Return a model's coverage; every visible memory is pending for one that is not registered."""
         ...
 
     def windows(self, fingerprint: str) -> int:
         """Return how many vectors the visible memories have of a model; cheap enough for every search.
 
-        Vectors of memories that were removed may still count: it is never less than what is covered.
+        Vectors of removed memories may still count: it is never less than what is covered.
         """
         ...
 
-    def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories that wait for a model's vectors, in the order of their ids' hashes."""
+    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+        """Return memories without a model's vectors, in the order of their ids' hashes."""
         ...
 
-    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+    def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return windows of texts that were embedded before, by sha256 of the text."""
         ...
 
-    def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        """Return those of these tombstone hashes (`ids.tombstone_hash`) that this tenant's forgotten texts left.
+    def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
+        """Return those of these tombstone hashes (`ids.tombstone_hash`) that the tenant has.
 
-        Where nothing was forgotten a store need not look at any: so they may be made as they are asked for.
+        A store without tombstones need not read ``hashes``, so they may be computed lazily.
         """
         ...
 
@@ -569,7 +442,7 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """Return what the scope holds."""
         ...
 
-    def amount(self, key: str) -> int:
+    def count_memories(self, key: str) -> int:
         """Return how many memories one visibility key holds, 0 for one that is not the scope's; cheap at any size."""
         ...
 
@@ -578,145 +451,65 @@ class Reader(GraphReader, HistoryReader, Protocol):
         ...
 
 
-class TenantReader(TenantRows, Reader, Protocol):
-    """One consistent view of all that a tenant has, whoever may see it; for who moves or checks a store."""
+BATCH_ROWS: Final = 500
+"""Most rows of a batch: a transaction of a few milliseconds, and a few megabytes with their vectors."""
 
 
-class Store(Protocol):
-    """Where memories live."""
+@frozen
+class AlteredMemory:
+    """A memory whose text is not the one that was written; ``source`` and ``path`` are its document's."""
+
+    id: str
+    source: str | None = None
+    path: str | None = None
+
+
+class TenantReader(Reader, Protocol):
+    """One consistent view of everything a tenant has, for copies and checks; rows come in batches."""
 
     @property
-    def url(self) -> str:
-        """What `open_store` opens it by."""
+    def scope(self) -> UnrestrictedScope:
+        """All keys of memories, sources, concepts, categories, projects, edges, events and runs."""
         ...
 
     @property
-    def quota(self) -> Quota:
-        """How many memories may be held: what every `write` is held to, and no rebuild."""
+    def secret(self) -> bytes | None:
+        """The tenant's key for ids and tombstones, None where there is no such tenant."""
         ...
 
-    def held(self, tenant: str) -> Mapping[str, int]:
-        """Return visibility key to how many memories a tenant holds, whoever may see them; cheap at any size.
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility keys of the memories that exist."""
+        ...
 
-        For quotas alone: a sum over keys that a caller does not see is told where the settings bound it.
+    def memories(self) -> Iterator[list[PreparedMemory]]:
+        """Yield every memory once, of whatever status, with its terms, vectors and language, in any order.
+
+        Counts of terms are 255 at most.
         """
         ...
 
-    def secret(self, scope: Scope) -> bytes:
-        """Return the tenant's key for ids and tombstones; made once, never changed."""
+    def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
+        """Yield, a batch, how many memories were checked, and those whose text does not have its stored hash."""
         ...
 
-    def reader(self, scope: Scope) -> AbstractContextManager[Reader]:
-        """Open a consistent view. Writers are not blocked by it."""
+    def all_edges(self) -> Iterator[list[Edge]]:
+        """Yield every edge as it is stored, one a key, also where no key knows its concept any more."""
         ...
 
-    def write(
-        self,
-        scope: Scope,
-        changes: Sequence[Change],
-        *,
-        durable: bool = False,
-        patience: float | None = None,
-    ) -> None:
-        """Apply all of these changes in order, or none of them.
-
-        Args:
-            scope: Who writes. A memory's key must be one of the scope's.
-            changes: What to do.
-            durable: Return only when the changes would survive a loss of power.
-            patience: Most seconds to wait for other writers; None for as many as the store was opened with.
-
-        Raises:
-            StoreBusyError: Another writer's turn did not end in time.
-            QuotaError: There would be more memories than are allowed, and more than there are now.
-            InputError: A change that cannot be: a key that is not the scope's, an id that is another
-                memory's, a passage outside its document, half a character.
-            NotFoundError: A source or a model that is not registered.
-            ModelMismatchError: Vectors whose length is not their model's dimensions.
-        """
+    def all_events(self) -> Iterator[list[Event]]:
+        """Yield every event in the order of writing."""
         ...
 
-    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
-        """Return whether a writer's turn would not come within ``patience`` seconds.
-
-        A reader who would like to write something on the side asks this first, and need not wait.
-        """
+    def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+        """Yield models' fingerprints with cached windows of texts (by sha256), in the order of writing."""
         ...
 
-    def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
-        """Tell whether this caller alone, among all threads and processes, holds a name until the block ends.
-
-        It never waits, and writers are not kept from writing. Whoever dies lets go of what they held.
-
-        Args:
-            scope: Whose tenant; the same name in another one is another.
-            name: What is held, such as what is done meanwhile.
-        """
+    def tombstones(self) -> Iterator[list[str]]:
+        """Yield the hashes of what was forgotten."""
         ...
 
-    def tenants(self) -> list[str]:
-        """Return the names of all tenants, sorted.
-
-        Raises:
-            StoreError: Who is connected may not see them.
-        """
-        ...
-
-    def whole(self, tenant: str) -> AbstractContextManager[TenantReader]:
-        """Open a consistent view of all that a tenant has, whoever may see it. It makes no tenant."""
-        ...
-
-    def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:
-        """Fill the next generation beside the current one; a normal end of the block flips to it."""
-        ...
-
-    def backup(self, file: Path) -> None:
-        """Write a copy of the whole store, of all tenants, as it is at one moment; writers are not kept waiting.
-
-        Args:
-            file: Where to; it must not be there yet. It is made with mode 0600.
-
-        Raises:
-            InputError: This kind of store is backed up by other means, which the hint names.
-            StoreError: It cannot be read or written, or the copy is damaged.
-        """
-        ...
-
-    def vacuum(self) -> None:
-        """Rewrite the file where words of what was forgotten or removed may be left in it; writers wait meanwhile.
-
-        It does nothing where that is not so since the last time, and where the store has no file of its own.
-        """
-        ...
-
-    def size(self) -> int:
-        """Return the bytes that the store takes on disk, 0 where it has no file."""
-        ...
-
-    def unguarded(self) -> str:
-        """Return why a second fence between tenants, which this kind of store has, is not in force; else nothing."""
-        ...
-
-    def slow(self, scope: Scope) -> str:
-        """Return why searches of this scope take longer than they must, and what helps; else nothing."""
-        ...
-
-    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
-        """Make what a tenant as large as the scope's is searched by, while others read and write.
-
-        Raises:
-            InputError: This kind of store needs nothing of the kind.
-            StoreError: Who is connected may not, or the tenant is not there.
-            StoreBusyError: A writer's turn did not end in time; it goes on there the next time.
-        """
-        ...
-
-    def reduce(self, scope: Scope) -> None:
-        """Take away all that `enlarge` has made of the scope's tenant; errors are the same."""
-        ...
-
-    def close(self) -> None:
-        """Let go of files and connections."""
+    def all_projects(self) -> list[PutProject]:
+        """Return the project names of every key, by key and place."""
         ...
 
 
@@ -746,3 +539,148 @@ class Rebuild(Protocol):
             InputError: A change of what belongs to no generation: a source, a model, a tombstone.
         """
         ...
+
+
+class Store(Protocol):
+    """A store of memories."""
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens it by."""
+        ...
+
+    @property
+    def quota(self) -> Quota:
+        """Limits on the number of memories, enforced by every `write` but not by a rebuild."""
+        ...
+
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
+        """Return the number of a tenant's memories by visibility key, of every key; cheap at any size.
+
+        For quotas only: a caller may learn a sum over keys that they do not see where the settings limit it.
+        """
+        ...
+
+    def secret(self, scope: Scope) -> bytes:
+        """Return the tenant's key for ids and tombstones; made once, never changed."""
+        ...
+
+    def reader(self, scope: Scope) -> AbstractContextManager[Reader]:
+        """Open a consistent view. It does not block writers."""
+        ...
+
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
+        """Apply all of these changes in order, or none of them.
+
+        Args:
+            scope: Who writes. A memory's key must be one of the scope's.
+            changes: What to write.
+            durable: Return only when the changes would survive a loss of power.
+            patience: Most seconds to wait for other writers; None for as many as the store was opened with.
+
+        Raises:
+            StoreBusyError: Another writer's turn did not end in time.
+            QuotaError: There would be more memories than are allowed, and more than there are now.
+            InputError: An invalid change: a key that is not the scope's, an id that is another memory's, a passage
+                outside its document, an unpaired surrogate.
+            NotFoundError: A source or a model that is not registered.
+            ModelMismatchError: Vectors whose length is not their model's dimensions.
+        """
+        ...
+
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether a write would wait for more than ``patience`` seconds; for optional writes of readers."""
+        ...
+
+    def try_exclusive(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
+        """Yield whether this caller alone, among all threads and processes, holds a name of the tenant in the block.
+
+        It never waits and does not block writers. The name is released when its process dies.
+        """
+        ...
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants, sorted.
+
+        Raises:
+            StoreError: The connected user may not see them.
+        """
+        ...
+
+    def tenant_reader(self, tenant: str) -> AbstractContextManager[TenantReader]:
+        """Open a consistent view of everything a tenant has. It creates no tenant."""
+        ...
+
+    def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:
+        """Fill the next generation beside the current one; a normal end of the block flips to it."""
+        ...
+
+    def backup(self, file: Path) -> None:
+        """Write a copy of the whole store, of all tenants, as it is at one moment, without blocking writers.
+
+        Args:
+            file: The copy, which must not exist. It is made with mode 0600.
+
+        Raises:
+            InputError: This kind of store is backed up by other means, which the hint names.
+            StoreError: It cannot be read or written, or the copy is damaged.
+        """
+        ...
+
+    def vacuum(self) -> None:
+        """Rewrite the file if it may contain words of what was forgotten or removed; blocks writers meanwhile."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that the store takes on disk, 0 where it has no file."""
+        ...
+
+    def row_security_warning(self) -> str:
+        """Return why row-level security between tenants, if this kind of store has it, is not in force, or nothing."""
+        ...
+
+    def index_hint(self, scope: Scope) -> str:
+        """Return what an index would speed up for this scope, or nothing."""
+        ...
+
+    def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
+        """Build the search index of a large tenant, while others read and write.
+
+        Raises:
+            InputError: This kind of store has no such index.
+            StoreError: The connected user may not, or the tenant does not exist.
+            StoreBusyError: A writer's turn did not end in time; the next call continues.
+        """
+        ...
+
+    def drop_index(self, scope: Scope) -> None:
+        """Remove the index of the scope's tenant; errors as in `build_index`."""
+        ...
+
+    def close(self) -> None:
+        """Close files and connections."""
+        ...
+
+
+class NoTenantIndex:
+    """A store that needs no index for large tenants."""
+
+    def index_hint(self, scope: Scope) -> str:
+        return ""
+
+    def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> NoReturn:
+        self.drop_index(scope)
+
+    def drop_index(self, scope: Scope) -> NoReturn:
+        raise InputError(
+            "Only a PostgreSQL store has an index for large tenants; this one searches any size as it is. "
+            "Nothing was written.",
+            hint="leave it out, or name the store: --store postgresql://…",
+        )

@@ -1,9 +1,7 @@
 """Quotas: how many memories a tenant or user may hold, and the counts they are checked against.
 
-Each store asks at the end of the transaction that writes, while no other writer of the tenant is at work, so that no
-two processes pass a limit together. What adds nothing is never refused, also where more is held than is allowed.
-
-A mark says whether anybody else has written since: whoever finds another one than was kept counts again.
+Each store checks at the end of the writing transaction, while no other writer of the tenant runs, so that two processes
+cannot pass a limit together. Counts are cached with a mark that changes when anybody else writes.
 """
 
 from __future__ import annotations
@@ -16,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import QuotaError
 from scrubjay.models.records import QuotaUsage
-from scrubjay.storage.changes import Change, PutMemory
 
 if TYPE_CHECKING:
     from scrubjay.models.records import Scope
+    from scrubjay.storage.changes import Change
     from scrubjay.storage.interface import Store
     from scrubjay.storage.rows import Tenant
 
@@ -33,27 +31,21 @@ many that are allowed, so that what is full can still be put right, and nobody p
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How many memories may be held, 0 for any number.
+    """Limits on the number of memories; 0 for no limit.
 
     Attributes:
-        memories_per_tenant: By a tenant, under all visibility keys.
-        memories_per_user: By a user, under the key that nobody else sees.
+        memories_per_tenant: Of a tenant, over all visibility keys.
+        memories_per_user: Of a user, under the key that nobody else sees.
     """
 
     memories_per_tenant: int = 0
     memories_per_user: int = 0
 
     def __bool__(self) -> bool:
-        """Tell whether anything is bounded."""
         return bool(self.memories_per_tenant or self.memories_per_user)
 
     def room(self, scope: Scope, held: Mapping[str, int]) -> tuple[QuotaUsage, ...]:
-        """Return the limits that are set, with what is used of them.
-
-        Args:
-            scope: For whom.
-            held: Visibility key to number of memories, of the whole tenant.
-        """
+        """Return the limits that are set, with their use; ``held`` counts the tenant's memories by key."""
         own = QuotaUsage("memories_per_user", self.memories_per_user, held.get(scope.key(), 0))
         tenant = QuotaUsage("memories_per_tenant", self.memories_per_tenant, sum(held.values()))
         return tuple(each for each in (own, tenant) if each.allowed)
@@ -61,17 +53,19 @@ class Quota:
     def admit(
         self, tenant: str, held: Mapping[str, int], gained: Mapping[str, int], changes: Sequence[Change] = ()
     ) -> None:
-        """Refuse a write that makes more of what is full.
+        """Refuse a write that adds to what is full.
 
         Args:
             tenant: The tenant's name.
             held: Visibility key to number of memories after the write, of the whole tenant.
-            gained: Visibility key to how many more there are than before it, less than 0 where there are fewer.
+            gained: Visibility key to the difference that the write makes.
             changes: The write.
 
         Raises:
-            QuotaError: Somebody has more than is allowed, and had less before.
+            QuotaError: A limit is exceeded, and more so than before.
         """
+        from scrubjay.storage.changes import PutMemory
+
         kept = sum(isinstance(c, PutMemory) and c.memory.record.status == "superseded" for c in changes)
         if self.memories_per_user:
             for key in sorted(key for key in gained if key.startswith(USER_KEY_PREFIX)):
@@ -106,7 +100,7 @@ MAX_TENANTS: Final = 256
 
 
 class MemoryCounts:
-    """What one process has counted of the last tenants."""
+    """One process's counts of the tenants that it wrote last."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
@@ -122,19 +116,16 @@ class MemoryCounts:
         changes: Sequence[Change],
         count: Callable[[], Mapping[str, int]],
     ) -> Mapping[str, int] | None:
-        """Hold a write to a quota, at its end; return what the tenant holds then by visibility key, None if unknown.
+        """Check a write against a quota at its end; return the tenant's counts by visibility key, None if unknown.
 
         Args:
-            quota: How much may be held.
+            quota: The limits.
             name: The tenant's name.
-            tenant: The tenant as it was at the transaction's start.
-            mark: What was so at the transaction's start, and is as long as nobody else writes.
-            gained: What the write adds by visibility key; less than 0 for what it takes away.
+            tenant: The tenant at the transaction's start.
+            mark: Its mark at the transaction's start.
+            gained: Visibility key to the difference that the write makes.
             changes: The write.
-            count: Counts what the tenant holds, where that is not known.
-
-        Raises:
-            QuotaError: It is more than may be.
+            count: Counts the tenant's memories, where the cache does not know.
         """
         if not quota:
             return None
@@ -148,7 +139,6 @@ class MemoryCounts:
         return after
 
     def keep(self, tenant: Tenant, mark: int, held: Mapping[str, int] | None) -> None:
-        """Remember what a tenant holds, if that is known, after a commit, with the mark that is so from then on."""
         if held is None:
             return
         with self._lock:
@@ -160,17 +150,12 @@ class MemoryCounts:
 
 
 def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:
-    """Return the limits that are set for a principal of a store, with what is used of them."""
-    return store.quota.room(scope, store.held(scope.tenant)) if store.quota else ()
+    return store.quota.room(scope, store.memory_counts(scope.tenant)) if store.quota else ()
 
 
 def check_planned_writes(store: Store, tenant: str, gained: Mapping[str, int]) -> None:
-    """Refuse, before the first of several writes, what all of them together would add.
-
-    Raises:
-        QuotaError: As `Quota.admit`.
-    """
+    """Refuse, before the first of several writes, what all of them together would add."""
     if store.quota:
-        held = store.held(tenant)
+        held = store.memory_counts(tenant)
         after = {key: held.get(key, 0) + gained.get(key, 0) for key in held.keys() | gained.keys()}
         store.quota.admit(tenant, after, gained)

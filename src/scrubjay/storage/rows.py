@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
-from scrubjay.models.ids import ID_DIGITS
+from scrubjay.models.ids import ID_DIGITS, EmbeddingModel
 from scrubjay.models.lifecycle import ConsolidationRun, Event
 from scrubjay.models.records import (
     CATEGORY_PREFIX,
@@ -22,6 +22,9 @@ from scrubjay.models.records import (
     StageVersions,
 )
 from scrubjay.storage.interface import Counts
+
+if TYPE_CHECKING:
+    from scrubjay.models.lifecycle import ConsolidationRun, Event
 
 SIGN: Final = 1 << 63
 """Moves an id's number into the range of a signed 64-bit column without changing its order."""
@@ -63,7 +66,6 @@ RUN_COLUMNS: Final = ("tenant", "key", "id", "state", "rules", "started", "ended
 
 
 def insert_sql(table: str, columns: Sequence[str], mark: str = "?") -> str:
-    """Return an INSERT of these columns, with a placeholder for each."""
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join([mark] * len(columns))})"
 
 
@@ -86,6 +88,16 @@ class Tenant:
     posted: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class RegisteredModel:
+    """A registered model; ``neighbours`` is its index's state in PostgreSQL: empty, ``filling`` or ``ready``."""
+
+    number: int
+    model: EmbeddingModel
+    state: str
+    neighbours: str = ""
+
+
 def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Source:
     """Return a source from a row of `SOURCE_COLUMNS`; ``decode`` reads a list as the store holds it."""
     values = dict(zip(SOURCE_COLUMNS, row, strict=True))
@@ -98,7 +110,7 @@ def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) 
 
 
 def source_to_row(source: Source, encode: Callable[[tuple[str, ...]], object]) -> tuple[Any, ...]:
-    """Return a source as the values of `SOURCE_COLUMNS`; ``encode`` writes a list as the store holds it."""
+    """Return the values of `SOURCE_COLUMNS`; ``encode`` writes a list as the store holds it."""
     values = {name: getattr(source, name) for name in SOURCE_COLUMNS}
     values |= {name: encode(values[name]) for name in ("include", "exclude")}
     if source.repositories is not None:
@@ -107,13 +119,11 @@ def source_to_row(source: Source, encode: Callable[[tuple[str, ...]], object]) -
 
 
 def document_from_row(row: Sequence[Any]) -> Document:
-    """Return a document from a row of `DOCUMENT_COLUMNS`."""
     source, path, content_hash, mtime_ns, size, title, cursor, *versions = row
     return Document(source, path, content_hash, mtime_ns, size, title, StageVersions(*versions), cursor)
 
 
 def document_to_row(document: Document) -> tuple[Any, ...]:
-    """Return a document as the values of `DOCUMENT_COLUMNS`."""
     d, versions = document, document.versions
     stages = (getattr(versions, name) for name in STAGE_COLUMNS)
     return (d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor, *stages)
@@ -125,7 +135,7 @@ def id_from_hash(kind: str, number: int) -> str:
 
 
 def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:
-    """Yield tier, first and last number of the memory ids that begin with a prefix, in the order of the ids."""
+    """Yield tier, first and last number of the memory ids that begin with a prefix, in id order."""
     for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
         digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
         if digits is not None and len(digits) <= ID_DIGITS and set(digits) <= set("0123456789abcdef"):
@@ -153,14 +163,7 @@ def record_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) 
 def record_to_row(
     record: Record, number: int | None, document: int | None, encode: Callable[[tuple[str, ...]], object]
 ) -> tuple[Any, ...]:
-    """Return a record as the values of `RECORD_COLUMNS`.
-
-    Args:
-        record: The record.
-        number: Its id as in ``memory.hash``.
-        document: Number of the document that it is a passage of.
-        encode: Writes a list as the store holds it.
-    """
+    """Return the values of `RECORD_COLUMNS`; ``number`` is the id as in ``memory.hash``."""
     return (
         number,
         document,
@@ -172,7 +175,6 @@ def record_to_row(
 
 
 def place_to_row(place: SourcePlace | None) -> tuple[int | None, ...]:
-    """Return the place of a passage as the values of `PLACE_COLUMNS`."""
     if place is None:
         return (None,) * len(PLACE_COLUMNS)
     return (place.ordinal, place.start, place.end, place.line_start, place.line_end)
@@ -185,7 +187,6 @@ def event_time_to_row(event: EventTime | None) -> tuple[Any, ...]:
 
 
 def event_to_row(tenant: int, event: Event, number: int, other: int | None) -> tuple[object, ...]:
-    """Return an event as the values of `EVENT_COLUMNS`, with the numbers of its memory and of the other one."""
     return (
         tenant, event.key, number, event.op, event.at, event.run, other, event.count, event.before, event.actor,
     )  # fmt: skip
@@ -193,25 +194,25 @@ def event_to_row(tenant: int, event: Event, number: int, other: int | None) -> t
 
 def event_from_row(row: Sequence[Any]) -> Event:
     """Return an event from a row: tier, memory, op, at, key, run, other tier, other, count, before, actor."""
+    from scrubjay.models.lifecycle import Event
+
     tier, number, op, at, key, run, other_tier, other, count, before, actor = row
     named = None if other_tier is None else id_from_hash(other_tier, other)
     return Event(id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
 
 
 def run_to_row(tenant: int, run: ConsolidationRun) -> tuple[object, ...]:
-    """Return a run as the values of `RUN_COLUMNS`."""
     counts = json.dumps(dict(run.counts), ensure_ascii=False)
     return (tenant, run.key, run.id, run.state, run.rules, run.started, run.ended, counts)
 
 
 def run_from_row(row: tuple[Any, ...]) -> ConsolidationRun:
-    """Return a run from its row: id, key, state, rules, started, ended, counts."""
+    """Return a run from a row: id, key, state, rules, started, ended, counts."""
     run, key, state, rules, started, ended, counts = row
     return ConsolidationRun(run, key, state, rules, started, ended, json.loads(counts))
 
 
 def counts_from_rows(rows: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
-    """Return the counts of a scope from rows of tier, status and number of memories."""
     by_tier: dict[str, dict[str, int]] = {}
     statuses: dict[str, int] = {}
     for tier, status, count in sorted(rows):

@@ -1,24 +1,26 @@
 """Scoring: BM25, exact integer cosine and spelling similarity, with the same bits in every store.
 
-Written with ``+ - * /`` alone, so that a Python float and a numpy array give the same bits.
+Only ``+ - * /``, so that Python floats and numpy arrays give the same bits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from scrubjay.models.results import MICRO, Hit
+from scrubjay.models.results import MICRO, Hit, round_score
 from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, trigrams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from scrubjay.storage.changes import QuantizedVectors
 
 
 if TYPE_CHECKING:
@@ -43,9 +45,7 @@ MAX_FLOAT32_DIMENSIONS: Final = 1040
 
 
 def idf(memories: int, frequency: int) -> float:
-    """Return the weight of a term that ``frequency`` of ``memories`` visible memories hold.
-
-    ``ln(1 + (N - df + .5) / (df + .5))``: never negative, .69 for a term in half of them.
+    """Return ``ln(1 + (N - df + .5) / (df + .5))``: never negative, .69 for a term in half of the memories.
 
     >>> round(idf(10, 1), 6), round(idf(10, 10), 6)
     (1.99243, 0.04652)
@@ -54,18 +54,16 @@ def idf(memories: int, frequency: int) -> float:
 
 
 def saturation(tf: Number, length: Number, average: float) -> Number:
-    """Return how much of its idf a term earns that stands ``tf`` times among ``length`` words."""
+    """Return the share of its idf that a term earns that occurs ``tf`` times among ``length`` words."""
     return tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * (length / average)))
 
 
 def quantize(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
-    """Return a vector as whole numbers within ±127 (kept in float32) and its scale.
+    """Return a vector as whole numbers within ±127 (in float32) and its scale.
 
-    Products of such rows are exact in float32 up to 1,040 dimensions (127² · d < 2²⁴), so a matrix
-    product gives the same whole number on every machine and in every order of summation.
+    Products of such rows are exact in float32 up to 1,040 dimensions (127² · d < 2²⁴), so a matrix product gives the
+    same number on every machine and in every order of summation.
     """
-    import numpy as np
-
     peak = float(np.abs(row).max(initial=0.0))
     if peak == 0.0:
         return np.zeros(row.shape, dtype=np.float32), 0.0
@@ -75,8 +73,6 @@ def quantize(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
 
 def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the exact whole-number product of each row with the query's codes."""
-    import numpy as np
-
     kind = np.dtype(np.float32 if len(codes) <= MAX_FLOAT32_DIMENSIONS else np.float64)
     wide = codes.astype(kind)
     found = np.empty(len(data), np.float64)
@@ -111,7 +107,7 @@ class ArrayScores:
 
     Attributes:
         table: The rows.
-        scores: float64, shape (rows,); rows that are not covered hold anything.
+        scores: float64, shape (rows,); undefined for rows that are not covered.
         known: Rows that the channel can score.
         passing: Rows that pass the filter and have evidence.
         groups: What each term group added: (rows ascending, amounts).
@@ -133,11 +129,9 @@ class ArrayScores:
 
     @property
     def memories(self) -> int:
-        """How many memories are visible."""
         return self.table.memories
 
     def top(self, limit: int) -> list[Hit]:
-        """Return the best rows that pass, ties to the smaller id."""
         rows = self.passing
         micro = np.rint(self.scores[rows] * MICRO)
         if len(rows) > limit > 0:
@@ -152,8 +146,7 @@ class ArrayScores:
             Hit(memory, score) for memory, score in zip(ids, (micro[order] / MICRO).tolist(), strict=True)
         ]
 
-    def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id."""
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
         rows = self.table.find(ids)
         if not rows or not len(self.scores):
             return [None] * len(rows)
@@ -164,16 +157,58 @@ class ArrayScores:
             for row, score, known in zip(rows, scores, self.known[places].tolist(), strict=True)
         ]
 
-    def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
-        """Return what each term group added to a memory."""
+    def group_scores(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
         rows = np.array([-1 if row is None else row for row in self.table.find(ids)], np.int64)
         if not self.groups:
             return [()] * len(rows)
         return list(zip(*(_scores_at(group, rows) for group in self.groups), strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class NominatedScores:
+    """Exact scores of the nominated rows; any other row is scored when it is asked for.
+
+    Attributes:
+        nominated: Their scores, with mean and deviation of a sample.
+        exact: Scores rows (ascending) exactly, ``-inf`` where there is no vector.
+        score_all: Scores all rows, for a limit above the number of nominated rows; None where that is not needed.
+    """
+
+    nominated: ArrayScores
+    exact: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+    score_all: Callable[[], ArrayScores] | None = None
+
+    @property
+    def mean(self) -> float:
+        return self.nominated.mean
+
+    @property
+    def deviation(self) -> float:
+        return self.nominated.deviation
+
+    @property
+    def covered(self) -> int:
+        return self.nominated.covered
+
+    def top(self, limit: int) -> list[Hit]:
+        if self.score_all is not None and limit > len(self.nominated.passing):
+            return self.score_all().top(limit)
+        return self.nominated.top(limit)
+
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
+        rows = self.nominated.table.find(ids)
+        known = np.array(sorted({row for row in rows if row is not None}), np.int64)
+        exact = self.nominated.scores[known]
+        new = ~self.nominated.known[known]
+        exact[new] = self.exact(known[new])
+        scores = dict(zip(known.tolist(), exact.tolist(), strict=True))
+        return [
+            round_score(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
+        ]
+
+
 def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
-    """Return what a term group added to rows, 0 to those that hold none of it; -1 is no row."""
+    """Return what a term group added to rows; -1 is no row."""
     held, amounts = group
     if not len(held):
         return [0.0] * len(rows)
@@ -183,7 +218,6 @@ def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
 
 
 def mean_and_deviation(scores: NDArray[np.float64]) -> tuple[float, float]:
-    """Return mean and standard deviation, zeros when there is nothing."""
     if not len(scores):
         return 0.0, 0.0
     mean = float(scores.mean())
@@ -206,12 +240,7 @@ def union_matches(found: Sequence[TermMatches]) -> TermMatches:
 
 
 def score_group(table: MemoryTable, forms: Sequence[TermMatches]) -> GroupScores:
-    """Return what a term group adds to the score of each row that holds it.
-
-    Args:
-        table: The rows.
-        forms: The rows that hold each of its forms, the word itself first; nothing where there is no form.
-    """
+    """Return what a term group adds to the score of each of its rows; the first form is the word itself."""
     whole, exact = union_matches(forms), forms[0] if forms else NO_MATCHES
     rows, amounts = whole[0], _bm25(table, whole) * (1.0 - EXACT_SHARE)
     spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
@@ -220,13 +249,7 @@ def score_group(table: MemoryTable, forms: Sequence[TermMatches]) -> GroupScores
 
 
 def score_words(table: MemoryTable, found: Sequence[GroupScores], passing: NDArray[np.bool_]) -> ArrayScores:
-    """Score every row by BM25; groups are added in their order, as the reference adds them.
-
-    Args:
-        table: The rows.
-        found: What each term group adds.
-        passing: Which rows pass the filter.
-    """
+    """Score every row by BM25; groups are added in their order, as the reference adds them."""
     scores = np.zeros(table.rows, np.float64)
     for rows, amounts in found:
         scores[rows] += amounts
@@ -250,13 +273,7 @@ def _bm25(table: MemoryTable, found: TermMatches) -> NDArray[np.float64]:
 
 
 def score_vectors(table: MemoryTable, best: NDArray[np.float64], passing: NDArray[np.bool_]) -> ArrayScores:
-    """Return the scores of a model.
-
-    Args:
-        table: The rows.
-        best: The best window's cosine of each row, ``-inf`` where it has none.
-        passing: Which rows pass the filter.
-    """
+    """Return a model's scores; ``best`` is the best window's cosine of each row, ``-inf`` where it has none."""
     known = table.live & (best > -np.inf)
     mean, deviation = mean_and_deviation(best[known])
     return ArrayScores(
@@ -271,10 +288,10 @@ def score_vectors(table: MemoryTable, best: NDArray[np.float64], passing: NDArra
 
 
 def similar_words(vocabulary: Iterable[str], word: str, limit: int) -> list[tuple[str, float]]:
-    """Return the words of a vocabulary, but for the word itself, that `nearest_terms` finds in it.
+    """Return the words of a vocabulary, except the word itself, that `nearest_terms` finds in it.
 
-    Only those are compared that may reach its floor, by how many places of theirs hold a trigram of the word: of two
-    words with s trigrams in common, one of which has a of them, the likeness is s / a at most.
+    Compares only words that may reach its floor: two words that share s trigrams, of which one has a, are s / a similar
+    at most.
     """
     words, grams = list(vocabulary), trigrams(word)
     if not words or not grams:
@@ -294,15 +311,12 @@ def _code_points(text: str) -> NDArray[np.int64]:
 
 
 def _trigram_codes(text: str) -> NDArray[np.int64]:
-    """Return each three characters in a row as one number."""
     points = _code_points(text)
     return (points[:-2] << 42) | (points[1:-1] << 21) | points[2:]
 
 
 def mean_directions(codes: Sequence[QuantizedVectors | None], dimensions: int) -> NDArray[np.float32]:
     """Return the direction of each memory's windows together, as unit rows; zeros for one without vectors."""
-    import numpy as np
-
     rows = np.zeros((len(codes), dimensions), np.float32)
     for place, windows in enumerate(codes):
         if windows is not None:
@@ -311,12 +325,6 @@ def mean_directions(codes: Sequence[QuantizedVectors | None], dimensions: int) -
 
 
 def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows at unit length; rows of zeros stay.
-
-    Args:
-        rows: (n, d).
-    """
-    import numpy as np
-
+    """Return rows at unit length; rows of zeros stay."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms > 0, norms, 1), dtype=np.float32)

@@ -1,7 +1,7 @@
 """Snapshot cache: rows that were read from one state of a store, kept until the next write.
 
-Not answers but rows, each read once: a search reads a few hundred, and the next ones mostly the same. Each store has
-its own way to notice that something was written; then everything is read anew.
+It caches rows, not answers: a search reads a few hundred, and the next ones mostly the same. Each store notices writes
+in its own way and then starts a new snapshot.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ RECORD_BYTES: Final = 2_000
 
 
 class RowCache(Generic[K, V]):
-    """Rows by name, read where they were not yet; too many make way for none.
-
-    Args:
-        most: How much is kept.
-        weigh: How much a row is; None counts each as one.
-    """
+    """Rows by name, bounded by their number or, with ``weigh``, by their size; a miss (None) is cached too."""
 
     def __init__(self, most: int, weigh: Callable[[V], int] | None = None) -> None:
         self._most = most
@@ -50,7 +45,7 @@ class RowCache(Generic[K, V]):
         self.size = 0
 
     def of(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
-        """Return those that there are, in the order of their names; ``read`` reads what was not read yet."""
+        """Return the rows that exist, in the order of their names; ``read`` reads those not read yet."""
         held = self._held
         try:  # mostly all were read before
             return {name: row for name in names if (row := held[name]) is not None}
@@ -74,7 +69,6 @@ class RowCache(Generic[K, V]):
         return {name: row for name in names if (row := held[name]) is not None}
 
     def allow(self, most: int) -> None:
-        """Keep so much from now on."""
         self._most = most
         if self.size > most:
             self._held, self.size = {}, 0
@@ -91,17 +85,17 @@ class Snapshot:
     """What was read of one scope's memories.
 
     Attributes:
-        heads: What ranking asks of memories.
-        beside: Turns next to turns.
+        ranking_metadata: Those of memories.
+        adjacent: Turns next to turns.
         records: Memories.
-        masks: What passes a filter, in the form that the store has it in.
+        masks: Rows that pass a filter.
         words: What words add to scores.
-        edges: What leaves nodes, or leads to them.
+        edges: Edges that leave nodes, or lead to them.
     """
 
     def __init__(self) -> None:
-        self.heads: RowCache[str, RankingMetadata] = RowCache(MAX_METADATA)
-        self.beside: RowCache[str, tuple[str, ...]] = RowCache(MAX_METADATA)
+        self.ranking_metadata: RowCache[str, RankingMetadata] = RowCache(MAX_METADATA)
+        self.adjacent: RowCache[str, tuple[str, ...]] = RowCache(MAX_METADATA)
         self.records: RowCache[str, Record] = RowCache(MAX_RECORDS)
         self.masks: RowCache[RecordFilter, Any] = RowCache(MAX_MASKS)
         self.words: RowCache[TermGroup, GroupScores] = RowCache(MAX_SCORE_BYTES, _scores_size)
@@ -111,22 +105,15 @@ class Snapshot:
         self._weights: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
-        return len(self.heads) + len(self.beside) + len(self.records)
+        return len(self.ranking_metadata) + len(self.adjacent) + len(self.records)
 
     def rows(self, name: Hashable) -> RowCache[Any, Any]:
-        """Return rows of another kind."""
         return self._others.setdefault(name, RowCache(MAX_METADATA))
 
     def edges_of(
         self, ids: Sequence[str], which: Hashable, read: Callable[[list[str]], Mapping[str, Sequence[Edge]]]
     ) -> list[Edge]:
-        """Return the edges of nodes, in the order of their ids; what is kept of all is bounded together.
-
-        Args:
-            ids: The nodes.
-            which: What tells these edges from others of the same nodes.
-            read: Reads those of nodes that were not read yet: for each of them, be it none.
-        """
+        """Return the edges of nodes in the order of their ids; ``which`` tells kinds of requests apart."""
         asked = {(one, which): one for one in ids}
 
         def unread(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
@@ -136,7 +123,7 @@ class Snapshot:
         return [edge for found in self.edges.of(list(asked), unread).values() for edge in found]
 
     def once(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
-        """Return what was read under a name, reading it the first time; ``weigh`` tells the bytes it takes."""
+        """Return what was read under a name, reading it the first time; ``weigh`` returns its bytes."""
         if name not in self._once:
             found = read()
             self._weights[name] = 0 if weigh is None else weigh(found)
@@ -145,19 +132,21 @@ class Snapshot:
         return held
 
     def known(self, name: Hashable) -> Any:
-        """Return what was read under a name, None where nothing was."""
         return self._once.get(name)
 
     def take(self, name: Hashable) -> Any:
-        """Return what was read under a name, None where nothing was, and let go of it."""
+        """Return and remove what was read under a name, None where nothing was."""
         self._weights.pop(name, None)
         return self._once.pop(name, None)
 
     @property
     def weight(self) -> int:
-        """How many bytes it takes, about."""
+        """Its size in bytes, about."""
         small = (
-            len(self.heads) + len(self.beside) + sum(map(len, list(self._others.values()))) + self.edges.size
+            len(self.ranking_metadata)
+            + len(self.adjacent)
+            + sum(map(len, list(self._others.values())))
+            + self.edges.size
         )
         large = len(self.records) * RECORD_BYTES + self.words.size
         return small * ROW_BYTES + large + sum(list(self._weights.values()))

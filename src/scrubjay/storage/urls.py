@@ -19,8 +19,8 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
     Args:
         url: A path, ``sqlite:///path``, ``sqlite:///path?key_file=file`` for an encrypted one, ``memory://`` or
             ``postgresql://…``.
-        secret: Key of ids and tombstones for a tenant that is new; random when left out.
-        quota: How many memories may be held.
+        secret: Key of ids and tombstones for a new tenant; random by default.
+        quota: Limits on the number of memories.
 
     Raises:
         InputError: The URL names no kind of store.
@@ -64,14 +64,10 @@ def store_file(url: str) -> Path | None:
 
 
 def store_key(url: str) -> EncryptionKey | None:
-    """Return the key that a store's URL names the file of; None where it names none.
+    """Return the key of a store's URL, None where it names none.
 
     >>> store_key("sqlite:///notes.db"), store_key("what?.db")
     (None, None)
-
-    Raises:
-        InputError: It asks for something else, or for nothing, or what it names is no key.
-        StoreError: This Python's SQLite cannot encrypt.
     """
     asked = url.partition("?")[2] if url.startswith("sqlite://") else ""
     if not asked:

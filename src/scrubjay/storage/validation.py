@@ -25,11 +25,7 @@ NOTHING_WRITTEN = "Nothing was written."
 
 
 def check_key(scope: Scope | None, key: str, what: str) -> None:
-    """Refuse a visibility key that is not one of the writer's own; a rebuild (None) keeps every key.
-
-    Raises:
-        InputError: The key is not one of the scope's.
-    """
+    """Refuse a visibility key that is not one of the writer's own; a rebuild (None) keeps every key."""
     if scope is not None and key not in scope.keys:
         raise InputError(
             f"{what} would be written under {key!r}, which {scope.user} may not see. {NOTHING_WRITTEN}"
@@ -37,11 +33,6 @@ def check_key(scope: Scope | None, key: str, what: str) -> None:
 
 
 def check_record(record: Record) -> None:
-    """Refuse a memory that no store could give back as it is.
-
-    Raises:
-        InputError: Its id is no id of its tier, or its status is unknown.
-    """
     parsed = parse_id(record.id)
     if parsed is None or parsed[0] != record.tier:
         raise InputError(f"{record.id!r} is no id of a memory of tier {record.tier!r}. {NOTHING_WRITTEN}")
@@ -52,16 +43,7 @@ def check_record(record: Record) -> None:
 
 
 def check_place(memory: str, place: SourcePlace | None, document: Document | None) -> None:
-    """Refuse a passage that stands elsewhere than in the document it is written with.
-
-    Args:
-        memory: Its id.
-        place: Where it says it stands.
-        document: The document, or None for a memory that belongs to none.
-
-    Raises:
-        InputError: They disagree.
-    """
+    """Refuse a passage whose place is not in the document it is written with (None: no document)."""
     stands = None if place is None else (place.source, place.path)
     held = None if document is None else (document.source, document.path)
     if stands != held:
@@ -81,11 +63,6 @@ def id_conflict(memory: str) -> InputError:
 
 
 def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> None:
-    """Refuse vectors that are not their model's.
-
-    Raises:
-        ModelMismatchError: Their length is another, or they are no windows with a scale each.
-    """
     shape = codes.data.shape
     if len(shape) != 2 or shape[0] == 0 or codes.scales.shape != shape[:1]:
         raise ModelMismatchError(
@@ -101,11 +78,7 @@ def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> 
 
 
 def check_text(*texts: str | None) -> None:
-    """Refuse half a character: what has no UTF-8 can be written to no file.
-
-    Raises:
-        InputError: One of the texts holds a lone surrogate.
-    """
+    """Refuse unpaired surrogates, which have no UTF-8."""
     for text in texts:
         if not text or text.isascii():  # most are: a batch has ten thousands of edges
             continue
@@ -116,23 +89,13 @@ def check_text(*texts: str | None) -> None:
 
 
 def check_concept(concept: graph.Entity) -> None:
-    """Refuse a concept that no store could give back as it is.
-
-    Raises:
-        InputError: Its id is no concept's, its kind is unknown, or a name holds half a character.
-    """
     _check_node("concept", concept.id)
     _check_choice(graph.ENTITY_KINDS, concept.kind, f"Concept {concept.id} has kind")
     check_text(concept.key, concept.name, *concept.aliases)
 
 
 def check_category(category: graph.Category) -> None:
-    """Refuse a category that no store could give back as it is. Its parent may be one that is not there.
-
-    Raises:
-        InputError: Its or its parent's id is no category's, its kind is unknown, or a text holds half a
-            character.
-    """
+    """Refuse an invalid category. Its parent need not exist."""
     _check_node("category", category.id)
     if category.parent is not None:
         _check_node("category", category.parent)
@@ -141,12 +104,6 @@ def check_category(category: graph.Category) -> None:
 
 
 def check_edge(edge: graph.Edge) -> None:
-    """Refuse an edge that no store keeps.
-
-    Raises:
-        InputError: Its kind is not stored, an end is not of what the kind connects, its weight is not within
-            0..1, its origin is unknown, or a text holds half a character.
-    """
     if edge.kind not in graph.STORED_EDGE_KINDS:
         _check_choice(graph.STORED_EDGE_KINDS, edge.kind, f"The edge from {edge.src!r} has kind")
     _check_node("memory", edge.src)
@@ -161,12 +118,6 @@ def check_edge(edge: graph.Edge) -> None:
 
 
 def check_lifecycle(memory: str, life: LifecycleChange) -> None:
-    """Refuse a life that no memory can have.
-
-    Raises:
-        InputError: Its status or origin is unknown, its strength or confidence is not within 0..1, or its project
-            holds half a character.
-    """
     values = changed_fields(life)
     check_text(str(values.get("project") or ""))
     if "status" in values:
@@ -181,30 +132,15 @@ def check_lifecycle(memory: str, life: LifecycleChange) -> None:
 
 
 def check_validity(memory: str, valid_from: int | None, valid_until: int | None) -> None:
-    """Refuse a memory that would end being true before it began.
-
-    Raises:
-        InputError: ``valid_until`` is before ``valid_from``.
-    """
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
         raise InputError(
             f"Memory {memory} would be valid from {valid_from} until {valid_until}, which is earlier. {NOTHING_WRITTEN}"
         )
 
 
-def check_event(scope: Scope | None, event: lifecycle.Event, past: bool) -> None:
-    """Refuse an event that no store keeps.
-
-    Args:
-        scope: Who writes; None for all.
-        event: What happened.
-        past: Whether it is told by its own key, and not by the one of its memory.
-
-    Raises:
-        InputError: What happened or what was before is unknown, its key is not one of the scope's, or a text holds
-            half a character.
-    """
-    if past:
+def check_event(scope: Scope | None, event: lifecycle.Event, imported: bool) -> None:
+    """Refuse an invalid event; with ``imported`` its own key is checked, not its memory's."""
+    if imported:
         check_key(scope, event.key, f"An event of {event.memory}")
     _check_choice(lifecycle.EVENT_OPS, event.op, f"An event of {event.memory} says")
     if event.op != "reinforced" or lifecycle.previous_confidence(event.before) is None:
@@ -212,21 +148,7 @@ def check_event(scope: Scope | None, event: lifecycle.Event, past: bool) -> None
     check_text(event.key, event.run, event.actor)
 
 
-def check_reading(reading: lifecycle.CachedExtraction) -> None:
-    """Refuse a reading that no store keeps.
-
-    Raises:
-        InputError: Its mark holds half a character.
-    """
-    check_text(reading.mark)
-
-
 def check_run(scope: Scope | None, run: lifecycle.ConsolidationRun) -> None:
-    """Refuse a run that no store keeps.
-
-    Raises:
-        InputError: Its key is not one of the scope's, its state is unknown, or a text holds half a character.
-    """
     check_key(scope, run.key, f"Run {run.id}")
     _check_choice(lifecycle.RUN_STATES, run.state, f"Run {run.id} has state")
     check_text(run.id, run.rules, *run.counts)
@@ -245,11 +167,7 @@ def _check_choice(known: tuple[str, ...], found: str, what: str) -> None:
 
 
 def page_start(memory: str) -> int:
-    """Return the number of the id that a page begins after, -1 for an empty one: all come after it.
-
-    Raises:
-        InputError: It is no id of a memory.
-    """
+    """Return the number that a page begins after, -1 for an empty id."""
     parsed = parse_id(memory)
     if parsed is None and memory:
         raise InputError(f"A page begins after an id; {memory!r} is none.")
@@ -257,11 +175,6 @@ def page_start(memory: str) -> int:
 
 
 def check_rebuild_changes(changes: Sequence[Change]) -> None:
-    """Refuse what a rebuild cannot write: sources, models, tombstones, the graph and what happened belong to none.
-
-    Raises:
-        InputError: One of the changes is of another kind.
-    """
     for change in changes:
         if not isinstance(change, PutDocument | DropDocument | PutMemory | PutVectors | PutVersions):
             raise InputError(

@@ -1,1 +1,1 @@
-"""Text processing: tokens, languages, Markdown structure, temporal expressions, snippets; knows nothing of stores."""
+"""Text processing: tokens, languages, Markdown structure, temporal expressions, snippets. Knows nothing of stores."""

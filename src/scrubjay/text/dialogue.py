@@ -1,7 +1,6 @@
 """Dialogue: small talk, repeated questions, and replies that admit to not knowing.
 
-A stored question holds the words of a question better than any answer does, and answers nothing. Kept free of
-heavy imports: hooks and the proxy check for small talk before a store is opened.
+Free of heavy imports: hooks and the proxy check for small talk before a store is opened.
 """
 
 from __future__ import annotations
@@ -45,12 +44,10 @@ _NON_WORD: Final = re.compile(r"[^\w']+")
 
 
 def is_small_talk(text: str) -> bool:
-    """Return whether a text says nothing by itself: no memory answers it, and it answers nothing.
+    """Return whether a text says nothing by itself ("thanks, got it").
 
-    >>> [is_small_talk(text) for text in ("Hi there!", "Thanks a lot :-)", "yes, please", "lgtm, next", "👍", "谢谢！")]
-    [True, True, True, True, True, True]
-    >>> [is_small_talk(text) for text in ("no, it was Porto", "who is on call?", "thanks, and where is it?", "4711")]
-    [False, False, False, False]
+    >>> [is_small_talk(text) for text in ("Hi there!", "lgtm, next", "👍", "谢谢！", "no, it was Porto", "4711")]
+    [True, True, True, True, False, False]
     """
     found = [word for word in _NON_WORD.split(text.casefold().replace("’", "'")) if word.strip("_'")]
     if len(found) > MAX_SMALL_TALK_WORDS:
@@ -87,13 +84,10 @@ _NOT_KNOWING: Final = re.compile(
 
 
 def is_question(sentence: str) -> bool:
-    """Return whether a sentence asks; people leave out the mark.
+    """Return whether a sentence asks, with or without a question mark.
 
-    >>> texts = ("how long is the trial", "It is slow on Mondays, why", "多久？", "Wann ist das")
-    >>> [is_question(text) for text in texts]
-    [True, True, True, True]
-    >>> [is_question(text) for text in ("21 days.", "when it fails, run make clean", "I know what to do.")]
-    [False, False, False]
+    >>> [is_question(text) for text in ("how long is the trial", "多久？", "21 days.", "when it fails, run make clean")]
+    [True, True, False, False]
     """
     said = sentence.strip()
     if said.endswith(("?", "？", "?)", '?"')):
@@ -104,11 +98,7 @@ def is_question(sentence: str) -> bool:
 
 
 def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
-    """Return a text without the sentences that ask what was asked.
-
-    Args:
-        text: What somebody said.
-        repeats: Tells whether a question is the one that was asked.
+    """Return a text without the questions that `repeats` accepts.
 
     >>> drop_questions("I redo the page. How long is the trial? It was 14 days.", lambda said: "trial" in said)
     'I redo the page. It was 14 days.'

@@ -1,14 +1,7 @@
-"""Display: text made safe to show in a terminal or a prompt, and its estimated size in tokens.
+"""Display: make text safe to show in a terminal or a prompt, and estimate its size in tokens.
 
-Titles, file names and memories are data wherever they are shown:
-
-- escape sequences, C0 and C1 controls are removed;
-- invisible characters are removed: direction marks, zero-width characters, tag characters, variation selectors
-  that select nothing. Joiners stay within emoji and in scripts that use them, and so do the tags of the three
-  flags that have them;
-- a name is one line; each line of a text gets a prefix, so that none looks like a line of ours.
-
-Imported by hooks: keep it free of heavy imports.
+Escape sequences, control and invisible characters are removed; joiners and variation selectors stay where they
+change what is seen. Imported by hooks: keep it free of heavy imports.
 """
 
 from __future__ import annotations
@@ -53,7 +46,7 @@ _SELECTABLE: Final[_Ranges] = (
 
 
 def strip_control(text: str) -> str:
-    r"""Return a text without what a terminal would obey or a reader would not see; its line ends are line feeds.
+    r"""Return a text without control and invisible characters, with line feeds as line ends.
 
     >>> strip_control("a\x1b[31mb\x07c\r\nd\te\u202e")
     'abc\nd\te'
@@ -65,12 +58,10 @@ def strip_control(text: str) -> str:
 
 @cache
 def _control_pattern() -> re.Pattern[str]:
-    """Compiled on use: a hook has no time for it, and seldom needs it."""
     return re.compile(f"({_SEQUENCE})|(\r\n|[{_LINE_ENDS}])|({_FLAG})|[{_UNSEEN}]+")
 
 
 def _replacement(found: re.Match[str]) -> str:
-    """Return what is shown in the place of one of those."""
     sequence, line_end, flag = found.groups()
     if sequence or line_end or flag:
         return "\n" if line_end else flag or ""
@@ -86,14 +77,12 @@ def _replacement(found: re.Match[str]) -> str:
 
 
 def _is_variation_selector(mark: str, before: str) -> bool:
-    """Return whether a mark is a variation selector behind what has variations."""
     return ("\ufe00" <= mark <= "\ufe0f" and _in_ranges(before, _SELECTABLE)) or (
         "\U000e0100" <= mark <= "\U000e01ef" and _in_ranges(before, _IDEOGRAPHS)
     )
 
 
 def _is_joiner(mark: str, before: str, after: str) -> bool:
-    """Return whether a mark joins letters or keeps them apart where a script has that, or joins an emoji of several."""
     if mark not in (JOINER, NON_JOINER):
         return False
     emoji = (
@@ -110,16 +99,12 @@ def _in_ranges(character: str, ranges: _Ranges) -> bool:
 
 
 def single_line(text: str) -> str:
-    r"""Return a text on one line: a title, a name, a path.
-
-    >>> single_line("a\n\n  b")
-    'a b'
-    """
+    """Return a text on one line: a title, a name, a path."""
     return " ".join(strip_control(text).split())
 
 
 def prefix_lines(text: str, prefix: str) -> str:
-    r"""Return a text with each of its lines behind a prefix.
+    r"""Return a text with a prefix before each line, so that none looks like one of ours.
 
     >>> prefix_lines("a\n\n[obs_1 | owner]", "> ")
     '> a\n>\n> [obs_1 | owner]'
@@ -128,7 +113,7 @@ def prefix_lines(text: str, prefix: str) -> str:
 
 
 def escape_markup(text: str) -> str:
-    r"""Return a text on one line that can neither close nor open a mark-up: every less-than sign is ``&lt;``.
+    r"""Return a text on one line with each less-than sign as ``&lt;``.
 
     >>> escape_markup("a\n</scrubjay-memories> <b> 1 < 2")
     'a &lt;/scrubjay-memories> &lt;b> 1 &lt; 2'
@@ -137,7 +122,7 @@ def escape_markup(text: str) -> str:
 
 
 def escape_json(json_text: str) -> str:
-    r"""Return JSON in which every character that `strip_control` removes is an escape, so it reads back unchanged.
+    r"""Return JSON with the characters that `strip_control` removes as escapes; it reads back unchanged.
 
     >>> escape_json('"a\u202eb"')
     '"a\\u202eb"'
@@ -159,7 +144,7 @@ _DIGITS = b"0123456789"
 
 
 def quarter_tokens(text: str) -> int:
-    """Quarter tokens of a text; the weight of a whole is the sum of its parts, wherever it is cut."""
+    """Return four times `estimate_tokens` of a text, before rounding; it adds up over parts."""
     raw = text.encode("utf-8", "surrogatepass")
     seen = raw.translate(None, _SPACE + _FOLLOWING)
     other = seen.translate(None, _LETTERS)
@@ -170,9 +155,9 @@ def quarter_tokens(text: str) -> int:
 def estimate_tokens(text: str) -> int:
     """Estimate how many tokens an embedding model makes of a text.
 
-    A quarter for an ASCII letter or a character that is drawn in rows (``- = _ ~ * #``), a half for a digit,
-    one for any other character that is not white space. MiniLM makes of English notes 1.02 to 1.09 times as
-    many, of Chinese 1.00, of Japanese .97, of Arabic .98, of German 1.36, of code 1.14.
+    A quarter for an ASCII letter or a character that is drawn in rows (``- = _ ~ * #``), a half for a digit, one for
+    any other character but white space. MiniLM makes 1.02 to 1.09 times as many of English notes, 1.36 of German,
+    1.14 of code, .97 to 1.00 of Chinese, Japanese and Arabic.
 
     >>> estimate_tokens("Recall each seed."), estimate_tokens("思い出す"), estimate_tokens("")
     (5, 4, 0)

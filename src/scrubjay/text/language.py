@@ -1,8 +1,7 @@
-"""Language: detection by function words, and which words of a text are informative.
+"""Language: detection by script and function words, and which words of a text are informative.
 
-A cheap guess for one document, good enough to choose its stemmer: first by script, then, within a script, by
-function words. Do not use it for queries: three words have no language, so a query is expanded to all languages
-of the store. A wrong guess costs only the stem, since the folded whole word is a term in every language.
+Only for documents, where a wrong guess costs no more than the stem: queries are too short and are expanded to all
+languages of the store.
 """
 
 from __future__ import annotations
@@ -99,14 +98,9 @@ _DENSE = frozenset(("kana", "han", "ko"))
 
 
 def detect_language(text: str) -> str:
-    """Guess the language of a document from its first ``SAMPLE_LENGTH`` characters.
+    """Return the ISO 639-1 code of a document's language, from its first ``SAMPLE_LENGTH`` characters.
 
-    Args:
-        text: Any text; Markdown and code are fine.
-
-    Returns:
-        An ISO 639-1 code: one of ``stems.SNOWBALL``, or ``zh ja ko th lo my km he uk bg sr``, which have no
-        stemmer here. ``"en"`` where there is too little evidence for another.
+    It is one of ``SNOWBALL_LANGUAGES`` or ``zh ja ko th lo my km he uk bg sr``; ``en`` without evidence.
     """
     sample = text[:SAMPLE_LENGTH]
     plainly = normalize_typography(sample)
@@ -131,7 +125,7 @@ def detect_language(text: str) -> str:
 
 @cache
 def function_words(code: str | None = None) -> frozenset[str]:
-    """Return the function words known of one language, or of all; none of one of which none are known (``ja``)."""
+    """Return the function words of one language (none where it has no list), or of all."""
     lists = _FUNCTION_WORDS.values() if code is None else (_FUNCTION_WORDS.get(code, ""),)
     return frozenset(word for words in lists for word in words.split())
 
@@ -143,7 +137,6 @@ def _script_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 @cache
 def _languages_of() -> dict[str, list[str]]:
-    """Return each function word with the languages that share it."""
     owners: dict[str, list[str]] = {}
     for code, words in _FUNCTION_WORDS.items():
         for word in words.split():
@@ -202,28 +195,18 @@ MIN_IDENTIFIER: Final = 4
 
 @cache
 def is_uninformative(word: str) -> bool:
-    """Return whether a folded word says nothing of what is asked for: a function word, one of asking, one letter.
-
-    >>> is_uninformative("where"), is_uninformative("invoices")
-    (True, False)
-    """
+    """Return whether a folded word says nothing of what is asked for: a function word, a question word, one letter."""
     return (len(word) < 2 and not word.isdigit()) or word in QUESTION_WORDS or word in function_words()
 
 
 def is_general(word: str) -> bool:
-    """Return whether a folded word, in a question that names a time, asks for all that there was then.
-
-    >>> is_general("happened"), is_general("we"), is_general("invoices")
-    (True, True, False)
-    """
+    """Return whether a folded word, in a question that names a time, asks for everything of that time ("happened")."""
     return is_uninformative(word) or word in GENERAL_WORDS
 
 
 @lru_cache(maxsize=64)
 def named_words(text: str) -> frozenset[str]:
-    """Return the folded words of a text that are names or numbers, as far as capitals and digits tell.
-
-    A capital at the beginning of a sentence tells nothing. German writes every noun so; then nouns are names.
+    """Return the folded words of a text that are names or numbers, by digits and capitals within sentences.
 
     >>> sorted(named_words("When did Caroline go to Rome in 2023?"))
     ['2023', 'caroline', 'rome']
@@ -239,7 +222,7 @@ def named_words(text: str) -> frozenset[str]:
 
 
 def identifier_words(text: str) -> frozenset[str]:
-    """Return the folded words of a text that are identifiers: what nobody writes but to name one certain thing.
+    """Return the folded words of a text that are identifiers.
 
     >>> sorted(identifier_words("why does ERR_409 come from notes.md and getUserById, in the 1950s, on the 5th?"))
     ['err_409', 'getuserbyid', 'notes.md']

@@ -1,21 +1,9 @@
-"""Markdown: the block structure of a text, by one scan over its lines.
+"""Markdown: the block structure of a text, by one linear scan over its lines, and its links.
 
-The scan finds where headings, paragraphs, lists, fences, tables, quotes, HTML and front matter begin and end,
-and nothing inside them: no inline markup, no tree. Blocks are consecutive and cover the whole text.
-
-CommonMark 0.31 and GFM tables are followed for block boundaries, with these departures, each because notes are
-written by people and not by converters:
-
-- A list item that is a heading (``- ## Usage``, how Logseq writes outlines) is a heading.
-- An underlined (setext) heading is at most ``SETEXT_LINES`` lines long; below more, ``---`` is a rule.
-- An unclosed ``<!--`` or ``<pre>`` ends at the next blank line and does not swallow the rest of the text.
-- Front matter is a ``---`` on the very first line, a line like YAML, and a closing ``---`` or ``...``.
-
-Every construct is scanned at most a fixed number of times, so the time is linear in the length of any text.
-Line ends are LF, CRLF and CR, as an editor counts them; U+2028, form feed and the like are not.
-
-The ``*_end`` functions know nothing of the paragraph that may be open before the line, nor of other blocks; the
-scan calls them in order. Their patterns are possessive throughout, so no input makes them backtrack.
+Block boundaries follow CommonMark 0.31 and GFM tables, with these departures: a list item that is a heading (Logseq's
+``- ## Usage``) is a heading; a setext heading has at most ``SETEXT_LINES`` lines; an unclosed ``<!--`` or ``<pre>``
+ends at the next blank line; front matter needs ``---`` on the first line, a line like YAML, and a closing ``---`` or
+``...``. The ``*_end`` functions return where a block that starts at ``pos`` ends, 0 where none does.
 """
 
 from __future__ import annotations
@@ -57,12 +45,10 @@ _FRONT_END = re.compile(r"\n(?:---|\.\.\.)[ \t]*+(?=\n|\Z)")
 
 
 def line_end(text: str, pos: int) -> int:
-    """Behind the line at ``pos``, its line end included."""
     return text.find("\n", pos) + 1 or len(text)
 
 
 def blank_end(text: str, pos: int) -> int:
-    """The run of lines with nothing but white space."""
     end = pos
     while end < len(text):
         stop = line_end(text, end)
@@ -73,20 +59,17 @@ def blank_end(text: str, pos: int) -> int:
 
 
 def front_matter_end(text: str) -> int:
-    """YAML between ``---`` on the first line and ``---`` or ``...``; its first line must look like YAML."""
     head = _FRONT.match(text)
     tail = _FRONT_END.search(text, head.end() - 1) if head else None
     return line_end(text, tail.end()) if tail else 0
 
 
 def rule_end(text: str, pos: int) -> int:
-    """A thematic break."""
     found = RULE.match(text, pos)
     return found.end() if found else 0
 
 
 def fence_end(text: str, pos: int) -> int:
-    """Fenced code up to its closing fence, else to the end of the text."""
     found = _FENCE.match(text, pos)
     if not found:
         return 0
@@ -98,7 +81,7 @@ def fence_end(text: str, pos: int) -> int:
 
 
 def quote_end(text: str, pos: int) -> int:
-    """A block quote with the paragraph lines that lazily go on with it."""
+    """A block quote with the lines that lazily continue its paragraph."""
     end = line_end(text, pos)
     while end < len(text) and (text[end] == ">" or not _interrupts(text, end)):
         end = line_end(text, end)
@@ -106,7 +89,7 @@ def quote_end(text: str, pos: int) -> int:
 
 
 def code_end(text: str, pos: int) -> int:
-    """Code by indentation, as the line at ``pos`` is; blank lines belong to it when more of it follows."""
+    """Indented code; blank lines belong to it when more of it follows."""
     end = ahead = line_end(text, pos)
     while ahead < len(text):
         stop = line_end(text, ahead)
@@ -121,10 +104,7 @@ def code_end(text: str, pos: int) -> int:
 def html_end(text: str, pos: int, endless: set[str]) -> int:
     """An HTML block: to its closing mark for comments and raw text, to a blank line for other block tags.
 
-    Args:
-        text: The text.
-        pos: Where a ``<`` stands.
-        endless: Closing marks that were looked for in vain; added to, so that none is looked for twice.
+    `endless` collects closing marks that were searched for in vain, so that none is searched for twice.
     """
     raw = _RAW_HTML.match(text, pos)
     if raw:
@@ -154,7 +134,7 @@ def _raw_html_end(text: str, pos: int, mark: str, endless: set[str]) -> int:
 
 
 def table_end(text: str, header: int, pos: int) -> int:
-    """A table whose header row is at ``header`` and whose row of dashes is at ``pos``."""
+    """A table with its header row at ``header`` and its row of dashes at ``pos``."""
     end = line_end(text, pos)
     if text.find("|", header, pos) < 0 or text.find("|", pos, end) < 0 or not _DELIMITER.match(text, pos):
         return 0
@@ -167,7 +147,6 @@ def table_end(text: str, header: int, pos: int) -> int:
 
 
 def list_end(text: str, pos: int) -> int:
-    """A list with all its items, the lists and fences in them, and the blank lines between."""
     end = ahead = _item_line_end(text, pos)
     loose = False
     while ahead < len(text):
@@ -183,7 +162,6 @@ def list_end(text: str, pos: int) -> int:
 
 
 def _continues_list(text: str, pos: int, loose: bool) -> bool:
-    """Whether the line at ``pos`` goes on with the list; ``loose`` when a blank line came before it."""
     if text[pos] in " \t" or LIST_ITEM.match(text, pos):
         inner = _INNER.match(text, pos)
         heading = inner and inner[2] and not inner[2][0].isdigit() and (inner[3] or "").startswith("#")
@@ -192,10 +170,7 @@ def _continues_list(text: str, pos: int, loose: bool) -> bool:
 
 
 def _item_line_end(text: str, pos: int) -> int:
-    """Behind the line of a list at ``pos``, or behind the whole fence that it opens.
-
-    The fence ends where its item ends, so that an unclosed one takes no more than that.
-    """
+    """The line of a list at ``pos``, or the fence that it opens, which ends with its item even if unclosed."""
     end = line_end(text, pos)
     inner = _INNER.match(text, pos)
     if inner is None or not inner[3] or inner[3][0] == "#":
@@ -215,7 +190,7 @@ def _item_line_end(text: str, pos: int) -> int:
 
 
 def _interrupts(text: str, pos: int) -> bool:
-    """Whether the line at ``pos`` starts a block even where a paragraph could go on."""
+    """Whether the line at ``pos`` starts a block where a paragraph could continue."""
     first = text[pos]
     if first.isalpha():
         return False
@@ -279,15 +254,7 @@ _ANCHOR = re.compile(r"</?a\b[^<>]{0,200}>|\{#[^{}]{0,200}\}\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of whole lines.
-
-    Attributes:
-        kind: What it is. ``code`` is code by indentation.
-        start: Offset of its first character, in code points.
-        end: Offset behind its last one, line end included.
-        level: 1 to 6 for a heading, else 0.
-        text: A heading's words without markup, at most ``HEADING_LIMIT`` characters; else empty.
-    """
+    """A stretch of whole lines: offsets in code points, the line end included; level and text only for a heading."""
 
     kind: BlockKind
     start: int
@@ -297,7 +264,7 @@ class Block:
 
 
 def normalize_newlines(text: str) -> str:
-    r"""The text with each line end made one ``\n`` and nothing moved: ``\r\n`` becomes a space and ``\n``.
+    r"""Return the text with ``\n`` as line ends and all offsets unchanged: ``\r\n`` becomes a space and ``\n``.
 
     >>> normalize_newlines("a\r\nb\rc\n")
     'a \nb\nc\n'
@@ -308,11 +275,9 @@ def normalize_newlines(text: str) -> str:
 
 
 def parse_blocks(text: str, *, markdown: bool = True) -> list[Block]:
-    r"""Cut a text into consecutive blocks that cover it; an empty text has none.
+    r"""Return consecutive blocks that cover a text.
 
-    Args:
-        text: Any text; a byte order mark at its start belongs to the first block and hides nothing.
-        markdown: False for code, where only blank lines part paragraphs and ``#`` starts a comment.
+    Without `markdown` (code) only blank lines separate paragraphs.
 
     >>> [(block.kind, block.text) for block in parse_blocks("# Seeds\n- oak\n- pine\n")]
     [('heading', 'Seeds'), ('list', '')]
@@ -322,17 +287,10 @@ def parse_blocks(text: str, *, markdown: bool = True) -> list[Block]:
 
 
 def is_code_file(path: str) -> bool:
-    """Whether a file holds code or data, by the ending of its name.
-
-    >>> is_code_file("src/main.py"), is_code_file("notes/python.md"), is_code_file("TODO")
-    (True, False, False)
-    """
     return PurePosixPath(path).suffix.lower() in CODE_EXTENSIONS
 
 
 class _Scan:
-    """The blocks found so far, and the paragraph that is still open."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.found: list[Block] = []
@@ -369,7 +327,7 @@ class _Scan:
         return end
 
     def put(self, kind: BlockKind, start: int, end: int, level: int = 0, text: str = "") -> int:
-        """Add the block, after the paragraph that it closes; nothing when there is no end."""
+        """Add the block after the paragraph that it closes; nothing where it has no end."""
         if end:
             self.close(start)
             self.add(kind, start, end, level, text)
@@ -408,7 +366,6 @@ class _Scan:
         return self.put("html", pos, html_end(self.text, pos, self.endless))
 
     def mark(self, pos: int) -> int:
-        """A line that starts with ``-``, ``*``, ``+``, ``_``, ``=``, ``|``, ``:`` or a digit."""
         return (
             self.underline(pos)
             or self.table(pos)
@@ -418,7 +375,6 @@ class _Scan:
         )
 
     def underline(self, pos: int) -> int:
-        """A setext heading, when the line at ``pos`` underlines the open paragraph."""
         if self.paragraph < 0 or self.lines > SETEXT_LINES:
             return 0
         found = SETEXT.match(self.text, pos)
@@ -429,7 +385,6 @@ class _Scan:
         return self.add("heading", start, found.end(), 1 if self.text[pos] == "=" else 2, words)
 
     def table(self, pos: int) -> int:
-        """A table, when the line at ``pos`` is the row of dashes below a header row."""
         end = table_end(self.text, self.last, pos) if self.paragraph >= 0 else 0
         if end and self.paragraph == self.last:
             self.paragraph = -1
@@ -463,7 +418,7 @@ class _Scan:
         return self.put("code", pos, code_end(self.text, pos))
 
     def outlined(self) -> bool:
-        """Whether the last block is a list item that is a heading: then what is indented is its body."""
+        """Whether the last block is a list item that is a heading: then the indented lines are its body."""
         last = self.found[-1] if self.found else None
         if last is None or last.kind != "heading":
             return False
@@ -482,14 +437,12 @@ class _Scan:
 
 
 def _strip_closing(raw: str) -> str:
-    """An ATX heading's words, without the hashes that may close it."""
     words = raw[: 4 * HEADING_LIMIT].strip()
     bare = words.rstrip("#")
     return _heading_words(bare if not bare or bare[-1] in " \t" else words)
 
 
 def _heading_words(raw: str) -> str:
-    """A heading's words without anchors, link targets, bold and code marks."""
     words = raw
     if "<a" in words or "{#" in words:
         words = _ANCHOR.sub("", words)
@@ -528,13 +481,7 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class LinkTarget:
-    """What a link names.
-
-    Attributes:
-        name: Page name of a wiki link, or a path as the link gives it; empty for a place in the same document.
-        heading: Heading or anchor within it, or an empty string.
-        rule: ``wikilink`` or ``markdown``.
-    """
+    """A page name or path ("" for the same document), a heading or "", and ``wikilink`` or ``markdown``."""
 
     name: str
     heading: str
@@ -542,7 +489,7 @@ class LinkTarget:
 
 
 def extract_links(text: str) -> tuple[LinkTarget, ...]:
-    """Return what a text links to, in order of first mention, none twice.
+    """Return the local links of a text, in order of first mention, none twice.
 
     >>> for link in extract_links("see [[Seeds#Winter|there]], [this](../a%20b.md#x), not `[[code]]`, [out](https://x.org)"):
     ...     print(link)
@@ -575,7 +522,7 @@ def _local_target(url: str) -> LinkTarget | None:
 
 
 def heading_slug(heading: str) -> str:
-    """Return a heading as an anchor names it.
+    """Return a heading's anchor.
 
     >>> heading_slug("What's new, in 2.0?")
     'whats-new-in-20'

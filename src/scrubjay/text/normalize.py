@@ -1,13 +1,8 @@
-"""Normalization: fold case, accents and typography, and separate scripts that are written without spaces.
+"""Normalization: fold case, accents and typography, and split scripts that are written without spaces.
 
-Folding covers compatibility forms, case, Arabic vowel marks and alef forms, Hebrew points, foreign digits,
-typographic apostrophes and dashes. ``strip_accents`` makes an additional form, so "resume" and "résumé" find
-each other and stay two terms. Folding works on one word at a time, because NFKC changes lengths and offsets
-must stay those of the original text.
-
-Han, kana, Hangul, Thai, Lao, Khmer and Burmese are indexed as character bigrams: most of them write no spaces,
-and a dictionary for each would be larger than this package. Korean writes spaces but glues particles to the
-noun; bigrams find the noun without a morphological analyser.
+Words are folded one at a time, because NFKC changes lengths and offsets must stay those of the text. Han, kana,
+Hangul, Thai, Lao, Khmer and Burmese are indexed as character bigrams: most have no spaces, Korean glues particles to
+nouns, and dictionaries would be larger than this package.
 """
 
 from __future__ import annotations
@@ -52,16 +47,9 @@ _TYPOGRAPHIC = (
 
 
 def fold(word: str) -> str:
-    """Return the one spelling under which a word is indexed and asked for.
+    """Return the spelling under which a word is indexed and asked for; "" where nothing of it is left.
 
-    NFKC, casefold, NFKC again; then letters, digits, combining marks and ``TERM_MARKS`` are kept and
-    everything else is dropped (some letters decompose into phrases with spaces).
-
-    Args:
-        word: One word of any script; any string is allowed.
-
-    Returns:
-        The folded word; empty if nothing of it is a letter, digit, mark or term mark.
+    NFKC, casefold, NFKC again; then only letters, digits, combining marks and ``TERM_MARKS`` are kept.
     """
     if word.isascii():
         return word.lower()
@@ -70,11 +58,7 @@ def fold(word: str) -> str:
 
 
 def normalize_typography(text: str) -> str:
-    """Return a text with the marks of typesetters written in ASCII: each parts words as it did, offsets stay.
-
-    What is still not ASCII then has letters or marks of its own. It is asked of every text, so it only looks
-    for the marks that are common.
-    """
+    """Return a text with common typographic marks in ASCII; word boundaries and offsets stay."""
     for mark, ascii_mark in _TYPOGRAPHIC:
         if text.isascii():
             break
@@ -83,11 +67,7 @@ def normalize_typography(text: str) -> str:
 
 
 def strip_accents(word: str) -> str:
-    """Return a folded word without accents ("café" -> "cafe"), or the word itself where it has none.
-
-    Only marks of the Latin, Greek and Cyrillic block are dropped: in Indic scripts and kana a mark is a
-    sound of its own. й keeps its breve, since и is another letter.
-    """
+    """Return a folded word without Latin, Greek and Cyrillic accents, but й; other marks are sounds of their own."""
     if word.isascii():
         return word
     parts = ("й" if c == "й" else _base_letter(c) for c in word)
@@ -98,9 +78,7 @@ def strip_accents(word: str) -> str:
 def word_marks() -> str:
     r"""Return the combining marks that continue a word, as ranges for a regular-expression class.
 
-    Python's ``\w`` leaves them out and would cut Hindi at every vowel sign. Variation selectors and keycap
-    marks belong to emoji and are left out. Only the basic plane is scanned (about 2 ms, once, and only when
-    a text is not ASCII).
+    Python's ``\w`` leaves them out and would cut Hindi at every vowel sign. Emoji's marks are left out.
     """
     blocks = ((0x0300, 0x1E00), (0x302A, 0x3100), (0xA66F, 0xAC00), (0xFB1E, 0xFB1F), (0xFE20, 0xFE30))
     ranges: list[list[int]] = []
@@ -142,16 +120,11 @@ _CLUSTER = "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7]?[\u11a8-\u11ff]?|.[\u309
 
 
 def has_unspaced(text: str) -> bool:
-    """Return whether any character is of these scripts."""
     return _unspaced_pattern().search(text) is not None
 
 
 def split_scripts(text: str) -> Iterator[tuple[bool, int, int]]:
-    """Cut a text at every change into or out of these scripts.
-
-    Yields:
-        Whether the piece is such a run, its start and its end.
-    """
+    """Yield whether a piece is a run of an unspaced script, its start and its end."""
     for match in _piece_pattern().finditer(text):
         yield match.lastgroup == "run", match.start(), match.end()
 
@@ -159,9 +132,8 @@ def split_scripts(text: str) -> Iterator[tuple[bool, int, int]]:
 def bigrams(run: str) -> list[tuple[tuple[str, ...], int, int]]:
     """Return the folded bigrams of a run, each with the terms it emits and its offsets within the run.
 
-    The first term is the bigram (of a run of one character, that character). A Han or Hangul character,
-    which may be a whole query, is a further term of the bigram that it begins; the last bigram answers for
-    both of its characters. So each occurrence of a character is counted once.
+    The first term is the bigram (or the only character). A Han or Hangul character is also a term of the bigram that it
+    begins, the last one of the last bigram, so each occurrence counts once.
     """
     if fold(run) == run:
         chars = [(char, i, i + 1) for i, char in enumerate(run)]
@@ -182,7 +154,7 @@ def _bigram_terms(first: str, gram: str) -> tuple[str, ...]:
 
 
 def _is_word_by_itself(char: str) -> bool:
-    """Return whether a character is commonly a word by itself: Han and Hangul are, kana and Thai are not."""
+    """Han and Hangul characters are often words; kana and Thai are not."""
     return char >= "\u3400" and not "\uff66" <= char <= "\uff9f"
 
 
@@ -197,11 +169,7 @@ def _piece_pattern() -> re.Pattern[str]:
 
 
 def latin_share(query: str) -> float:
-    """Return the share of a query's letters that are Latin, 1 where it has none.
-
-    >>> latin_share("naïve café"), latin_share("東京 tokyo"), latin_share("42")
-    (1.0, 0.7142857142857143, 1.0)
-    """
+    """Return the share of a query's letters that are Latin, 1 where it has none."""
     letters = [character for character in query if character.isalpha()]
     if not letters:
         return 1.0
@@ -209,9 +177,5 @@ def latin_share(query: str) -> float:
 
 
 def normalize_content(text: str) -> str:
-    r"""Return a text in the form in which it is compared: composed Unicode (NFC), one blank between words.
-
-    >>> normalize_content("cafe\u0301  au\nlait ") == "caf\u00e9 au lait"
-    True
-    """
+    """Return a text as it is compared: NFC, one blank between words."""
     return " ".join(unicodedata.normalize("NFC", text).split())

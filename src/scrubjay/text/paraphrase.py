@@ -1,12 +1,8 @@
-"""Paraphrase: whether two texts say the same, in first or third person, and which span of a source supports a claim.
+"""Paraphrase: compare texts by content, and find the span of a source that states a claim.
 
-"I'm", "I am" and "the user is" read as the same words; only forms that cannot change the meaning are unified.
-When two texts are compared, only case, punctuation, list and heading marks, articles, the present of "to be"
-and a few fillers are ignored: a number, a sign or a negation may be the whole difference.
-
-A claim (what a language model made of a text) is supported if the text states it in the same words and order,
-in clauses of its own: "I would" and "if" cannot be cut off, nor what a sentence doubts, asks or denies. It
-refuses much that is true; accepting a wrong claim would be worse.
+"I'm", "I am" and "the user is" read alike. A claim (a language model's version of a text) is supported if the source
+states it in the same words and order, in clauses of its own that nothing doubts, asks or denies. This refuses much
+that is true; accepting a wrong claim would be worse.
 """
 
 from __future__ import annotations
@@ -19,7 +15,6 @@ from typing import Final, NamedTuple
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -63,16 +58,14 @@ _JOINED: Final = word_set(
 
 
 class ClaimWord(NamedTuple):
-    """One word of a text.
+    """A word of a text.
 
     Attributes:
-        text: In small letters, without the marks around it; ``ME`` and ``MINE`` for a person.
-        start: First character in the text.
-        end: The one after its last.
-        lead: First character of the article before it, else ``start``.
+        text: In lower case, without the marks around it; ``ME`` and ``MINE`` for a person.
+        lead: Start of the article before it, else ``start``.
         breaks: Whether a mark behind it may end a clause.
-        begins: Whether a sentence begins with it.
-        asks: Whether a question ends with it.
+        begins: Whether it begins a sentence.
+        asks: Whether it ends a question.
     """
 
     text: str
@@ -87,10 +80,7 @@ class ClaimWord(NamedTuple):
 def claim_words(text: str, *, person: bool = True, claim: bool = False) -> tuple[ClaimWord, ...]:
     """Return the words of a text, without articles and fillers.
 
-    Args:
-        text: The text.
-        person: Whether who says "I" is the user.
-        claim: Whether it speaks of the user by that name; a person's own "the user" is somebody else.
+    `person`: whoever says "I" is the user. `claim`: the text names the user as "the user".
     """
     found: list[ClaimWord] = []
     begins = True
@@ -112,7 +102,7 @@ def claim_words(text: str, *, person: bool = True, claim: bool = False) -> tuple
 
 
 def is_reworded(claim: str, words: Sequence[ClaimWord], at: int) -> bool:
-    """Return whether a word of a claim is the said word at a place, as it is said of somebody else."""
+    """Return whether a claim's word is the third-person form of the word at a place."""
     word = words[at].text
     if word == ME:
         return claim in _OF_ME
@@ -135,7 +125,7 @@ def _third_person(verb: str) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int, str]]:
-    """Yield each word in small letters, where it stands, and the marks between it and the next."""
+    """Yield each word in lower case, its start and end, and the marks between it and the next."""
     found = list(_PIECE.finditer(text))
     for number, one in enumerate(found):
         whole = one[0]
@@ -153,7 +143,6 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 def _ends_sentence(text: str, at: int, gap: str) -> bool:
-    """Return whether the line that ends here ends what is said."""
     line = at - (text.rfind("\n", 0, at) + 1)
     return (
         gap.count("\n") > 1
@@ -169,7 +158,6 @@ def _normalize_pronoun(word: str, *, claim: bool) -> tuple[str, ...]:
 
 
 def _expand_contraction(word: str) -> tuple[str, ...]:
-    """Return a contraction's words."""
     if not word:
         return ()
     if word in _BARE:
@@ -204,7 +192,7 @@ _LAYOUT: Final = re.compile(r"[-*•·|>#+]+|[-=_*~`]{3,}")
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """Return a text's words without what makes no difference; a question keeps its mark.
+    """Return a text's words without those that make no difference; a question keeps its mark.
 
     >>> content_words("- The **timeout** is 30 seconds.") == content_words("timeout: 30 seconds")
     True
@@ -215,7 +203,6 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def content_vocabulary(text: str) -> frozenset[str]:
-    """Return the words of `content_words` as a set."""
     return (_recent_content if len(text) <= MAX_CACHED_TEXT else _split_content)(text)[1]
 
 
@@ -226,7 +213,6 @@ def _split_content(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _piece_words(piece: str) -> tuple[str, ...]:
-    """Return what a piece between blanks says."""
     if piece.isalnum():
         return () if piece in SMALL_WORDS else (piece,)
     word = piece.strip(_EDGE_MARKS)
@@ -239,7 +225,7 @@ def _piece_words(piece: str) -> tuple[str, ...]:
 
 
 class _PieceCache(dict[str, tuple[str, ...]]):
-    """What pieces say, each found out when it is first met; a long one hardly ever comes again."""
+    """Words of each piece between blanks, computed on first use."""
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         found = _piece_words(piece)
@@ -284,8 +270,6 @@ _CLAUSE_SUBJECTS: Final = frozenset((ME, MINE)) | word_set("it he she they there
 
 
 class TextSpan(NamedTuple):
-    """A stretch of a source: its first character and the one after its last."""
-
     start: int
     end: int
 
@@ -293,13 +277,13 @@ class TextSpan(NamedTuple):
 def supporting_span(
     claim: str, source: str, *, person: bool = True, within: TextSpan | None = None
 ) -> TextSpan | None:
-    """Return the stretch of a source that says a claim, or None where none does.
+    """Return the span of a source that states a claim, or None.
 
     Args:
-        claim: What is claimed.
-        source: What was said, in the words of one speaker.
-        person: Whether the speaker is the user; else "I" stays "I".
-        within: Where in the source it must stand; its negations must then be in the claim, all of them.
+        claim: The claim.
+        source: The words of one speaker.
+        person: Whether the speaker is the user.
+        within: Where the span must lie; the claim must then have all negations of that part.
 
     >>> said = "Well, I live in Porto and I don't eat fish. If I moved, I would miss it."
     >>> [said[slice(*found)] for found in [supporting_span("The user doesn't eat fish", said)] if found]
@@ -324,12 +308,10 @@ def supporting_span(
 
 
 def count_denials(words: Sequence[ClaimWord]) -> int:
-    """Return how many words deny."""
     return sum(word.text in NEGATIONS for word in words)
 
 
 def number_words(words: Sequence[ClaimWord]) -> set[str]:
-    """Return the words that hold a digit."""
     return {word.text for word in words if any(character.isdigit() for character in word.text)}
 
 
@@ -341,7 +323,6 @@ def _matches_at(claim: Sequence[str], words: Sequence[ClaimWord], at: int) -> bo
 
 
 def _is_whole_clause(words: Sequence[ClaimWord], first: int, last: int) -> bool:
-    """Return whether words are clauses of their own, which nothing else in their sentence takes back."""
     begin = next((at for at in range(first, 0, -1) if words[at].begins), 0)
     end = next((at for at in range(last, len(words)) if words[at].begins), len(words))
     return (
@@ -353,7 +334,6 @@ def _is_whole_clause(words: Sequence[ClaimWord], first: int, last: int) -> bool:
 
 
 def _starts_clause(words: Sequence[ClaimWord], begin: int, first: int) -> bool:
-    """Return whether a clause begins here, whose subject is not that of another."""
     if first == begin:
         return True
     before = words[first - 1]
@@ -362,14 +342,13 @@ def _starts_clause(words: Sequence[ClaimWord], begin: int, first: int) -> bool:
 
 
 def _ends_clause(words: Sequence[ClaimWord], last: int, end: int) -> bool:
-    """Return whether a clause ends before the word `last`."""
     if last == end or words[last - 1].breaks or words[last].text in _CLAUSE_ENDS:
         return True
     return words[last].text in _CONJUNCTIONS and last + 1 < end and words[last + 1].text in _CLAUSE_SUBJECTS
 
 
 def _is_unbounded(before: Sequence[ClaimWord], after: Sequence[ClaimWord], head: ClaimWord) -> bool:
-    """Return whether the rest of a sentence neither bounds nor denies what stands between."""
+    """Return whether the rest of a sentence neither bounds nor denies the part between."""
     rest = {word.text for word in (*before, *after)}
     if rest & _LIMITING_WORDS or rest & _ALWAYS_DENY:
         return False
@@ -385,13 +364,7 @@ SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
 def unsupported_claims(text: str, source: str, *, person: bool = True) -> list[str]:
-    """Return the claims of a text that a source does not say; all of it where it drops a denial or a number.
-
-    Args:
-        text: What a language model made of the source.
-        source: The source, in the words of one speaker.
-        person: Whether the speaker is the user.
-    """
+    """Return the claims of a text that a source does not state; the whole text if it drops a denial or a number."""
     claims = [claim for claim in SENTENCE_BREAK.split(text) if claim.strip()]
     new, old = claim_words(text, person=person, claim=True), claim_words(source, person=person)
     if count_denials(new) != count_denials(old) or number_words(new) != number_words(old):

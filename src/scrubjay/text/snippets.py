@@ -1,9 +1,6 @@
 """Snippets: the window of a text that matches a query best, highlights, and phrase search.
 
-A window is worth the sum of the weights of the *distinct* groups that match in it; twenty repetitions of one
-word never outweigh two words side by side. Equal windows go to the tighter one, where the words stand together,
-then to the earlier. Matches are those of the scorer: any form of a group, in the language in which the content
-was indexed.
+A window's score is the summed weight of the *distinct* groups in it; ties go to the tighter window, then the earlier.
 """
 
 from __future__ import annotations
@@ -12,9 +9,9 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import has_unspaced
 from scrubjay.text.tokenizer import TermGroup, find_terms, split_words
 
@@ -35,22 +32,16 @@ _SPACE = re.compile(r"\s+")
 _MARKS = re.compile(r"[._\-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snippet:
-    """A window of a content.
-
-    Attributes:
-        text: The window, with ``CUT_MARK`` where the content goes on; never longer than the limit.
-        start: First character of the window in the content.
-        end: One past its last; ``content[start:end]`` is ``text`` without marks.
-    """
+    """A window of a content: ``content[start:end]`` is ``text`` without its ``CUT_MARK``s."""
 
     text: str
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Match:
     start: int
     end: int
@@ -67,14 +58,14 @@ def best_snippet(
 ) -> Snippet:
     """Return the window around the best match, or the beginning where nothing matches.
 
-    The window starts and ends at a line, else a sentence, else a word, else between graphemes.
+    It starts and ends at a line, else a sentence, a word, or a grapheme.
 
     Args:
         content: The stored text.
         groups: The query's groups, rarest first where ``weights`` is not given.
         limit: Most characters of ``Snippet.text``, at least 1.
-        weights: Weight of a group by its ``word``, such as its idf; a group without one weighs nothing.
-        language: Language of ``content``, as it was given to ``tokens.terms``.
+        weights: Weight of a group by its ``word``; a group without one weighs nothing.
+        language: Language in which the content was indexed.
 
     Raises:
         InputError: ``limit`` is below 1.
@@ -99,10 +90,7 @@ def best_snippet(
 def find_highlights(
     content: str, groups: Sequence[TermGroup], *, language: str = "en"
 ) -> list[tuple[int, int]]:
-    """Return start and end of every word of the content that matches a group, in order, none overlapping.
-
-    Overlapping bigrams of an unspaced script are joined into one span.
-    """
+    """Return start and end of every word that matches a group, in order, overlaps joined."""
     spans: list[tuple[int, int]] = []
     for match in _matches(content, groups, language):
         if spans and match.start < spans[-1][1]:
@@ -115,10 +103,8 @@ def find_highlights(
 def contains_phrase(content: str, phrase: str) -> bool:
     """Return whether the content holds the words of a quoted phrase one after another.
 
-    Words are compared folded, not stemmed. Punctuation, white space and the marks inside an identifier do
-    not count, as in any quoted search: "memory store" is found in ``memory_store``, and back. Unspaced
-    scripts are compared character by character. A phrase without a word is looked for as it is written
-    ("->"); an empty one is in no content.
+    Words are compared folded, not stemmed; punctuation, white space and marks inside identifiers are ignored, and
+    unspaced scripts are compared by character. A phrase without a word ("->") is searched for as it is.
     """
     wanted = _phrase_atoms(phrase)
     if not wanted:
@@ -131,7 +117,7 @@ def contains_phrase(content: str, phrase: str) -> bool:
 
 
 def _phrase_atoms(text: str) -> list[str]:
-    """Return the folded words without inner marks, and the characters of unspaced scripts one by one."""
+    """Return the folded words without inner marks, and the characters of unspaced scripts."""
     atoms: list[str] = []
     end = 0
     for word in split_words(text):
@@ -166,7 +152,7 @@ def _weights(groups: Sequence[TermGroup], weights: Mapping[str, float] | None) -
 
 
 def _densest_window(matches: Sequence[_Match], weights: Sequence[float], room: int) -> tuple[int, int]:
-    """Return start and end of the densest stretch of matches within ``room`` characters."""
+    """Return the stretch of matches within ``room`` characters of the most weight."""
     best, found = (-1.0, 0), (0, 0)
     counts = [0] * len(weights)
     left = 0
@@ -190,12 +176,10 @@ def _count_groups(indexes: Iterable[int], counts: list[int], by: int) -> None:
 
 
 def _is_spare(indexes: Iterable[int], counts: Sequence[int]) -> bool:
-    """Return whether the window keeps all its groups without this match."""
     return all(counts[index] > 1 for index in indexes)
 
 
 def _cut_window(content: str, first: int, last: int, room: int) -> tuple[int, int]:
-    """Return a window of at most ``room`` characters around the match, cut where the text pauses."""
     spare = room - (last - first)
     earliest = max(0, first - int(spare * LEAD_SHARE))
     if (
@@ -209,7 +193,6 @@ def _cut_window(content: str, first: int, last: int, room: int) -> tuple[int, in
 
 
 def _first_start(content: str, earliest: int, first: int) -> int:
-    """Return the first place to start in ``earliest..first``: a line, a sentence, a word, a grapheme."""
     line = content.find("\n", earliest - 1, first)
     if line >= 0:
         return line + 1
@@ -221,7 +204,6 @@ def _first_start(content: str, earliest: int, first: int) -> int:
 
 
 def _last_stop(content: str, last: int, latest: int) -> int:
-    """Return the last place to stop in ``last..latest``, best a line if that leaves most of the room used."""
     line = content.rfind("\n", last, latest + 1)
     if line >= (last + latest) // 2:
         return line
@@ -244,7 +226,6 @@ def _grapheme_start(content: str, place: int, last: int) -> int:
 
 
 def _inside_grapheme(content: str, place: int) -> bool:
-    """Return whether a cut at ``place`` would part what is drawn as one character."""
     if not 0 < place < len(content):
         return False
     before, after = content[place - 1], content[place]

@@ -1,21 +1,8 @@
 """Extractive summaries: the abstract (L0) and overview (L1) of a text, in its own sentences.
 
-Paragraphs and list items are cut into sentences and lose their Markdown marks; a heading, a table's row and
-a line of code are each one piece. No tree is built and nothing is rated. ``text/markdown.py`` knows the blocks
-exactly; here one pass over the lines must do, because every memory that is written is read this way.
-
-Kinds: ``text`` (a sentence), ``heading``, ``header`` and ``row`` of a table, ``code`` (a fence's first line, or
-a line of a source file) and ``more code`` (the fence's other lines).
-
-Extractive: what is taken are sentences, list items, headings, a table's header, a fence's first line, in
-their order and in the writer's words, without Markdown's marks. Nothing is generated, so nothing can be said
-that the memory does not say. They are taken from the top, for there writers say what it is about; what brings
-few words that were not said yet is passed over, and more code, more rows and exclamations come in only when
-room is left.
-
-Lengths count source words as ``tokens.terms`` does: a run of n characters of an unspaced script is n - 1.
-A unit that is longer than all the room is cut between two words, never inside a grapheme; a word that is
-itself too long is left out.
+`text_units` reads sentences, headings, table rows and code lines in one pass, without a tree: every written memory is
+read this way. Units are taken from the top; repetitive ones are skipped, and further code lines, table rows and
+exclamations fill the remaining room. Lengths count source words as the tokenizer does.
 """
 
 from __future__ import annotations
@@ -70,10 +57,10 @@ _MARKS = frozenset(("", *"#|-*+>=~`_0123456789[{"))
 
 
 def text_units(text: str) -> Iterator[tuple[str, str]]:
-    r"""Yield the pieces of a text in order, each with its kind.
+    r"""Yield the units of a text (with line feeds as line ends) and their kinds.
 
-    Args:
-        text: Any text with ``\\n`` as line ends (``markdown.even``).
+    ``text`` (a sentence), ``heading``, ``header`` and ``row`` of a table, ``code`` (a fence's first line, or a line of
+    a source file) and ``more code``.
 
     >>> list(text_units("# Seeds\n- **Oak** grows. Slowly\n"))
     [('heading', 'Seeds'), ('text', 'Oak grows.'), ('text', 'Slowly')]
@@ -101,7 +88,6 @@ def text_units(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_code(text: str) -> bool:
-    """Return whether most of the first lines are code: a source file has no fence around it."""
     if "```" in text:
         return False
     lines = [line for line in text[:CODE_SAMPLE_LINES].split("\n") if line and not line.isspace()]
@@ -109,7 +95,6 @@ def _is_code(text: str) -> bool:
 
 
 def _code_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each line's kind and words; a comment is text."""
     for line in text.split("\n"):
         comment = _COMMENT.match(line)
         if comment:
@@ -119,7 +104,7 @@ def _code_lines(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each line's kind and words; ``more`` goes on with the paragraph before it."""
+    """Yield each line's kind and words; ``more`` continues the paragraph before it."""
     fence, before, code = "", "", "code"
     for line in text.split("\n"):
         if line[:1].isalpha() and not fence:  # most lines of most texts
@@ -142,7 +127,6 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _line(line: str, words: str, before: str) -> tuple[str, str]:
-    """Return the kind of a line outside of fences, and its words without the mark it starts with."""
     first = words[:1]
     if first not in _MARKS:
         deep = before in ("", "code") and line.startswith(("    ", "\t"))
@@ -159,12 +143,10 @@ def _line(line: str, words: str, before: str) -> tuple[str, str]:
 
 
 def _included(line: str) -> bool:
-    """Return whether a line is for a program: what stands in its place when it is shown, or how it looks."""
     return line.startswith("#+") or (line.startswith("{{") and line.endswith("}}"))
 
 
 def _plain(text: str) -> str:
-    """Return a text without inline marks: emphasis, code ticks, link targets, tags; placeholders stay."""
     if _MARK.search(text) is None:
         return text
     if "`" in text and "``" not in text:
@@ -229,13 +211,7 @@ def summarise_text(
 ) -> tuple[str | None, str | None]:
     """Return L0, of at most 30 tokens, and L1, of at most 120; None where the content is no longer.
 
-    Args:
-        title: Its title; a heading in the content that says the same is passed over.
-        content: The full text; marks of taken-out secrets stay as they are.
-        heading_path: Headings above it, passed over like the title.
-
-    >>> summarise_text("", "user: yes")
-    (None, None)
+    Headings that repeat the title or the heading path are skipped.
     """
     if content.isascii() and len(content) < L0_TOKENS * SHORTEST:
         return None, None
@@ -253,7 +229,6 @@ def summarise_text(
 
 
 def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:
-    """Return the first units that say something new, more than fit, else also the ones held back."""
     read = normalize_newlines(content[:READ])
     runs = not normalize_typography(read).isascii() and has_unspaced(read)
     units: list[_Unit] = []
@@ -303,7 +278,7 @@ def _unicode() -> re.Pattern[str]:
 
 
 def _count(text: str) -> int:
-    """Return the number of source words, or a few more: decomposed characters are counted one by one."""
+    """Return the number of source words, or a few more: decomposed characters count one by one."""
     flat = normalize_typography(text)
     if flat.isascii() or not has_unspaced(text):
         return len(_words(text))
@@ -315,7 +290,6 @@ def _count(text: str) -> int:
 
 
 def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
-    """Take units as long as there is room; the first that does not fit is cut where much room is left."""
     room, letters = tokens, tokens * CHARACTERS
     taken: list[_Unit] = []
     for unit in units:
@@ -334,7 +308,6 @@ def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
 
 
 def _joined(units: Sequence[_Unit]) -> str:
-    """Write units one after another; what has no mark at its end gets one."""
     text = ""
     for unit in units:
         if text:
@@ -344,10 +317,7 @@ def _joined(units: Sequence[_Unit]) -> str:
 
 
 def _cut(text: str, tokens: int) -> str:
-    """Return the beginning of a text up to a pause in the second half of the room, else a word.
-
-    Where no spaces show the words, a pause in the last two thirds will do.
-    """
+    """Return a text up to a pause in the last half (unspaced scripts: two thirds) of the room, else a word."""
     runs = not text.isascii() and has_unspaced(text)
     if runs:
         ends = [word.end for word in islice(split_words(text), tokens + 1)]
@@ -362,7 +332,6 @@ def _cut(text: str, tokens: int) -> str:
 
 
 def _whole(text: str, end: int) -> int:
-    """Move a cut back to the edge of what is drawn as one character."""
     while end > 0 and (category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
         end -= 1
     return end

@@ -1,10 +1,8 @@
-"""Temporal expressions: the dates and periods that a text names, in English and German, as ranges on the wall clock.
+"""Temporal expressions: the dates and periods that a text names, in English and German, as local time ranges.
 
-No model and no guess at a language. A language is a table: a word has classes, each with a number (*March* is
-``month`` 3, *last* is ``which`` -1), and a rule is an order of classes, ``?`` behind an optional one; its name
-says how it is resolved. Rules are tried from each word on, in one pass. What could as well be something else is
-left alone: ``12/4``, ``2.10.3``, a date inside a file's name, *may* and *march* without a sign that a month is
-meant. Weeks begin on Monday, spring begins in March, and a winter has the year in which it begins.
+A language is a table: a word has classes with numbers (*March* is ``month`` 3, *last* is ``which`` -1), and a rule is
+a sequence of classes, ``?`` behind an optional one. Ambiguous text is left alone: ``12/4``, ``2.10.3``, *may* without
+a sign that a month is meant. Weeks begin on Monday, spring in March, and a winter has the year in which it begins.
 """
 
 from __future__ import annotations
@@ -16,19 +14,21 @@ from datetime import date, datetime, time, timedelta
 from itertools import product
 from typing import Final
 
+from scrubjay.frozen import frozen
+
 DAY, WEEK, MONTH, QUARTER, YEAR, HOUR, MINUTE = range(1, 8)
 """Numbers of the units: values of the class ``unit``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeVocabulary:
-    """What a language says of time.
+    """The words and rules of a language.
 
     Attributes:
-        words: Word (lower case) to its classes and their numbers.
-        rules: Class a match begins with to its rules: name and further classes, the longest first.
-        shy: Months that mean something else as often (*may*, *march*).
-        small: Words that speak of time only in lower case (*morgen*).
+        words: Lower-case word to its classes and their numbers.
+        rules: First class of a match to its rules: name and further classes, the longest first.
+        shy: Months that often mean something else (*may*, *march*).
+        small: Words that name a time only in lower case (*morgen*).
     """
 
     words: Mapping[str, Mapping[str, int]]
@@ -212,7 +212,6 @@ RuleNumbers = Mapping[str, int]
 
 
 def resolve_rule(rule: str, values: RuleNumbers, word: str, now: datetime) -> DateRange | None:
-    """Work a rule out; None where a calendar lacks what it comes to."""
     try:
         if rule == "given":
             return parse_numeric_date(word)
@@ -222,7 +221,7 @@ def resolve_rule(rule: str, values: RuleNumbers, word: str, now: datetime) -> Da
 
 
 def parse_numeric_date(word: str) -> DateRange | None:
-    """Return a date that is written in digits; None for what a calendar lacks, or what could be two dates."""
+    """Return a date written in digits; None for no date, or one that could be two."""
     try:
         if match := _ISO.fullmatch(word):
             year, month = int(match[1]), int(match[2])
@@ -257,7 +256,6 @@ def _year(year: int) -> DateRange:
 
 
 def _latest(values: RuleNumbers, now: datetime, name: str) -> DateRange:
-    """Return the latest month, quarter or season that began by now."""
     month, length, precision = _CYCLES[name](values[name])
     year = now.year if (now.year, now.month) >= (now.year, month) else now.year - 1
     return _month(year, month, length, precision)
@@ -271,7 +269,6 @@ _CYCLES: Final[Mapping[str, Callable[[int], tuple[int, int, str]]]] = {
 
 
 def _part_of(stretch: DateRange, values: RuleNumbers) -> DateRange:
-    """Return the first, middle or last third where a word asks for it."""
     if "third" not in values:
         return stretch
     start, end, _ = stretch
@@ -281,7 +278,7 @@ def _part_of(stretch: DateRange, values: RuleNumbers) -> DateRange:
 
 
 def _named_period(name: str, values: RuleNumbers, now: datetime) -> DateRange:
-    """Return the last (wholly over), this or the next month or season of a name."""
+    """Return the last completed, this or the next month or season of a name."""
     latest = _latest(values, now, name)
     step = values["which"]
     if step < 0 and latest[1] > now:
@@ -292,7 +289,6 @@ def _named_period(name: str, values: RuleNumbers, now: datetime) -> DateRange:
 
 
 def _calendar_unit(unit: int, step: int, now: datetime) -> DateRange | None:
-    """Return the calendar week, month, quarter or year that lies some steps from now."""
     today = now.date()
     if unit == WEEK:
         return _day(today - timedelta(days=today.weekday() - 7 * step), 7, "week")
@@ -308,7 +304,7 @@ def _calendar_unit(unit: int, step: int, now: datetime) -> DateRange | None:
 
 
 def _go_back(now: datetime, number: int, unit: int) -> datetime:
-    """Return the moment some units before now; of a shorter month, its last day."""
+    """Return the moment some units before now; in a shorter month, its last day."""
     if unit in (MONTH, QUARTER, YEAR):
         months = now.year * 12 + now.month - 1 - number * {MONTH: 1, QUARTER: 3, YEAR: 12}[unit]
         first = now.replace(year=months // 12, month=months % 12 + 1, day=1)
@@ -323,7 +319,7 @@ _LENGTHS: Final = {
 
 
 def _units_ago(values: RuleNumbers, now: datetime) -> DateRange:
-    """Return what lies around a moment ago: its day, the week, month or year around it, half an hour each way."""
+    """Return the range around a moment ago: its day, the week, month or year around it, half an hour each way."""
     unit, number = values["unit"], values["number"]
     then = _go_back(now, number, unit)
     if unit in (HOUR, MINUTE):
@@ -335,7 +331,6 @@ def _units_ago(values: RuleNumbers, now: datetime) -> DateRange:
 
 
 def _rolling(values: RuleNumbers, now: datetime) -> DateRange:
-    """Return the time from some units before now until the end of today."""
     unit, number = values["unit"], values.get("number", 1)
     then = _go_back(now, number, unit)
     if unit in (HOUR, MINUTE):
@@ -357,7 +352,7 @@ def _date(values: RuleNumbers, now: datetime) -> DateRange:
 
 
 def _weekday(values: RuleNumbers, now: datetime) -> DateRange:
-    """Return the last one before today, the one of this week, the next after today; without a word, the latest."""
+    """Return the last one before today, this week's, or the next after today; without a word, the latest."""
     today, day = now.date(), values["weekday"]
     back = (today.weekday() - day) % 7
     which = values.get("which")
@@ -369,7 +364,7 @@ def _weekday(values: RuleNumbers, now: datetime) -> DateRange:
 
 
 def _weekend(values: RuleNumbers, now: datetime) -> DateRange:
-    """Return the last one that is over, this week's, the next week's; without a word, the latest that began."""
+    """Return the last completed one, this week's, or next week's; without a word, the latest that began."""
     today = now.date()
     saturday = today + timedelta(days=5 - today.weekday())
     which = values.get("which")
@@ -389,7 +384,7 @@ def _adjacent_day(step: int, values: RuleNumbers, now: datetime) -> DateRange | 
 
 
 def _day_part(values: RuleNumbers, now: datetime) -> DateRange | None:
-    """Return today for "this morning"; last night begins yesterday at six and ends today at six."""
+    """Return today for "this morning"; last night is yesterday 18:00 to today 06:00."""
     if values["which"] == 0:
         return _day(now.date())
     if values["which"] == -1 and values["part_of_day"] == 3:
@@ -439,18 +434,14 @@ _POSSESSIVE: Final = ("'s", "’s")
 _ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeExpression:
-    """A time that a text names.
+    """A time that a text names: local start, exclusive end, and the characters of the expression.
 
     Attributes:
-        start: First moment of what is named, on the wall clock.
-        end: First moment after it; always later than ``start``.
         precision: ``hour``, ``day``, ``week``, ``month``, ``season``, ``quarter``, ``year`` or ``range``.
         relation: ``in``, ``before`` (its start), ``until`` (its end), ``since`` (its start), ``after`` (its end)
             or ``as_of``.
-        first: Character that the expression begins at.
-        last: First character after it.
     """
 
     start: datetime
@@ -461,10 +452,8 @@ class TimeExpression:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Token:
-    """A word: lower case, as it stands, where, its classes a language, and whether a sentence may end behind it."""
-
     word: str
     raw: str
     first: int
@@ -473,9 +462,9 @@ class _Token:
     dotted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _TimeAtom:
-    """A time without what stands before it: tokens ``begin`` to ``end``, its rule and the rule's numbers."""
+    """A time without the words before it: its tokens, rule and the rule's numbers."""
 
     begin: int
     end: int
@@ -485,14 +474,10 @@ class _TimeAtom:
 
 
 def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
-    """Return the times that a text names, in its order; none overlap.
+    """Return the times that a question names, in order, without overlap; `now` is local time without a zone.
 
     A month, weekday or season without a year is the latest that began by ``now``. "Two weeks ago" is the week around
     that day, "two months ago" the month around it.
-
-    Args:
-        text: A question.
-        now: When it is asked, on the wall clock (no zone).
 
     >>> [(s.start.date().isoformat(), s.precision) for s in find_times("what broke last week?", datetime(2026, 11, 22))]
     [('2026-11-09', 'week')]
@@ -584,7 +569,6 @@ def _match_rule(
     place: int,
     now: datetime,
 ) -> _TimeAtom | None:
-    """Return the longest time that begins at a token."""
     best: _TimeAtom | None = None
     for first in classes[place]:
         for rule, rest in tongue.rules.get(first, ()):
@@ -611,7 +595,6 @@ def _match_rule(
 
 
 def _doubtful(tokens: Sequence[_Token], order: Sequence[str], rule: str, tongue: TimeVocabulary) -> bool:
-    """Return whether a month's word is there that may mean something else: small, and with no year beside it."""
     if "month" not in order or "year" in order or rule == "lone_month":
         return False
     token = tokens[order.index("month")]
@@ -625,7 +608,7 @@ def _is_introduced(
     rule: str,
     tongue: TimeVocabulary,
 ) -> bool:
-    """Return whether what cannot stand alone has a word before it that makes it a time."""
+    """Return whether a word that cannot stand alone follows one that makes it a time."""
     if not rule.startswith("lone_"):
         return True
     leads = classes[place - 1] if place and not tokens[place - 1].closed else {}
@@ -645,7 +628,6 @@ def _is_introduced(
 def _with_relation(
     tokens: Sequence[_Token], classes: Sequence[Mapping[str, int]], atom: _TimeAtom, tongue: TimeVocabulary
 ) -> list[TimeExpression]:
-    """Return a time with what the words before it make of it."""
     begin, relation = atom.begin, "in"
 
     def word(back: int) -> Mapping[str, int]:
@@ -675,7 +657,6 @@ def _with_relation(
 def _is_range(
     tokens: Sequence[_Token], classes: Sequence[Mapping[str, int]], one: _TimeAtom, other: _TimeAtom
 ) -> bool:
-    """Return whether two times are the ends of one: between A and B, from A to B."""
     if other.begin != one.end + 1 or not one.begin or tokens[one.end - 1].closed or tokens[one.end].closed:
         return False
     lead, link = classes[one.begin - 1], classes[one.end]
@@ -689,7 +670,7 @@ def _range_between(
     tongue: TimeVocabulary,
     now: datetime,
 ) -> list[TimeExpression]:
-    """Return the time from one to another; a first without a year is the latest before the second."""
+    """Return the range from one time to another; a first without a year is the latest before the second."""
     one, other = ends
     first = one.stretch
     if first[0] >= other.stretch[0]:

@@ -1,37 +1,17 @@
 r"""Tokenizer: words, stems, parts of identifiers and character trigrams, for indexing and for queries.
 
-A **source word** is what a reader calls one word: ``running``, ``don't``, ``MemoryStore``, ``notes.md``,
-``3.11.7``, ``C++``. It emits a set of **terms**, all in one namespace: the folded whole, its spelling without
-accents, its Snowball stem in the document's language, and, for an identifier, the parts at dot, dash,
-underscore and change of case, with their stems. A document's count of a term is the number of its source words
-that emit it; its length counts source words. So an identifier is found by each of its parts and yet makes a
-document no longer than one word does.
+A source word (``running``, ``don't``, ``MemoryStore``, ``notes.md``, ``3.11.7``, ``C++``) emits a set of terms in one
+namespace: the folded whole, its spelling without accents, its stem, and the parts of an identifier with their stems.
+Term counts and lengths count source words, so an identifier is as long as one word.
 
-Decisions:
-
-* ``/``, ``\``, ``@`` and ``:`` separate words. A path, URL or e-mail address is several source words; whether
-  they stand together is checked by ``snippets.contains_phrase``.
-* Compounds of dash or underscore also emit the joined spelling: ``memory_store``, ``memory-store`` and
-  ``memoryStore`` share ``memorystore``. Dotted single letters do too: ``U.S.`` emits ``us``.
-* A compound that starts with a number also emits its beginnings: ``3.11.7`` emits ``3.11``, ``2024-03-15``
-  emits ``2024-03``. A leading v before a number may be left out (``v1.2`` emits ``1.2``).
-* Digits stay with their letters: ``E0382``, ``sha256sum`` and ``utf8`` are not cut.
-* An apostrophe stays in the whole; the sides are further forms, but for the English endings: ``l'école``
-  emits ``école``, ``İstanbul'da`` emits ``istanbul``, ``we're`` emits ``we``.
-* Underscores around a word are Markdown as often as Python, and are not part of it.
-* Unspaced scripts and Hangul give character bigrams, each a source word (see ``normalize``); each Han or Hangul
-  character is also a term, since one character may be the whole query.
-* A query's compound makes one group for the whole and one for each part, so that a document in which the
-  parts stand apart still matches. Parts of one character, and numbers of one or two digits, get no group of
-  their own: ``3.11.7`` must not look for every 7.
-* Stop words are kept: the query plan drops common terms by what the caller can see.
-* A term is cut after ``MAX_TERM_LENGTH`` characters, on both sides, so a megabyte without a space is one short
-  term and still found.
-
-Trigrams have two uses. ``trigram_similarity`` is Jaccard over the trigrams of two lower-cased texts, without
-padding. As an index over the *vocabulary*, ``trigrams`` pads a term with a mark at each end, so that first and
-last letters count more and terms of one or two letters have trigrams at all; ``nearest_terms`` picks the terms
-a misspelled word may mean.
+* ``/``, ``\``, ``@`` and ``:`` separate words; underscores around a word are Markdown and not part of it.
+* Dash and underscore compounds also emit the joined spelling, dotted initials theirs (``U.S.``: ``us``).
+* A compound number also emits its beginnings (``3.11.7``: ``3.11``), ``v1.2`` also ``1.2``; digits stay with their
+  letters (``E0382``).
+* An apostrophe stays; its sides are further forms, except English endings (``l'école``: ``école``).
+* Unspaced scripts and Hangul give bigrams, each a source word; a Han or Hangul character is also a term.
+* A query's compound gives a group for the whole and one for each part of at least two characters (three digits).
+* Stop words are kept. Terms are cut after ``MAX_TERM_LENGTH`` characters on both sides.
 """
 
 from __future__ import annotations
@@ -39,12 +19,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from threading import Lock
 from typing import Protocol, cast
 
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import (
     bigrams,
     fold,
@@ -68,18 +48,10 @@ _ENGLISH_ENDINGS = frozenset(("s", "d", "m", "ll", "re", "ve"))
 
 
 def split_identifier(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the whole and the parts of a source word, each folded, each with all its spellings.
+    """Return the whole of a source word, then its parts, each folded, with all its spellings.
 
-    Args:
-        word: A source word as written; its case tells where to cut.
-
-    Returns:
-        Folded piece to its spellings, the piece itself among them, the whole first. Empty if the word folds
-        to nothing.
-
-    Example:
-        >>> split_identifier("HTTPServer")
-        {'httpserver': ('httpserver',), 'http': ('http',), 'server': ('server',)}
+    >>> split_identifier("HTTPServer")
+    {'httpserver': ('httpserver',), 'http': ('http',), 'server': ('server',)}
     """
     parts: dict[str, tuple[str, ...]] = {}
     _cut_piece(word.translate(_JOINER_TABLE), parts)
@@ -115,7 +87,6 @@ def _split_piece(piece: str, parts: dict[str, tuple[str, ...]]) -> None:
 
 
 def _split_at_mark(piece: str, mark: str) -> list[str]:
-    """Return what a mark separates, and before that the beginnings of a number of several parts."""
     pieces = piece.split(mark)
     if mark == "." and _is_initials(pieces):
         return []
@@ -142,7 +113,6 @@ def _spellings(folded: str) -> tuple[str, ...]:
 
 
 def _sides(folded: str) -> list[str]:
-    """Return what an apostrophe joins: an article and its noun, a name and its case ending."""
     *heads, tail = folded.split("'")
     if tail == "t":  # don't, isn't: no word ends where the apostrophe stands
         return []
@@ -195,15 +165,7 @@ _LOCK = Lock()  # a Snowball stemmer works in a buffer of its own and is not re-
 
 
 def stem_word(word: str, language: str) -> str:
-    """Return the Snowball stem of a folded word.
-
-    Args:
-        word: A folded word; any string that can be written as UTF-8.
-        language: ISO 639-1 code. A language without a Snowball stemmer leaves the word as it is.
-
-    Returns:
-        The stem, or ``word`` where there is no stemmer or the stemmer leaves nothing.
-    """
+    """Return the Snowball stem of a folded word, or the word where the language (ISO 639-1) has no stemmer."""
     stemmer = _stemmer(language)
     if stemmer is None:
         return word
@@ -241,42 +203,26 @@ _FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
-    """A source word where it stands.
-
-    Attributes:
-        text: The folded whole, uncut.
-        start: First code point in the original text.
-        end: One past the last code point.
-    """
+    """A folded source word and its code point offsets."""
 
     text: str
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
-    """What a text is indexed under.
-
-    Attributes:
-        counts: Term to the number of source words that emit it.
-        length: Number of source words.
-    """
+    """The terms of a text with the number of source words that emit each, and its length in source words."""
 
     counts: dict[str, int]
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermGroup:
-    """All forms of one query word: a scorer uses tf = the largest of theirs, df = the size of their union.
-
-    Attributes:
-        word: The folded word as asked for.
-        forms: Distinct terms, ``word`` (cut to ``MAX_TERM_LENGTH``) first.
-    """
+    """A folded query word and its distinct terms, itself (cut) first; tf is their largest, df their union's."""
 
     word: str
     forms: tuple[str, ...]
@@ -285,9 +231,8 @@ class TermGroup:
 def split_words(text: str) -> list[Word]:
     """Return the source words of a text in order; bigrams of unspaced scripts overlap.
 
-    Example:
-        >>> [word.text for word in split_words("Don't drop MemoryStore's notes.md!")]
-        ["don't", 'drop', "memorystore's", 'notes.md']
+    >>> [word.text for word in split_words("Don't drop MemoryStore's notes.md!")]
+    ["don't", 'drop', "memorystore's", 'notes.md']
     """
     known: dict[str, list[tuple[str, int, int]]] = {}
     found = []
@@ -305,15 +250,10 @@ def split_words(text: str) -> list[Word]:
 
 
 def index_terms(text: str, language: str = "en") -> Terms:
-    """Return the terms a document is indexed under, with their counts and its length in source words.
+    """Return the terms a document is indexed under; its language chooses the stemmer.
 
-    Args:
-        text: Any string, also one with lone surrogates or without a single word.
-        language: Language of the document (see ``languages.language``); it chooses the stemmer.
-
-    Example:
-        >>> index_terms("notes.md note")
-        Terms(counts={'notes.md': 1, 'notes': 1, 'note': 2, 'md': 1}, length=2)
+    >>> index_terms("notes.md note")
+    Terms(counts={'notes.md': 1, 'notes': 1, 'note': 2, 'md': 1}, length=2)
     """
     known = _form_cache(language)
     plainly = normalize_typography(text)
@@ -329,15 +269,10 @@ def index_terms(text: str, language: str = "en") -> Terms:
 
 
 def query_groups(text: str, languages: Sequence[str] = ("en",)) -> tuple[TermGroup, ...]:
-    """Return a query's groups of terms, distinct, in order of first appearance.
+    """Return a query's distinct groups of terms, in order, with the stems of all given languages.
 
-    Args:
-        text: The query. A compound makes a group for the whole and one for each part worth asking for.
-        languages: Languages of the documents asked; each adds its stems to every group.
-
-    Example:
-        >>> [group.forms for group in query_groups("memory_stores")]
-        [('memory_stores', 'memorystores', 'memorystor'), ('memory', 'memori'), ('stores', 'store')]
+    >>> [group.forms for group in query_groups("memory_stores")]
+    [('memory_stores', 'memorystores', 'memorystor'), ('memory', 'memori'), ('stores', 'store')]
     """
     found: dict[str, TermGroup] = {}
     for raw in dict.fromkeys(_word_pattern(text).findall(text)):
@@ -354,16 +289,7 @@ def query_groups(text: str, languages: Sequence[str] = ("en",)) -> tuple[TermGro
 def find_terms(
     text: str, wanted: Collection[str], language: str = "en"
 ) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Return where source words stand that emit a wanted term, for highlights and snippets.
-
-    Args:
-        text: The text searched.
-        wanted: Terms; best a set or a dictionary.
-        language: Language of ``text``, as given to ``index_terms``.
-
-    Returns:
-        Start, end and the wanted terms emitted, in order of start.
-    """
+    """Return start, end and wanted terms of each source word that emits any, in order."""
     learnt = _form_cache(language)
     asked = frozenset(wanted)
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
@@ -385,9 +311,8 @@ def find_terms(
 def terms_by_word(text: str, language: str = "en") -> list[frozenset[str]]:
     """Return the terms of each source word of a short text, in order: a title, a tag.
 
-    Example:
-        >>> [sorted(forms) for forms in terms_by_word("Running late")]
-        [['run', 'running'], ['late']]
+    >>> [sorted(forms) for forms in terms_by_word("Running late")]
+    [['run', 'running'], ['late']]
     """
     return [
         frozenset(_stem_gram(gram, piece, language))
@@ -413,7 +338,6 @@ def _unicode_pattern() -> re.Pattern[str]:
 
 
 def _form_cache(language: str) -> dict[str, tuple[str, ...]]:
-    """Return the memory of one language: spelling of one source word to the terms it emits."""
     language = language if language in SNOWBALL_LANGUAGES else ""
     if len(_FORMS.get(language, ())) >= MAX_CACHED_FORMS:
         _FORMS.pop(language, None)  # another thread may still be using the full one
@@ -421,7 +345,7 @@ def _form_cache(language: str) -> dict[str, tuple[str, ...]]:
 
 
 def _learn_forms(raw: str, language: str, known: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], int]:
-    """Return the terms that a spelling emits and its number of source words, and remember them."""
+    """Return the terms and the number of source words of a spelling, and cache them."""
     if raw.isascii() and raw.isalpha() and raw[1:].islower():  # most words of most texts: nothing to cut
         word = raw.lower()[:MAX_TERM_LENGTH]
         emitted, source_words = [*dict.fromkeys((word, stem_word(word, language)))], 1
@@ -462,7 +386,6 @@ def _stem_gram(gram: tuple[str, ...], piece: str, language: str) -> tuple[str, .
 
 
 def _forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the spellings, then their plain spellings and stems, each cut to ``MAX_TERM_LENGTH``."""
     forms = [spelling[:MAX_TERM_LENGTH] for spelling in spellings]
     for word in tuple(forms):
         bare = strip_accents(word)
@@ -490,23 +413,15 @@ book, the best three held the word for 92 % at .25 and at .20, 85 % at .28, 61 %
 
 
 def trigrams(term: str) -> frozenset[str]:
-    """Return the character trigrams of a term, its ends marked.
-
-    Example:
-        >>> sorted(gram.replace(WORD_EDGE, "^") for gram in trigrams("jay"))
-        ['^ja', 'ay^', 'jay']
-    """
+    """Return the character trigrams of a term with ``WORD_EDGE`` at both ends."""
     return _grams(f"{WORD_EDGE}{term}{WORD_EDGE}") if term else frozenset()
 
 
 def trigram_similarity(a: str, b: str) -> float:
-    """Return the Jaccard index, 0 to 1, of two texts' character trigrams, lower-cased and not padded.
+    """Return the Jaccard index of two texts' trigrams, lower-cased and not padded; without trigrams 1 if equal.
 
-    Texts of fewer than three characters have no trigram: they are 1 when equal and 0 otherwise.
-
-    Example:
-        >>> trigram_similarity("deploy", "deployment")
-        0.5
+    >>> trigram_similarity("deploy", "deployment")
+    0.5
     """
     left, right = a.lower(), b.lower()
     if left == right:
@@ -515,19 +430,10 @@ def trigram_similarity(a: str, b: str) -> float:
 
 
 def nearest_terms(term: str, vocabulary: Iterable[str], limit: int = 3) -> tuple[tuple[str, float], ...]:
-    """Return the terms of a vocabulary that a mistyped term most likely meant, best first.
+    """Return the terms of a vocabulary nearest to a mistyped term, with scores, best first, ties to the smaller term.
 
-    The score is the Jaccard index of the padded trigrams, at least ``NEAREST_FLOOR``. A slip in the middle
-    of a word of n letters breaks up to three of its n trigrams, so the shorter the word, the more is missed
-    (5 letters: 77 % found, 8 letters: 95 %, from 9 on all). Ties go to the smaller term.
-
-    Args:
-        term: A folded word that the vocabulary lacks; if it is there, it comes first with 1.
-        vocabulary: Candidate terms, as a store nominates them by shared trigrams.
-        limit: Most terms to return.
-
-    Returns:
-        Pairs of term and score, score falling.
+    The score is the Jaccard index of the padded trigrams, at least ``NEAREST_FLOOR``. One slip finds 77 % of words of
+    5 letters, 95 % of 8, all from 9 on.
     """
     grams = trigrams(term)
     scored = ((other, _jaccard(grams, trigrams(other))) for other in set(vocabulary))

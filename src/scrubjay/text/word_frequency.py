@@ -1,9 +1,4 @@
-"""Word frequency: how common a word is in English, by its rank.
-
-The vocabulary that comes with MiniLM (bert-base-uncased, Apache-2.0) lists whole words by their frequency in
-books and Wikipedia, so a table of ranks is there already. A word that texts use a hundred times as often as
-English does is what they are about; one that they use as often as anybody is not.
-"""
+"""Word frequency: the rank of an English word in MiniLM's vocabulary (bert-base-uncased, Apache-2.0)."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ _SMALLEST: Final = 50
 
 
 def word_rank(word: str) -> int:
-    """Return the rank of a folded word of letters, or of its plural or singular where that is commoner."""
+    """Return the rank of a folded word, or of its plural or singular where that is commoner."""
     if not word.isalpha():
         return UNKNOWN_RANK
     ranks = word_ranks()
@@ -32,13 +27,12 @@ def word_rank(word: str) -> int:
 
 
 def keyness(word: str, times: int, words: int) -> float:
-    """Return how many times as often as in English a word stands among so many words of text."""
+    """Return how many times as often as in English a word occurs in a text of so many words."""
     return times / max(1, words) * word_rank(word) / _ZIPF
 
 
 @cache
 def word_ranks() -> dict[str, int]:
-    """Return the vocabulary's words by rank; those with other characters than letters are among them."""
     vocabulary = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
     lines = vocabulary.read_text(encoding="utf-8").splitlines()[_FIRST:]
     return {word: place for place, word in enumerate(lines)}

@@ -1,12 +1,7 @@
 """Export reader: read and check the lines of an export.
 
-An export can have been written by anybody: what is read of it is checked field by field, and what is wrong is said
-with the field's name. Where the line stands, the caller says.
-
-Ids are still those of the store that told them; `take` gives them those that they have here.
-
-The file is read through once before anything is taken from it: its last line tells how many lines stand above and
-what they hash to, so a file that was cut short or edited is known before the first memory is written.
+An export may have been written by anybody, so every field is checked and errors name it. The file is read through once
+before anything is imported: its footer holds the number and hash of the lines above.
 """
 
 from __future__ import annotations
@@ -16,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -45,39 +40,34 @@ from scrubjay.redaction.redactor import redact_text
 from scrubjay.transfer.export import EXPORT_FORMAT, EXPORT_VERSION, LINE_KINDS, MAX_LINE
 
 MAX_INTEGER: Final = 2**63 - 1
-"""Greatest whole number that every store keeps."""
+"""Greatest integer that every store holds."""
 
 
 class LineFields:
-    """The fields of one line."""
+    """The fields of one line; every method checks one and raises an `InputError` that names it."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
 
     def text(self, name: str, usual: str | None = None) -> str:
-        """Return a text; one that is not there is as usual."""
         return str(self._of(name, str, "a text", usual))
 
     def maybe(self, name: str) -> str | None:
-        """Return a text, or None where there is none."""
         return None if self._given.get(name) is None else self.text(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts, empty where there is none."""
         found = self._of(name, list, "a list of texts", [])
         if not all(isinstance(one, str) for one in found):
             raise InputError(f"{name} holds something that is no text")
         return tuple(map(_whole, found))
 
     def number(self, name: str, usual: int | None = None, least: int = -MAX_INTEGER) -> int:
-        """Return a whole number."""
         found: int = self._of(name, int, "a whole number", usual)
         if isinstance(found, bool) or not least <= found <= MAX_INTEGER:
             raise InputError(f"{name} is {found!r}, not a whole number of 64 bits from {least}")
         return found
 
     def maybe_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
-        """Return a whole number, or None where there is none."""
         return None if self._given.get(name) is None else self.number(name, least=least)
 
     def share(self, name: str, usual: float = 1.0) -> float:
@@ -88,18 +78,15 @@ class LineFields:
         return float(found) if math.isfinite(found) else 0.0
 
     def truth(self, name: str) -> bool:
-        """Return a truth value, false where there is none."""
         return bool(self._of(name, bool, "true or false", False))
 
     def one_of(self, name: str, known: Sequence[str], usual: str | None = None) -> str:
-        """Return one of the known words."""
         found = self.text(name, usual)
         if found not in known:
             raise InputError(f"{name} is {_shown(found)}; known are {', '.join(known)}")
         return found
 
     def inner(self, name: str) -> LineFields | None:
-        """Return the fields of an object within, None where there is none."""
         found = self._given.get(name)
         if found is None:
             return None
@@ -108,12 +95,10 @@ class LineFields:
         return LineFields(found)
 
     def counts(self, name: str) -> dict[str, int]:
-        """Return names with whole numbers."""
         found = self.inner(name)
         return {} if found is None else {key: found.number(key) for key in found._given}
 
     def names(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
-        """Return names with one of the known words each, None where there are none."""
         found = self.inner(name)
         return None if found is None else {key: found.one_of(key, known) for key in found._given}
 
@@ -127,7 +112,6 @@ class LineFields:
 
 
 def _whole(text: str) -> str:
-    """Return a text without what no store keeps: half a character, NUL."""
     if text.isascii() and "\x00" not in text:
         return text
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
@@ -142,14 +126,9 @@ PRECISIONS = ("second", "day", "month", "year")
 
 
 class ValueReader:
-    """Makes values of lines, for one principal.
+    """Builds values from lines, for one principal, who becomes their owner.
 
-    Args:
-        scope: Who takes them in: what they own is theirs.
-        shared: Whether what was shared stays so where the principal may; else all of it is theirs alone.
-        scrubbed: Told how many secrets of each kind were replaced.
-        untrusted: Whether nobody vouches for any of it.
-        allow: What is never replaced as a secret.
+    Without ``shared`` everything becomes private; ``scrubbed`` counts the secrets that were replaced.
     """
 
     def __init__(
@@ -169,7 +148,7 @@ class ValueReader:
         self._rules: dict[str, str] = {}
 
     def key(self, key: str) -> str:
-        """Return the visibility key of a row exported under one: never one that more people see."""
+        """Return the visibility key of a row, never one that more people see."""
         if key == "user" or not self._shared:
             return self._scope.key()
         if key != "public" and not key.startswith(("group:", "user:")):
@@ -182,13 +161,11 @@ class ValueReader:
         return found.text
 
     def _rule(self, rule: str) -> str:
-        """Return an edge's redacted rule; cached, since there are many edges and few rules."""
         if rule not in self._rules:
             self._rules[rule] = self._clean(rule)
         return self._rules[rule]
 
     def record(self, line: LineFields) -> Record:
-        """Return a memory."""
         tier = line.one_of("tier", TIERS)
         content = self._clean(line.text("content"))
         record = Record(
@@ -226,7 +203,6 @@ class ValueReader:
         return record
 
     def source(self, line: LineFields) -> Source:
-        """Return a source."""
         root = line.text("root")
         if not root.startswith("/"):
             raise InputError(f"root is {root!r}, not an absolute path")
@@ -248,7 +224,6 @@ class ValueReader:
         )
 
     def document(self, line: LineFields) -> Document:
-        """Return a document."""
         inner = line.inner("versions")
         if inner is None:
             raise InputError("versions is missing")
@@ -265,7 +240,6 @@ class ValueReader:
         )
 
     def concept(self, line: LineFields) -> Entity:
-        """Return what one key knows of a concept."""
         identity = line.text("id")
         if (parse_node_id(identity) or ("",))[0] != "concept":
             raise InputError(f"{identity!r} is no id of a concept")
@@ -277,7 +251,6 @@ class ValueReader:
         return Entity(identity, self.key(line.text("key")), name, aliases, kind, line.number("at", 0))
 
     def edge(self, line: LineFields) -> Edge:
-        """Return an edge."""
         kinds = tuple(kind for kind in graph.STORED_EDGE_KINDS if kind != "belongs")
         return Edge(
             src=line.text("src"),
@@ -292,7 +265,7 @@ class ValueReader:
         )
 
     def event(self, line: LineFields) -> Event:
-        """Return an event; its key is its memory's, which the caller knows."""
+        """Return an event without its key, which is its memory's."""
         op, before = line.one_of("op", lifecycle.EVENT_OPS), line.text("before", "")
         if before and before not in STATUSES and (op != "reinforced" or previous_confidence(before) is None):
             raise InputError(f"before is {before[:40]!r}, which no event has")
@@ -311,7 +284,6 @@ class ValueReader:
         )
 
     def run(self, line: LineFields) -> ConsolidationRun:
-        """Return what a run did for one key."""
         return ConsolidationRun(
             id=line.text("id"),
             key=self.key(line.text("key")),
@@ -321,12 +293,6 @@ class ValueReader:
             ended=line.maybe_number("ended"),
             counts=line.counts("counts"),
         )
-
-
-def relocated_passage(record: Record, document: Document) -> Record:
-    """Return a passage as one of a document that is called otherwise here."""
-    assert record.place is not None
-    return replace(record, place=replace(record.place, source=document.source, path=document.path))
 
 
 def _memory(identity: str, tier: str) -> str:
@@ -364,14 +330,7 @@ REEXPORT_HINT: Final = "export it again, with `scrubjay export`"
 
 @dataclass(frozen=True, slots=True)
 class ExportHeader:
-    """What the first line says.
-
-    Attributes:
-        store: What tells the principal's store that it came from.
-        versions: Versions of the stages that made its memories, or None.
-        lines: Lines in all, the header and the footer included.
-        memories: Memories that follow.
-    """
+    """The header of an export; ``store`` identifies the exporting principal's store."""
 
     store: str
     versions: StageVersions | None
@@ -380,11 +339,11 @@ class ExportHeader:
 
 
 def check_export(file: Path) -> ExportHeader:
-    """Read a file through and return its header.
+    """Verify a file and return its header.
 
     Raises:
         SourceError: It cannot be read.
-        InputError: It is no export, is cut short, was changed, has too long a line, or is of a later version.
+        InputError: It is not an export, is truncated, was changed, has too long a line, or is of a later version.
     """
     digest, number, last, header = hashlib.sha256(), 0, b"", None
     with open_export(file) as stream:
@@ -411,7 +370,7 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
     """Yield number, kind and fields of every line between header and footer.
 
     Raises:
-        InputError: A line is none of an export.
+        InputError: A line is not one of an export.
     """
     with open_export(file) as stream:
         for number, raw in _raw(file, stream):
@@ -424,11 +383,6 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
 
 
 def open_export(file: Path) -> BinaryIO:
-    """Open a file to be imported.
-
-    Raises:
-        SourceError: It cannot be read.
-    """
     try:
         return file.open("rb")
     except OSError as error:
@@ -456,7 +410,7 @@ def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"Line {number:,} of {file} is not JSON: {error}.", hint=REEXPORT_HINT) from error
     if not isinstance(given, dict):
-        raise InputError(f"Line {number:,} of {file} is no JSON object.", hint=REEXPORT_HINT)
+        raise InputError(f"Line {number:,} of {file} is not a JSON object.", hint=REEXPORT_HINT)
     return given
 
 

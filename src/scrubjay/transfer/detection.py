@@ -1,15 +1,7 @@
-"""Format detection: which tool wrote the memories at a path?
+"""Format detection: which tool wrote the memories at a path.
 
-They go on living: the agent writes into them tomorrow. So they become sources, kept in step and cited by
-lines, and are not copied.
-
-OpenClaw (2026.9.6, its page "Memory overview")
-    A workspace: ``MEMORY.md``, ``USER.md``, ``DREAMS.md`` and ``memory/``. Its SQLite index is made of these
-    files and holds nothing that they do not, so it is not read.
-Claude Code (2.1, its page "Manage Claude's memory")
-    Its folder (``~/.claude``): ``CLAUDE.md``, ``rules/`` and each project's ``projects/*/memory/``. A
-    project's folder: ``CLAUDE.md``, ``CLAUDE.local.md``, ``.claude/CLAUDE.md`` and ``.claude/rules/``, as far
-    as ``.gitignore`` lets them.
+Folders of OpenClaw (2026.9.6, "Memory overview") and Claude Code (2.1, "Manage Claude's memory") are still written by
+their tools, so they become synced sources instead of being copied.
 """
 
 from __future__ import annotations
@@ -29,7 +21,7 @@ CLAUDE_PROJECT: Final = ("/CLAUDE.md", "/CLAUDE.local.md", "/.claude/CLAUDE.md",
 
 
 def openclaw_folder(path: Path) -> SyncedFolder | None:
-    """Return what of an OpenClaw workspace, or of its folder, is synced; None where it is none."""
+    """Return what to sync of an OpenClaw workspace, or of its parent folder."""
     if path.is_file():
         return SyncedFolder(path, (), "OpenClaw's memory") if path.name == "MEMORY.md" else None
     if not _any(path, ("MEMORY.md", "memory.md", "memory/*.md")):
@@ -40,7 +32,7 @@ def openclaw_folder(path: Path) -> SyncedFolder | None:
 
 
 def claude_code_folder(path: Path) -> SyncedFolder | None:
-    """Return what of Claude Code's folder, or of a project's, is synced; None where there is nothing of it."""
+    """Return what to sync of Claude Code's folder, or of a project's."""
     text = "Claude Code's memory"
     if path.is_file():
         return SyncedFolder(path, (), text) if path.name in ("CLAUDE.md", "CLAUDE.local.md") else None
@@ -58,9 +50,7 @@ def _any(folder: Path, patterns: tuple[str, ...]) -> bool:
 
 
 HEAD_BYTES: Final = 64 * 1024
-"""Bytes of a file that are looked at."""
 MAX_NOTES: Final = 50
-"""Notes of a folder that are looked at."""
 IMPORT_FORMATS: Final = (
     "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
 )  # fmt: skip
@@ -78,7 +68,7 @@ def detect_format(path: Path) -> str:
 
     Raises:
         SourceError: It cannot be read.
-        InputError: It is none that is known; what was looked for is named.
+        InputError: Its format is unknown.
     """
     try:
         found = _folder(path) if path.is_dir() else _file(path)
@@ -86,14 +76,14 @@ def detect_format(path: Path) -> str:
         raise SourceError(f"{path} cannot be read: {error.strerror}. Nothing was imported.") from error
     if found is None:
         raise InputError(
-            f"{path} is of no format that is known. Looked for: {_LOOKED_FOR}. Nothing was imported.",
-            hint="name it with --format; plain notes and conversations are taken in by `scrubjay sync`",
+            f"{path} has an unknown format. Looked for: {_LOOKED_FOR}. Nothing was imported.",
+            hint="name it with --format; `scrubjay sync` ingests plain notes and conversations",
         )
     return found
 
 
 def synced_folder(path: Path, format: str) -> SyncedFolder:
-    """Return what is synced of a folder of Markdown.
+    """Return what to sync of a folder of Markdown.
 
     Raises:
         InputError: The tool keeps nothing there.
@@ -102,13 +92,12 @@ def synced_folder(path: Path, format: str) -> SyncedFolder:
     if found is None:
         raise InputError(
             f"{path} holds no memory of {format}. Nothing was imported.",
-            hint="docs/import.md says what it looks for",
+            hint="docs/import.md lists what it looks for",
         )
     return found
 
 
 def format_reader(format: str) -> FormatReader:
-    """Return what reads a format, imported now."""
     from scrubjay.transfer import formats
 
     return {
@@ -138,11 +127,10 @@ def _file(path: Path) -> str | None:
             return "basic-memory"
         return "openclaw" if openclaw_folder(path) is not None else None
     for line in head.split(b"\n"):
-        value = _value(line)
-        if value is not None:
-            found = _record(value)
-            if found is not None:
-                return found
+        value = _json_object(line)
+        found = _record(value) if value is not None else None
+        if found is not None:
+            return found
     return _record(dict.fromkeys(re.findall(r'"(\w+)"\s*:', head.decode("utf-8", "replace"))))
 
 
@@ -155,18 +143,16 @@ def _record(value: dict[str, Any]) -> str | None:
         return "mcp-memory"
     if {"version", "exportedAt"} <= value.keys():
         return "agentmemory"
+    results = value.get("results")
     if "memory" in value or (
-        "results" in value and value["results"] is not None and _memories(value["results"])
+        isinstance(results, list)
+        and (not results or (isinstance(results[0], dict) and "memory" in results[0]))
     ):
         return "mem0"
     return "jsonl" if isinstance(value.get("content", value.get("text")), str) else None
 
 
-def _memories(value: object) -> bool:
-    return isinstance(value, list) and (not value or (isinstance(value[0], dict) and "memory" in value[0]))
-
-
-def _value(line: bytes) -> dict[str, Any] | None:
+def _json_object(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,11 +1,7 @@
-"""Export: what a principal may see of a store, as lines of JSON.
+"""Export: what a principal may see of a store, as JSON lines (docs/portability.md).
 
-A line is a JSON object whose ``line`` says what it holds. What is empty or as usual is left out. Visibility is told
-as ``user`` (the exporter's own), ``group:NAME`` or ``public``; an owner is named where it is not the exporter.
-docs/portability.md describes every line.
-
-Settings, vectors, categories and readings are left out: they are elsewhere, or made again. So are the hashes of
-what was forgotten: nobody without the tenant's key can use them, and the key is not for a file that is handed on.
+Defaults are omitted. Settings, vectors, categories and readings are not exported: they are stored elsewhere or derived
+again; neither are tombstones, which are useless without the tenant's key.
 """
 
 from __future__ import annotations
@@ -26,13 +22,12 @@ from scrubjay.storage.interface import Reader
 
 EXPORT_FORMAT: Final = "scrubjay-export"
 EXPORT_VERSION: Final = 1
-"""Version of the lines; whoever finds a greater one stops."""
+"""Version of the lines."""
 LINE_KINDS: Final = ("header", "source", "concept", "run", "document", "memory", "edge", "event", "footer")
-"""What a line can be, in the order in which they stand."""
+"""Kinds of lines, in order."""
 MAX_LINE: Final = 64 * 1024 * 1024
 """Bytes of a line: the longest memory (10,000,000 characters) with every character escaped."""
 EDGE_FIELDS: Final = ("src", "kind", "dst", "weight", "at", "origin")
-"""Fields of an edge's line that are told as they are."""
 EVENT_FIELDS: Final = ("memory", "op", "at", "run", "other", "count", "before", "actor")
 """Fields of an event's line; its key is that of its memory."""
 
@@ -42,7 +37,7 @@ _OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event
 
 
 class LineWriter:
-    """Writes values as lines, for one principal; texts exactly as they are stored."""
+    """Writes values as lines, for one principal."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -51,7 +46,6 @@ class LineWriter:
         return "user" if key == f"user:{self._scope.user}" else key
 
     def source(self, source: Source) -> dict[str, Any]:
-        """Return a source's line."""
         return _line(
             "source",
             id=source.id,
@@ -71,17 +65,12 @@ class LineWriter:
         )
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
-        """Return a document's line; its ``memories`` follow it, so many."""
+        """Return a document's line; ``memories`` lines follow it."""
         row = asdict(document) | {"title": document.title}
         return _line("document", **row, memories=memories)
 
     def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
-        """Return a memory's line.
-
-        Args:
-            record: The memory.
-            placed: Whether its document is among the lines; else it is told as one that stands in none.
-        """
+        """Return a memory's line; without ``placed`` its document is not among the lines."""
         row: dict[str, Any] = {
             "id": record.id,
             "tier": record.tier,
@@ -102,7 +91,6 @@ class LineWriter:
         return _line("memory", **row)
 
     def concept(self, concept: Entity) -> dict[str, Any]:
-        """Return the line of what one visibility key knows of a concept."""
         return _line(
             "concept",
             id=concept.id,
@@ -114,27 +102,23 @@ class LineWriter:
         )
 
     def edge(self, edge: Edge) -> dict[str, Any]:
-        """Return an edge's line."""
         row = {name: getattr(edge, name) for name in EDGE_FIELDS}
         return _line("edge", **row, key=self._key(edge.key), rule=edge.rule, run=edge.run)
 
     def event(self, event: Event) -> dict[str, Any]:
-        """Return an event's line."""
         return _line("event", **{name: getattr(event, name) for name in EVENT_FIELDS})
 
     def run(self, run: ConsolidationRun) -> dict[str, Any]:
-        """Return the line of what a run did for one visibility key."""
         row = asdict(run) | {"key": self._key(run.key), "counts": dict(run.counts)}
         return _line("run", **row)
 
 
 def principal_mark(secret: bytes, scope: Scope) -> str:
-    """Return what tells one principal's store from any other, and nothing about either."""
+    """Return a keyed hash that identifies a principal's store."""
     return f"{memory_key(secret, ('export', scope.user)):016x}"
 
 
 def line_text(line: Mapping[str, Any]) -> bytes:
-    """Return a line as it stands in the file."""
     return _ENCODER.encode(line).encode() + b"\n"
 
 
@@ -143,9 +127,9 @@ def _line(what: str, /, **values: Any) -> dict[str, Any]:
 
 
 EXPORT_PAGE: Final = 500
-"""Memories that are held at once, and documents' passages as many as one document has."""
+"""Memories read at once."""
 EXPORTED_EDGES: Final = tuple(kind for kind in STORED_EDGE_KINDS if kind != "belongs")
-"""Edges that are carried; where a memory is filed is found anew."""
+"""Exported edges; categories are derived again."""
 ALL_ROWS: Final = 10_000_000
 """More events and runs than a page of memories has."""
 
@@ -153,16 +137,10 @@ ALL_ROWS: Final = 10_000_000
 def export_lines(
     reader: Reader, lines: LineWriter, mark: str, groups: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the lines of an export, but for the footer.
-
-    Args:
-        reader: What is seen; it must stay open until the last line was taken.
-        lines: Tells values as lines.
-        mark: What tells this principal's store from any other.
-        groups: Groups of the principal.
+    """Yield the lines of an export, except the footer; ``mark`` identifies the principal's store.
 
     Raises:
-        StoreDamagedError: A text is not what was written, or there are fewer memories than the store says.
+        StoreDamagedError: A text does not match its hash, or memories are missing.
     """
     counts, stamped = reader.counts(), reader.versions()
     yield {
@@ -203,7 +181,6 @@ def export_lines(
 
 
 def _sound(record: Record) -> Record:
-    """Return a memory whose text is what was written: a disk may give back other letters than it was given."""
     if text_hash(record.content) != record.content_hash:
         place = f" ({record.place.path})" if record.place is not None else ""
         raise StoreDamagedError(f"The text of {record.id}{place} is not the one that was written.")

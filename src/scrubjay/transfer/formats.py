@@ -1,50 +1,9 @@
 """Import formats: read the memories of other tools.
 
-Source: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` and ``src/functions/export-import.ts`` (versions 0.3 to
-0.9.29, 7d29590, 2026): one JSON object with ``version``, ``exportedAt``, ``sessions``, ``observations`` by session,
-``memories``, ``summaries`` and, where it has them, ``semanticMemories``, ``proceduralMemories``, ``lessons``,
-``insights``, ``crystals``, and more.
-
-Memories keep their kind, date, session, project, agent, concepts and what they supersede; one that is not the latest
-is superseded here as well. Observations become observations, summaries and crystals crystals. Of its graph, actions,
-routines, signals and access logs nothing is taken: they are entry as left out.
-
-Source: basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``src/basic_memory/markdown/plugins.py``
-(32235b7, 2026): Markdown with front matter (``title``, ``type``, ``tags``, ``permalink``, ``created``); list
-items ``[category] text #tag (context)`` are observations, ``relation_type [[Target]] (context)`` relations,
-and any other ``[[Target]]`` a link. Categories that are times or marks of tasks are none, nor is anything in
-a quote or in a block of code.
-
-An observation becomes a fact that begins with its note's title, with category and tags; the rest of a note
-one memory; relations connect notes, and each note is a concept. The files stay as they are. Whoever goes on
-writing them had better sync the folder: `scrubjay sync` keeps it in step and cites lines.
-
-```json
-{"content": "The mast is 12 metres.", "tier": "semantic", "tags": ["boat"], "date": "2026-03-01"}
-```
-
-``content`` (or ``text``) is needed; the other fields are those of `scrubjay add`: ``tier``, ``title``,
-``tags``, ``date``, ``session``, ``role``, ``turn``, ``project``, ``agent``, ``confidence``, ``valid_from``,
-``valid_until``, ``origin``, ``pinned``. ``concepts`` is a list of names that it refers to. ``name`` is what
-other lines call it, and ``links`` a list of such names. ``id`` and ``metadata`` are not read. A line with any
-other field is reported and left out: it may be misspelt.
-
-Source: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb, 2026): ``memory.jsonl`` (before:
-``memory.json``) has a line an entity (``type``, ``name``, ``entityType``, ``observations``) and a line a
-relation (``from``, ``to``, ``relationType``, in active voice). What its tool ``read_graph`` answers,
-``{"entities": […], "relations": […]}``, is taken as well.
-
-An observation becomes a fact that begins with its entity's name, for alone it does not say of whom it tells;
-an entity becomes a concept; a relation a fact about two of them, so that they are related here.
-
-Source: mem0ai/mem0, ``mem0/memory/main.py`` (``get_all``: core and promoted keys) and docs.mem0.ai, "Exporting
-memories" (2026): an array, or an object with ``results`` (v1.1, and the platform's pages; ``memories`` in exports of
-its dashboard) of ``id``, ``memory``, ``hash``, ``created_at``, ``updated_at``, ``expiration_date``, ``user_id``,
-``agent_id``, ``run_id``, ``actor_id``, ``role``, ``categories``, ``metadata``; beside them ``relations`` of the graph
-(``source``, ``relationship``, ``target`` or ``destination``).
-
-Each memory becomes a fact with the date at which it was made; the run is its session, categories are its tags, and
-``user_id`` a tag ``user:NAME``, for a file may hold several people's.
+agentmemory: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` (0.3 to 0.9.29, 7d29590). Basic Memory:
+basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``markdown/plugins.py`` (32235b7). JSONL: docs/import.md. MCP
+memory server: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb). mem0: mem0ai/mem0,
+``mem0/memory/main.py`` and docs.mem0.ai, "Exporting memories" (2026).
 """
 
 from __future__ import annotations
@@ -66,14 +25,14 @@ from scrubjay.models.reports import RejectedItem
 
 @dataclass(frozen=True, slots=True)
 class ImportedMemory:
-    """One memory to be.
+    """A memory to import.
 
     Attributes:
-        new: The memory; never with a visibility: what is imported belongs to the importer.
-        where: Where it stands, for who must be entry that it cannot be taken: ``line 7``.
-        about: Names of the concepts that it refers to.
-        name: What other items call it, or an empty string.
-        superseded: Whether something took its place.
+        new: The memory, without a visibility: imports are private to the importer.
+        where: Where it stands, for errors: ``line 7``.
+        about: Names of entities that it refers to.
+        name: What other items call it.
+        superseded: Whether it was superseded in the other tool.
     """
 
     new: NewMemory
@@ -85,7 +44,7 @@ class ImportedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ImportedName:
-    """A name that means something, with others that mean the same."""
+    """An entity name with its aliases."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -94,14 +53,7 @@ class ImportedName:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRelation:
-    """Two items that are connected, by what items call them.
-
-    Attributes:
-        src: The one that says it.
-        dst: The other.
-        kind: ``links``, ``supersedes``, ``contradicts`` or ``derived_from``.
-        rule: What the tool called it.
-    """
+    """A relation between two items by their names; ``rule`` is what the tool called it."""
 
     src: str
     dst: str
@@ -111,13 +63,7 @@ class ImportedRelation:
 
 @dataclass(frozen=True, slots=True)
 class SyncedFolder:
-    """Files that go on living: they are synced as a source instead of copied.
-
-    Attributes:
-        path: The folder or file.
-        include: gitignore patterns of what to take of it.
-        description: One line, kept with the source.
-    """
+    """Files to sync as a source instead of copying them; ``include`` are gitignore patterns."""
 
     path: Path
     include: tuple[str, ...] = ()
@@ -125,21 +71,19 @@ class SyncedFolder:
 
 
 ImportedItem: TypeAlias = ImportedMemory | ImportedName | ImportedRelation | RejectedItem
-"""What a reader finds."""
 FormatReader: TypeAlias = Callable[[Path], Iterator[ImportedItem]]
-"""A file or folder -> what it holds."""
 
 
 MAX_LINE: Final = 64 * 1024 * 1024
-"""Bytes of a line, as of an export of ours."""
+"""Bytes of a line."""
 MAX_FILE: Final = 256 * 1024 * 1024
-"""Bytes of a file that is one JSON value: it is parsed whole, and takes some times that."""
+"""Bytes of a file that is one JSON value: parsed it takes several times that."""
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 NOTHING_IMPORTED: Final = "Nothing was imported."
 
 
 def json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
-    """Yield the objects of a JSONL file with where they stand, and what is none; byte order mark and CRLF are fine.
+    """Yield the objects of a JSONL file with their place; byte order mark and CRLF are accepted.
 
     Raises:
         SourceError: The file cannot be read.
@@ -169,15 +113,15 @@ def _json_object(where: str, raw: bytes) -> tuple[str, dict[str, Any]] | Rejecte
         return RejectedItem(where, f"it is not UTF-8 at byte {error.start}")
     except (ValueError, RecursionError) as error:
         return RejectedItem(where, f"it is not JSON: {str(error)[:100]}")
-    return (where, value) if isinstance(value, dict) else RejectedItem(where, "it is no JSON object")
+    return (where, value) if isinstance(value, dict) else RejectedItem(where, "it is not a JSON object")
 
 
 def read_json(file: Path) -> Any:
-    """Return the one JSON value of a file.
+    """Return the JSON value of a file.
 
     Raises:
         SourceError: The file cannot be read.
-        InputError: It is too large, or not JSON; the line is named.
+        InputError: It is too large, or not JSON.
     """
     try:
         size = file.stat().st_size
@@ -204,17 +148,13 @@ def read_json(file: Path) -> Any:
 
 
 def iso_date(value: object) -> str | None:
-    """Return a time as ISO text, from ISO text or a number since 1970; None where it is none.
-
-    >>> iso_date("2026-03-01T10:00:00.5Z"), iso_date("soon"), iso_date(None)
-    ('2026-03-01T10:00:00.500000+00:00', None, None)
-    """
+    """Return ISO text of ISO text or a number since 1970; None where it is not a time."""
     found = as_micros(value)
     return None if found is None else to_datetime(found).isoformat()
 
 
 def as_texts(value: object) -> list[str]:
-    """Return the texts of a list, or a text alone, without blank ones.
+    """Return the non-blank texts of a list, or of a single text.
 
     >>> as_texts(["a", 7, " "]), as_texts("a"), as_texts(None)
     (['a'], ['a'], [])
@@ -224,11 +164,7 @@ def as_texts(value: object) -> list[str]:
 
 
 def spoken_name(name: str) -> str:
-    """Return a name as people write it.
-
-    >>> spoken_name("John_Smith"), spoken_name("works_at")
-    ('John Smith', 'works at')
-    """
+    """Return a name with spaces instead of underscores."""
     return " ".join(name.replace("_", " ").split())
 
 
@@ -245,150 +181,119 @@ AGENTMEMORY_TIERS: Final = {"preference": "lesson", "workflow": "procedural"}
 """Type of a memory to its tier; all others are facts."""
 AGENTMEMORY_ORIGINS: Final = {"user": "owner", "tool": "tool", "shared": "untrusted"}
 """Channel that a memory came through to its origin; all others are the agent's."""
+AGENTMEMORY_SECTIONS: Final = (
+    "memories", "summaries", "semanticMemories", "proceduralMemories", "lessons", "insights", "crystals",
+)  # fmt: skip
 UNREAD_SECTIONS: Final = (
     "profiles", "graphNodes", "graphEdges", "actions", "actionEdges", "routines", "signals", "checkpoints",
     "sentinels", "sketches", "facets", "accessLogs",
 )  # fmt: skip
-"""What has no place here."""
-AgentmemoryItem = dict[str, Any]
 
 
 def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
-    """Yield what an export holds.
+    """Read an export; its graph, actions, routines, signals and access logs are reported as left out.
 
     Raises:
-        InputError: It is none.
+        InputError: It is not an export of agentmemory.
     """
-    given = read_json(file)
-    if not isinstance(given, dict) or not isinstance(given.get("version"), str):
+    export = read_json(file)
+    if not isinstance(export, dict) or not isinstance(export.get("version"), str):
         raise InputError(f"{file} is no export of agentmemory: it has no version. {NOTHING_IMPORTED}")
     projects = {
         as_string(one.get("id")): as_string(one.get("project")) or None
-        for one in map(as_object, as_array(given.get("sessions")))
+        for one in map(as_object, as_array(export.get("sessions")))
     }
-    for session, entry in as_object(given.get("observations")).items():
-        memories = (
-            _observation(session, projects.get(session), one) for one in map(as_object, as_array(entry))
-        )
-        yield from _each(f"observation of {session}", memories)
-    kinds: tuple[tuple[str, Callable[[AgentmemoryItem], ImportedMemory | None]], ...] = (
-        ("memories", _memory),
-        ("summaries", _summary),
-        ("semanticMemories", _semantic),
-        ("proceduralMemories", _procedural),
-        ("lessons", _lesson),
-        ("insights", _insight),
-        ("crystals", _crystal),
-    )
-    for name, make in kinds:
-        entry = [as_object(one) for one in as_array(given.get(name))]
-        yield from _each(name, map(make, entry))
-        yield from (joined for one in entry for joined in _joined(one))
-    for name in UNREAD_SECTIONS:
-        if found := given.get(name):
-            yield RejectedItem(name, f"{len(found):,} entries of a kind that has no place here were left out")
+    for session, entries in as_object(export.get("observations")).items():
+        for place, entry in enumerate(map(as_object, as_array(entries)), 1):
+            where = f"observation of {session} {place:,}"
+            yield from _agentmemory_item(
+                where, "observations", entry, session=session, project=projects.get(session)
+            )
+    for section in AGENTMEMORY_SECTIONS:
+        rows = [as_object(one) for one in as_array(export.get(section))]
+        for place, entry in enumerate(rows, 1):
+            yield from _agentmemory_item(f"{section} {place:,}", section, entry)
+        for entry in rows:
+            yield from _agentmemory_relations(entry)
+    for section in UNREAD_SECTIONS:
+        if found := export.get(section):
+            yield RejectedItem(section, f"{len(found):,} entries of an unsupported kind were left out")
 
 
-def _each(what: str, memories: Iterator[ImportedMemory | None]) -> Iterator[ImportedItem]:
-    for place, item in enumerate(memories, 1):
-        where = f"{what} {place:,}"
-        if item is None:
-            continue  # it was deleted there
-        if not item.new.content.strip():
-            yield RejectedItem(where, "it has no text")
-            continue
-        yield from (ImportedName(name, (), where) for name in item.about)
-        yield ImportedMemory(item.new, where, item.about, item.name, item.superseded)
+def _agentmemory_item(
+    where: str, section: str, entry: dict[str, Any], **overrides: Any
+) -> Iterator[ImportedItem]:
+    def text(name: str) -> str:
+        return as_string(entry.get(name))
 
+    def bullets(name: str) -> str:
+        return "\n".join(f"- {one}" for one in as_texts(entry.get(name)))
 
-def _joined(entry: AgentmemoryItem) -> Iterator[ImportedRelation]:
-    for field, kind in (("supersedes", "supersedes"), ("relatedIds", "links")):
-        yield from (
-            ImportedRelation(as_string(entry.get("id")), other, kind) for other in as_texts(entry.get(field))
-        )
-    for field in ("sourceMemoryIds", "sourceObservationIds", "sourceLessonIds", "sourceCrystalIds"):
-        yield from (
-            ImportedRelation(as_string(entry.get("id")), other, "derived_from", field)
-            for other in as_texts(entry.get(field))
-        )
-
-
-def _item(entry: AgentmemoryItem, content: str, tier: str, title: str, **more: Any) -> ImportedMemory:
-    about = tuple(as_texts(entry.get("concepts")))
+    title = text("title")
+    match section:
+        case "observations":
+            content = joined_text((title, text("subtitle"), text("narrative"), bullets("facts")))
+            tier = "observation"
+            overrides["date"] = iso_date(entry.get("timestamp"))
+        case "memories":
+            content, tier = text("content"), AGENTMEMORY_TIERS.get(text("type"), "semantic")
+            overrides["valid_until"] = iso_date(entry.get("forgetAfter"))
+        case "summaries":
+            content = joined_text((title, text("narrative"), bullets("keyDecisions")))
+            tier = "crystal"
+            overrides["session"] = text("sessionId") or None
+        case "semanticMemories":
+            content, tier, title = text("fact"), "semantic", ""
+        case "proceduralMemories":
+            title, trigger = text("name"), text("triggerCondition")
+            steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(entry.get("steps")), 1))
+            content, tier = joined_text((title, f"When: {trigger}" if trigger else "", steps)), "procedural"
+        case "lessons":
+            content, tier, title = joined_text((text("content"), text("context"))), "lesson", ""
+        case "insights":
+            content, tier = text("content"), "insight"
+        case _:
+            content = joined_text((text("narrative"), bullets("keyOutcomes"), bullets("lessons")))
+            tier, title = "crystal", ""
+            overrides["session"] = text("sessionId") or None
+    if section in ("lessons", "insights") and entry.get("deleted") is True:
+        return
+    if not content.strip():
+        yield RejectedItem(where, "it has no text")
+        return
     sessions = as_texts(entry.get("sessionIds")) or as_texts(entry.get("sourceSessionIds"))
     confidence = entry.get("confidence")
-    fields: AgentmemoryItem = {
+    fields: dict[str, Any] = {
         "date": iso_date(entry.get("createdAt")),
         "session": sessions[0] if len(sessions) == 1 else None,
-        "project": as_string(entry.get("project")) or None,
-        "agent": as_string(entry.get("agentId")) or None,
+        "project": text("project") or None,
+        "agent": text("agentId") or None,
         "origin": AGENTMEMORY_ORIGINS.get(as_string(as_object(entry.get("origin")).get("channel")), "agent"),
         "tags": as_texts(entry.get("tags")) + as_texts(entry.get("type")),
     }
     if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 0 <= confidence <= 1:
         fields["confidence"] = float(confidence)
-    new = NewMemory(content, tier, title, **(fields | more))
-    return ImportedMemory(new, "", about, as_string(entry.get("id")), entry.get("isLatest") is False)
+    about = tuple(as_texts(entry.get("concepts")))
+    yield from (ImportedName(name, (), where) for name in about)
+    new = NewMemory(content, tier, title, **(fields | overrides))
+    yield ImportedMemory(new, where, about, text("id"), entry.get("isLatest") is False)
 
 
-def _observation(session: str, project: str | None, entry: AgentmemoryItem) -> ImportedMemory:
-    title = as_string(entry.get("title"))
-    parts = (
-        title,
-        as_string(entry.get("subtitle")),
-        as_string(entry.get("narrative")),
-        _list(entry.get("facts")),
-    )
-    when = iso_date(entry.get("timestamp"))
-    return _item(entry, joined_text(parts), "observation", title, session=session, project=project, date=when)
-
-
-def _memory(entry: AgentmemoryItem) -> ImportedMemory:
-    tier = AGENTMEMORY_TIERS.get(as_string(entry.get("type")), "semantic")
-    until = iso_date(entry.get("forgetAfter"))
-    return _item(
-        entry, as_string(entry.get("content")), tier, as_string(entry.get("title")), valid_until=until
-    )
-
-
-def _summary(entry: AgentmemoryItem) -> ImportedMemory:
-    title, session = as_string(entry.get("title")), as_string(entry.get("sessionId")) or None
-    content = joined_text((title, as_string(entry.get("narrative")), _list(entry.get("keyDecisions"))))
-    return _item(entry, content, "crystal", title, session=session)
-
-
-def _semantic(entry: AgentmemoryItem) -> ImportedMemory:
-    return _item(entry, as_string(entry.get("fact")), "semantic", "")
-
-
-def _procedural(entry: AgentmemoryItem) -> ImportedMemory:
-    name, when = as_string(entry.get("name")), as_string(entry.get("triggerCondition"))
-    steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(entry.get("steps")), 1))
-    return _item(entry, joined_text((name, f"When: {when}" if when else "", steps)), "procedural", name)
-
-
-def _lesson(entry: AgentmemoryItem) -> ImportedMemory | None:
-    content = joined_text((as_string(entry.get("content")), as_string(entry.get("context"))))
-    return None if entry.get("deleted") is True else _item(entry, content, "lesson", "")
-
-
-def _insight(entry: AgentmemoryItem) -> ImportedMemory | None:
-    if entry.get("deleted") is True:
-        return None
-    return _item(entry, as_string(entry.get("content")), "insight", as_string(entry.get("title")))
-
-
-def _crystal(entry: AgentmemoryItem) -> ImportedMemory:
-    parts = (as_string(entry.get("narrative")), _list(entry.get("keyOutcomes")), _list(entry.get("lessons")))
-    return _item(entry, joined_text(parts), "crystal", "", session=as_string(entry.get("sessionId")) or None)
-
-
-def _list(value: object) -> str:
-    return "\n".join(f"- {one}" for one in as_texts(value))
+def _agentmemory_relations(entry: dict[str, Any]) -> Iterator[ImportedRelation]:
+    memory = as_string(entry.get("id"))
+    for field, kind, rule in (
+        ("supersedes", "supersedes", ""),
+        ("relatedIds", "links", ""),
+        ("sourceMemoryIds", "derived_from", "sourceMemoryIds"),
+        ("sourceObservationIds", "derived_from", "sourceObservationIds"),
+        ("sourceLessonIds", "derived_from", "sourceLessonIds"),
+        ("sourceCrystalIds", "derived_from", "sourceCrystalIds"),
+    ):
+        for other in as_texts(entry.get(field)):
+            yield ImportedRelation(memory, other, kind, rule)
 
 
 MAX_NOTE: Final = 10 * 1024 * 1024
-"""Bytes of a note; what is longer is no note."""
 BASIC_MEMORY_TIERS: Final = {
     "lesson": "lesson",
     "preference": "lesson",
@@ -414,7 +319,7 @@ class _Note:
 
 
 def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
-    """Yield what notes hold, in the order of their paths."""
+    """Read notes in the order of their paths: observations become facts, the rest of a note one memory."""
     folder = path if path.is_dir() else path.parent
     files = sorted(path.rglob("*.md")) if path.is_dir() else [path]
     for file in files:
@@ -437,18 +342,18 @@ def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
 
 def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     front = _FRONT.match(text)
-    entry, wrong = parse_front_matter(front[1]) if front else ({}, "")
-    if wrong:
-        yield RejectedItem(path, wrong)
+    entry, problem = parse_front_matter(front[1]) if front else ({}, "")
+    if problem:
+        yield RejectedItem(path, problem)
     tags = as_texts(entry.get("tags"))
     if isinstance(entry.get("tags"), str):
         tags = [tag.strip() for tag in tags[0].split(",")] if tags else []
     title = as_string(entry.get("title")).strip() or stem
-    when = as_string(entry.get("created")) or as_string(entry.get("date")) or None
-    note = _Note(path, title, tuple(tag for tag in tags if tag), when)
+    date = as_string(entry.get("created")) or as_string(entry.get("date")) or None
+    note = _Note(path, title, tuple(tag for tag in tags if tag), date)
     yield ImportedName(title, (), path)
     body, first = (text[front.end() :], front[0].count("\n") + 1) if front else (text, 1)
-    kept, found = _taken(note, body, first)
+    kept, found = _split_note(note, body, first)
     prose = "\n".join(kept).strip()
     if any(line.strip() and not line.lstrip().startswith("#") for line in kept):
         new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)
@@ -456,8 +361,7 @@ def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     yield from found
 
 
-def _taken(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
-    """Return the lines that are prose, and what the others say."""
+def _split_note(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
     kept: list[str] = []
     found: list[ImportedItem] = []
     fenced = False
@@ -482,7 +386,6 @@ def _links(note: _Note, text: str) -> list[ImportedItem]:
 
 
 def _list_item(note: _Note, text: str, where: str) -> list[ImportedItem]:
-    """Return what a list item says: an observation, a relation, or nothing."""
     relation = _RELATION.fullmatch(text)
     if relation:
         kind = relation[1] or relation[2] or relation[3]
@@ -515,7 +418,6 @@ KINDS: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 def read_jsonl(file: Path) -> Iterator[ImportedItem]:
-    """Yield what a file of lines holds."""
     for found in json_lines(file):
         if isinstance(found, RejectedItem):
             yield found
@@ -524,23 +426,22 @@ def read_jsonl(file: Path) -> Iterator[ImportedItem]:
 
 
 def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
-    wrong = _line_objection(entry)
-    if wrong:
-        yield RejectedItem(where, wrong)
+    problem = _line_problem(entry)
+    if problem:
+        yield RejectedItem(where, problem)
         return
     about = tuple(as_texts(entry.get("concepts")))
     name = as_string(entry.get("name"))
-    given = {field: entry[field] for field in FIELDS if entry.get(field) is not None}
+    fields = {field: entry[field] for field in FIELDS if entry.get(field) is not None}
     yield from (ImportedName(one, (), where) for one in about)
-    yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **given), where, about, name)
+    yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **fields), where, about, name)
     yield from (ImportedRelation(name, other) for other in as_texts(entry.get("links")) if name)
 
 
-def _line_objection(entry: dict[str, Any]) -> str:
-    """Return why a line cannot be taken, or nothing."""
-    strange = sorted(entry.keys() - OTHERS - set(FIELDS))
-    if strange:
-        return f"it has a field {strange[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
+def _line_problem(entry: dict[str, Any]) -> str:
+    unknown = sorted(entry.keys() - OTHERS - set(FIELDS))
+    if unknown:
+        return f"it has a field {unknown[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
     if not isinstance(entry.get("content") or entry.get("text"), str):
         return "it has no text under `content`"
     for field in FIELDS:
@@ -554,7 +455,7 @@ def _line_objection(entry: dict[str, Any]) -> str:
 
 
 def read_mcp_memory(file: Path) -> Iterator[ImportedItem]:
-    """Yield what a graph holds."""
+    """Read a graph: observations become facts that begin with their entity's name."""
     for found in _records(file):
         if isinstance(found, RejectedItem):
             yield found
@@ -571,30 +472,24 @@ def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
     first = next(found, None)
     if first is None:
         return
-    graph = first[1] if not isinstance(first, RejectedItem) else _whole(file)
-    if "entities" in graph:
-        yield from _graph(graph)
+    if isinstance(first, RejectedItem):  # the first of several lines of one graph, or a broken line
+        try:
+            graph = as_object(read_json(file))
+        except InputError:
+            graph = {}
+    else:
+        graph = first[1]
+    if "entities" not in graph:
+        yield first
+        yield from found
         return
-    yield first
-    yield from found
-
-
-def _whole(file: Path) -> dict[str, Any]:
-    """Return a file that is one graph over several lines; an empty one where it is lines, the first of them broken."""
-    try:
-        return as_object(read_json(file))
-    except InputError:
-        return {}
-
-
-def _graph(graph: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
     for name, kind in (("entities", "entity"), ("relations", "relation")):
         for place, value in enumerate(as_array(graph.get(name)), 1):
             where = f"{kind} {place}"
             if isinstance(value, dict):
                 yield where, {**value, "type": kind}
             else:
-                yield RejectedItem(where, "it is no JSON object")
+                yield RejectedItem(where, "it is not a JSON object")
 
 
 def _entity(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
@@ -621,10 +516,10 @@ def _graph_relation(where: str, entry: dict[str, Any]) -> ImportedItem:
 
 
 def read_mem0(file: Path) -> Iterator[ImportedItem]:
-    """Yield what a file of memories holds.
+    """Read an array of memories, alone or under ``results`` or ``memories``.
 
     Raises:
-        InputError: It is no array of memories, and holds none.
+        InputError: It holds no array of memories.
     """
     value = read_json(file)
     given = as_object(value)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from voices import CONCEPTS, digest, journal, rows, whole
 
-from scrubjay.consolidation.candidates import PromotedMemory
+from scrubjay.consolidation.facts import PromotedMemory
 from scrubjay.consolidation.patterns import MAX_CRYSTAL_TOKENS, promote_crystals
 from scrubjay.models.records import Record
 from scrubjay.text.display import estimate_tokens

@@ -9,7 +9,7 @@ import pytest
 from observations import observation, passage, turn
 from voices import voices
 
-from scrubjay.consolidation.candidates import (
+from scrubjay.consolidation.facts import (
     EMPTY_GIST,
     GIST_RULES,
     compute_gist,
@@ -24,7 +24,7 @@ NOTED = passage("Backups of the ledger run at 03:00 on Oslo.", "2026-01-03.md", 
 
 
 def test_a_persons_turn_and_a_dated_note_say_and_an_agents_turn_shows() -> None:
-    assert [bool(compute_gist(one).said) for one in (SAID, SHOWN, NOTED)] == [True, False, True]
+    assert [bool(compute_gist(one).sentences) for one in (SAID, SHOWN, NOTED)] == [True, False, True]
     assert [compute_gist(one).steps for one in (SAID, SHOWN, NOTED)] == [(), ("git push",), ()]
 
 

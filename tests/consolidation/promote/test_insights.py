@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from observations import passage
 from voices import CONCEPTS, digest, journal, whole
 
-from scrubjay.consolidation.candidates import PromotedMemory, source_key
+from scrubjay.consolidation.facts import PromotedMemory, source_key
 from scrubjay.consolidation.patterns import promote_insights
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import Record

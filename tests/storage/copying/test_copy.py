@@ -137,10 +137,10 @@ def test_what_was_forgotten_stays_forgotten_and_ids_hold(
     store.write(ann, [Forget((gone.record.id,))])
     url = places.url("postgres")
     copy_tenant(store, to(url), "acme")
-    with closing(open_store(url)) as there, store.whole("acme") as whole, there.reader(ann) as reader:
+    with closing(open_store(url)) as there, store.tenant_reader("acme") as whole, there.reader(ann) as reader:
         marks = [mark for piece in whole.tombstones() for mark in piece]
         assert marks
-        assert reader.forgotten(marks) == set(marks)
+        assert reader.forgotten_hashes(marks) == set(marks)
         assert there.secret(ann) == store.secret(ann)
 
 
@@ -281,7 +281,7 @@ def test_a_copy_is_of_one_moment_and_hears_of_writers_to_it(
 
 
 def _tally(store: Store):  # type: ignore[no-untyped-def]
-    with store.whole("acme") as whole:
+    with store.tenant_reader("acme") as whole:
         return digest_tenant(whole)
 
 
@@ -292,7 +292,7 @@ def test_two_copies_at_once_do_not_meet(
     url = places.url("sqlite")
     with (
         closing(open_store(url)) as there,
-        there.alone(Scope("acme", ""), "copy"),
+        there.try_exclusive(Scope("acme", ""), "copy"),
         pytest.raises(StoreBusyError, match="Another program is copying"),
     ):
         copy_tenant(lived[0], to(url), "acme")
@@ -304,7 +304,7 @@ def test_a_copy_begun_while_the_lost_one_before_it_still_holds_the_tenant_waits_
     url = places.url("sqlite")
     looks = []
     with closing(open_store(url)) as there, ExitStack() as before:
-        before.enter_context(there.alone(Scope("acme", ""), "copy"))
+        before.enter_context(there.try_exclusive(Scope("acme", ""), "copy"))
 
         def ends(seconds: float) -> None:
             looks.append(seconds)

@@ -19,10 +19,10 @@ from scrubjay.storage.changes import (
     PutConcept,
     PutEdges,
     PutEvents,
+    PutExtractions,
     PutMemory,
     PutModel,
     PutProject,
-    PutReadings,
     PutRun,
     PutSource,
     PutVectors,
@@ -76,7 +76,7 @@ def fill(store: PostgresStore, scope: Scope) -> None:
     )
     write_changes(store, scope, Forget((sample_id("c"),)))
     write_changes(store, scope, PutVectors(SMALL_MODEL.fingerprint, {}, {"b" * 64: sample_windows("t")}))
-    write_changes(store, scope, PutReadings((CachedExtraction(a, "1", b"x"),)))
+    write_changes(store, scope, PutExtractions((CachedExtraction(a, "1", b"x"),)))
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def full(application_url: str, ann: Scope, eve: Scope) -> Iterator[PostgresStore
         with closing(PostgresStore(application_url.replace("scrubjay_app", "scrubjay_owner"))) as owner:
             for scope in (ann, eve):
                 fill(store, scope)
-                owner.enlarge(scope, lambda _: None)
+                owner.build_index(scope, lambda _: None)
                 write_changes(store, scope, PutMemory(sample_memory("later", MINE, name="later")))
         yield store
 
@@ -264,18 +264,18 @@ def test_the_store_tells_which_user_passes_by_the_fence(
     postgres_url: str, application_url: str, tmp_path: Path
 ) -> None:
     with closing(PostgresStore(postgres_url)) as store:
-        assert store.unguarded() == (
+        assert store.row_security_warning() == (
             "row-level security is not in force for the database user scrubjay, a superuser"
         )
     for user in ("scrubjay_app", "scrubjay_owner"):
         with closing(PostgresStore(application_url.replace("scrubjay_app", user))) as store:
-            assert store.unguarded() == ""
+            assert store.row_security_warning() == ""
     superuser = application_url.replace("scrubjay_app@", "scrubjay@")
     with psycopg.connect(superuser, autocommit=True) as db:
         db.execute("CREATE ROLE passing LOGIN BYPASSRLS IN ROLE scrubjay_owner")
     try:
         with closing(PostgresStore(application_url.replace("scrubjay_app", "passing"))) as store:
-            assert store.unguarded().endswith("the database user passing, who has BYPASSRLS")
+            assert store.row_security_warning().endswith("the database user passing, who has BYPASSRLS")
     finally:
         with psycopg.connect(superuser, autocommit=True) as db:
             db.execute("DROP ROLE passing")

@@ -77,7 +77,7 @@ def filled(store: PostgresStore, scope: Scope, count: int = 120) -> None:
 
 def enlarged(store: PostgresStore, scope: Scope) -> list[tuple[str, int]]:
     seen = []
-    store.enlarge(scope, lambda progress: seen.append((progress.stage, progress.done)))
+    store.build_index(scope, lambda progress: seen.append((progress.stage, progress.done)))
     return seen
 
 
@@ -135,9 +135,9 @@ def test_a_large_scope_is_searched_by_the_index_and_reads_no_other_vectors(
         closing(PostgresStore(vector_url)) as exact,
     ):
         filled(store, ann)
-        assert "read whole" in store.slow(ann)
+        assert "read whole" in store.index_hint(ann)
         assert enlarged(store, ann) == [("words", 120), ("vectors", 120)]
-        assert store.slow(ann) == ""
+        assert store.index_hint(ann) == ""
         for number in range(20):
             wanted = nearest(exact, ann, f"question {number}")
             with told(monkeypatch) as sent:
@@ -149,13 +149,14 @@ def test_a_large_scope_is_searched_by_the_index_and_reads_no_other_vectors(
         queries = [sample_vector(f"text {number}") for number in range(70)]
         with store.reader(ann) as one, exact.reader(ann) as other:
             found, expected = (
-                reader.alike(SMALL_MODEL.fingerprint, np.stack(queries), 5, 0.1) for reader in (one, other)
+                reader.nearest_batch(SMALL_MODEL.fingerprint, np.stack(queries), 5, 0.1)
+                for reader in (one, other)
             )
             assert found == expected
             scored = one.nearest(SMALL_MODEL.fingerprint, sample_vector("q"), RecordFilter())
             whole = other.nearest(SMALL_MODEL.fingerprint, sample_vector("q"), RecordFilter())
-            ids = one.complete("", 1_000)
-            assert scored.of([*ids, "obs_00"]) == whole.of([*ids, "obs_00"])
+            ids = one.ids_with_prefix("", 1_000)
+            assert scored.by_id([*ids, "obs_00"]) == whole.by_id([*ids, "obs_00"])
             assert scored.top(1_000) == whole.top(1_000)  # more than are nominated
             assert (scored.mean, scored.deviation, scored.covered) == (whole.mean, whole.deviation, 80)
             assert one.windows(SMALL_MODEL.fingerprint) == 80
@@ -198,7 +199,7 @@ def test_with_its_index_dropped_a_large_tenant_is_answered_exactly_and_told_of_i
         ((name,),) = rows(vector_url, BUILT)
         with psycopg.connect(vector_url, autocommit=True) as db:
             db.execute(f"DROP INDEX {name}")
-        assert "the vectors of small are read whole" in store.slow(ann)
+        assert "the vectors of small are read whole" in store.index_hint(ann)
         write_changes(
             store,
             ann,
@@ -208,7 +209,7 @@ def test_with_its_index_dropped_a_large_tenant_is_answered_exactly_and_told_of_i
             assert nearest(store, ann, "q") == nearest(exact, ann, "q")
         assert not any("FROM neighbour" in one for one in sent)
         enlarged(store, ann)
-        assert store.slow(ann) == ""
+        assert store.index_hint(ann) == ""
         assert rows(vector_url, "SELECT count(*) FROM neighbour") == rows(
             vector_url, "SELECT count(*) FROM vector"
         )
@@ -221,12 +222,12 @@ def test_without_pgvector_words_are_sorted_and_vectors_read_whole(postgres_url: 
         closing(PostgresStore(postgres_url)) as usual,
     ):
         filled(store, scope)
-        assert usual.slow(scope) == ""  # nothing is said of a small tenant
-        done = store.enlarge(scope, lambda _: None)
+        assert usual.index_hint(scope) == ""  # nothing is said of a small tenant
+        done = store.build_index(scope, lambda _: None)
         assert (done.words, done.models) == (120, ())
         assert "pgvector" in done.without
-        assert "pgvector" in store.slow(scope)
-        assert "words" not in store.slow(scope)
+        assert "pgvector" in store.index_hint(scope)
+        assert "words" not in store.index_hint(scope)
         assert nearest(store, scope, "q") == nearest(usual, scope, "q")
 
 
@@ -343,7 +344,7 @@ def test_what_is_not_known_of_the_writes_since_makes_all_be_read_again(
             for name in "abcd":
                 write_changes(other, ann, PutMemory(sample_memory("jay", MINE, name=name)))
         else:
-            other.reduce(ann)
+            other.drop_index(ann)
         for name in "xy":
             write_changes(other, ann, PutMemory(sample_memory("jay", MINE, name=name)))
         wanted = active(other)
@@ -411,15 +412,15 @@ def test_what_was_stopped_halfway_is_told_and_goes_on(vector_url: str, ann: Scop
     with closing(PostgresStore(vector_url, large=FORCED)) as store:
         filled(store, ann)
         with pytest.raises(StoppedError):
-            store.enlarge(ann, stop)
-        assert "read whole" in store.slow(ann)
+            store.build_index(ann, stop)
+        assert "read whole" in store.index_hint(ann)
         write_changes(
             store,
             ann,
             PutMemory(sample_memory("then", MINE, vectors={SMALL_MODEL.fingerprint: sample_windows("then")})),
         )
         enlarged(store, ann)
-        assert store.slow(ann) == ""
+        assert store.index_hint(ann) == ""
         assert rows(vector_url, "SELECT count(*) FROM neighbour") == [(121,)]
 
 
@@ -430,9 +431,9 @@ def test_two_do_not_make_it_at_once(vector_url: str, ann: Scope) -> None:
     ):
         filled(store, ann)
         with pytest.raises(StoreBusyError):
-            store.enlarge(ann, lambda _: other.reduce(ann))
+            store.build_index(ann, lambda _: other.drop_index(ann))
         enlarged(other, ann)
-        assert store.slow(ann) == ""
+        assert store.index_hint(ann) == ""
 
 
 def test_it_is_taken_away_again_whole(vector_url: str, ann: Scope) -> None:
@@ -442,7 +443,7 @@ def test_it_is_taken_away_again_whole(vector_url: str, ann: Scope) -> None:
     ):
         filled(store, ann)
         enlarged(store, ann)
-        store.reduce(ann)
+        store.drop_index(ann)
         assert rows(vector_url, BUILT) == []
         assert rows(vector_url, "SELECT count(*) FROM neighbour") == [(0,)]
         assert rows(vector_url, "SELECT count(*) FROM posting") == [(0,)]
@@ -474,7 +475,7 @@ def test_who_does_not_own_the_tables_is_told_so_and_searches_by_them(vector_url:
                     with pytest.raises(StoreError, match="only the owner"):
                         enlarged(store, ann)
                     enlarged(owner, ann)
-                    assert store.unguarded() == ""
+                    assert store.row_security_warning() == ""
                     text = "jay of walled"
                     made = sample_memory(
                         text, MINE, name=text, vectors={SMALL_MODEL.fingerprint: sample_windows(text)}
@@ -508,4 +509,4 @@ def test_a_tenant_that_is_not_there_and_a_store_that_needs_none_say_so(
         enlarged(store, Scope("nobody", "ann"))
     for url in (str(tmp_path / "a.db"), "memory://"):
         with closing(open_store(url)) as store, pytest.raises(InputError, match="Only a PostgreSQL store"):
-            store.reduce(Scope("a", "ann"))
+            store.drop_index(Scope("a", "ann"))

@@ -47,7 +47,7 @@ HOLD = """
 import sys
 from scrubjay.models.records import Scope
 from scrubjay.storage.postgres.store import PostgresStore
-with PostgresStore(sys.argv[1]).alone(Scope(sys.argv[2], "ann"), "night") as alone:
+with PostgresStore(sys.argv[1]).try_exclusive(Scope(sys.argv[2], "ann"), "night") as alone:
     print(alone, flush=True)
     sys.stdin.read()
 """
@@ -126,7 +126,7 @@ def test_a_process_that_dies_lets_go_of_what_it_held_alone(
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as held:
         assert held.stdout is not None
         assert held.stdout.readline() == "True\n"
-        with store.alone(ann, "night") as alone:
+        with store.try_exclusive(ann, "night") as alone:
             assert not alone
         held.kill()
         held.wait(30)
@@ -134,5 +134,5 @@ def test_a_process_that_dies_lets_go_of_what_it_held_alone(
         db.execute("SET lock_timeout = '30s'")
         db.execute("SELECT pg_advisory_lock(hashtextextended(%s, 2))", (f"{ann.tenant}\x1fnight",))
         db.execute("SELECT pg_advisory_unlock_all()")
-    with store.alone(ann, "night") as alone:
+    with store.try_exclusive(ann, "night") as alone:
         assert alone

@@ -69,7 +69,7 @@ def read(store: PostgresStore, scope: Scope) -> tuple[Any, ...]:
     with store.reader(scope) as reader:
         return (
             reader.get([A, B]),
-            reader.heads([A, B]),
+            reader.ranking_metadata([A, B]),
             reader.adjacent([A, B]),
             reader.edges([A, B], ["links"]),
             reader.degrees("links", [A, B]),
@@ -129,12 +129,12 @@ def test_a_reader_of_postgres_goes_on_with_what_was_there_when_it_began(
     store: PostgresStore, other: PostgresStore, ann: Scope
 ) -> None:
     with store.reader(ann) as reader:
-        assert not reader.heads([A])[A].pinned
+        assert not reader.ranking_metadata([A])[A].pinned
         write_changes(
             other, ann, PutLifecycle({A: LifecycleChange(pinned=True), B: LifecycleChange(pinned=True)})
         )
         assert read(store, ann)[1][A].pinned
-        assert not reader.heads([A, B])[B].pinned
+        assert not reader.ranking_metadata([A, B])[B].pinned
     assert read(store, ann)[1][B].pinned
 
 

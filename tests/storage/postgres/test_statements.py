@@ -25,7 +25,7 @@ from scrubjay.storage.changes import (
     PutProject,
     PutVectors,
 )
-from scrubjay.storage.postgres import vectors
+from scrubjay.storage.postgres import writer
 from scrubjay.storage.postgres.store import PostgresStore
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
 from store_contract.answers import all_answers
@@ -89,9 +89,9 @@ def live(store: PostgresStore, name: str) -> None:
             all_answers(fresh, scope, questions[:3], ("jya",))
             with fresh.reader(scope) as reader:
                 assert [reader.windows(state.model.fingerprint) for state in reader.models()]
-            assert fresh.slow(scope)
-            fresh.enlarge(scope, lambda _: None)
-            assert not fresh.slow(scope)
+            assert fresh.index_hint(scope)
+            fresh.build_index(scope, lambda _: None)
+            assert not fresh.index_hint(scope)
             all_answers(fresh, scope, questions, ("jya",))
             with fresh.reader(scope) as reader:
                 assert [reader.windows(state.model.fingerprint) for state in reader.models()]
@@ -101,28 +101,39 @@ def live(store: PostgresStore, name: str) -> None:
             rebuild.write([PutMemory(one) for one in rebuild.additions()])
         _read(store, scope)
         _remove(store, scope)
-        store.reduce(scope)
+        store.drop_index(scope)
 
 
 def _read(store: PostgresStore, scope: Scope) -> None:
     with store.reader(scope) as reader:
-        reader.concept_rows(), reader.concept_mark(), reader.forgotten(["0"])
+        reader.concept_rows(), reader.concept_mark(), reader.forgotten_hashes(["0"])
         for state in reader.models():
-            reader.windows(state.model.fingerprint), reader.cached(state.model.fingerprint, ["0"])
+            reader.windows(state.model.fingerprint), reader.cached_texts(state.model.fingerprint, ["0"])
     assert scope.tenant in store.tenants()
-    with store.whole(scope.tenant) as whole:
-        for part in (whole.memories(), whole.connections(), whole.past(), whole.texts(), whole.tombstones()):
+    with store.tenant_reader(scope.tenant) as whole:
+        for part in (
+            whole.memories(),
+            whole.all_edges(),
+            whole.all_events(),
+            whole.all_cached_texts(),
+            whole.tombstones(),
+        ):
             list(part)
-        whole.places(), list(whole.altered()), whole.keys_of(["obs_0000000000000000"]), whole.readings(())
-    with store.alone(scope, "night"):
+        (
+            whole.all_projects(),
+            list(whole.altered_memories()),
+            whole.keys_of(["obs_0000000000000000"]),
+            whole.extractions(()),
+        )
+    with store.try_exclusive(scope, "night"):
         store.write(scope, ())
-        store.size(), store.unguarded(), store.busy(scope), store.held(scope.tenant)
+        store.size(), store.row_security_warning(), store.busy(scope), store.memory_counts(scope.tenant)
 
 
 def _remove(store: PostgresStore, scope: Scope) -> None:
     texts = PutVectors(SMALL_MODEL.fingerprint, {}, {str(n): sample_windows("t") for n in range(9)})
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(vectors, "TEXT_CACHE_BYTES", 1)
+        patched.setattr(writer, "TEXT_CACHE_BYTES", 1)
         write_changes(store, scope, PutModel(SMALL_MODEL), texts, PutProject("p", "q", scope.key()))
     key = scope.key()
     write_changes(
@@ -135,7 +146,7 @@ def _remove(store: PostgresStore, scope: Scope) -> None:
         DropCategory(sample_category_id("shelf", key)),
     )
     with store.reader(scope) as reader:
-        ids, sources = reader.complete("", 3), reader.sources()
+        ids, sources = reader.ids_with_prefix("", 3), reader.sources()
     write_changes(store, scope, DropMemory(tuple(ids)), *(DropSource(source.id) for source in sources))
 
 

@@ -59,7 +59,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
             ]
             write_changes(store, ANN, *fresh)
         with store.reader(ANN) as reader:
-            gone = reader.complete("", MEMORIES)[::17]
+            gone = reader.ids_with_prefix("", MEMORIES)[::17]
         write_changes(store, ANN, Forget(tuple(gone)))
         foreign = sample_memory("foreign", "user:bob", vectors={MODEL.fingerprint: windows(3, found)})
         write_changes(store, Scope("t", "bob"), PutMemory(foreign))
@@ -82,7 +82,7 @@ def one_by_one(
 def test_all_at_once_is_as_one_by_one(store: SQLiteStore, limit: int, floor: float) -> None:
     with store.reader(ANN) as reader:
         wanted = one_by_one(reader, asked(), limit, floor)
-        assert reader.alike(MODEL.fingerprint, asked(), limit, floor) == wanted
+        assert reader.nearest_batch(MODEL.fingerprint, asked(), limit, floor) == wanted
         assert any(wanted) == (limit > 0 and floor < 1)
 
 
@@ -91,20 +91,20 @@ def test_how_queries_and_rows_are_cut_changes_nothing(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch, queries: int, first: int, most: int
 ) -> None:
     with store.reader(ANN) as reader:
-        wanted = reader.alike(MODEL.fingerprint, asked(), 10, 0.2)
+        wanted = reader.nearest_batch(MODEL.fingerprint, asked(), 10, 0.2)
         for name, value in (("QUERIES_AT_ONCE", queries), ("FIRST_BLOCK", first), ("LARGEST_BLOCK", most)):
             monkeypatch.setattr(vectors, name, value)
-        assert reader.alike(MODEL.fingerprint, asked(), 10, 0.2) == wanted
+        assert reader.nearest_batch(MODEL.fingerprint, asked(), 10, 0.2) == wanted
         assert sum(map(len, wanted)) > 300
 
 
 def test_a_large_store_answers_from_its_files(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.reader(ANN) as reader:
-        ids = reader.complete("", MEMORIES)
-        wanted = reader.alike(MODEL.fingerprint, asked(), 10, 0.2)
+        ids = reader.ids_with_prefix("", MEMORIES)
+        wanted = reader.nearest_batch(MODEL.fingerprint, asked(), 10, 0.2)
         small = reader.vectors(MODEL.fingerprint, ids)
         monkeypatch.setattr(vectors, "LARGE_TABLE", 100)
-        assert reader.alike(MODEL.fingerprint, asked(), 10, 0.2) == wanted
+        assert reader.nearest_batch(MODEL.fingerprint, asked(), 10, 0.2) == wanted
         large = reader.vectors(MODEL.fingerprint, ids)
     assert list(large) == list(small)
     assert len(large) > 700
@@ -117,7 +117,7 @@ def test_many_questions_of_a_large_store_miss_nothing_that_nominating_would(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.reader(ANN) as reader:
-        wanted = reader.alike(MODEL.fingerprint, asked(), 10, 0.2)
+        wanted = reader.nearest_batch(MODEL.fingerprint, asked(), 10, 0.2)
         for module, name, value in (
             (vectors, "LARGE_TABLE", 100),
             (vectors, "NOMINATED", 3),
@@ -125,10 +125,12 @@ def test_many_questions_of_a_large_store_miss_nothing_that_nominating_would(
         ):
             monkeypatch.setattr(module, name, value)
         few = vectors.MANY_QUERIES - 1
-        assert reader.alike(MODEL.fingerprint, asked()[:few], 10, 0.2) != wanted[:few]
-        assert reader.alike(MODEL.fingerprint, asked(), 10, 0.2) == wanted
+        assert reader.nearest_batch(MODEL.fingerprint, asked()[:few], 10, 0.2) != wanted[:few]
+        assert reader.nearest_batch(MODEL.fingerprint, asked(), 10, 0.2) == wanted
 
 
 def test_no_queries_have_no_answers(store: SQLiteStore) -> None:
     with store.reader(ANN) as reader:
-        assert reader.alike(MODEL.fingerprint, np.zeros((0, MODEL.dimensions), np.float32), 5, 0.0) == []
+        assert (
+            reader.nearest_batch(MODEL.fingerprint, np.zeros((0, MODEL.dimensions), np.float32), 5, 0.0) == []
+        )

@@ -151,7 +151,7 @@ def test_no_question_walks_through_a_table(store: SQLiteStore) -> None:
         for inward in (False, True):
             assert reader.edges(nodes, STORED_EDGE_KINDS, inward=inward, limit=3)
         assert all(reader.degrees(kind, nodes) for kind in ("references", "similar"))
-        assert reader.meetings(sample_concept_id("c1"), 100)[1]
+        assert reader.cooccurrences(sample_concept_id("c1"), 100)[1]
         assert len(reader.concepts([sample_concept_id("c1")])) == 1
         assert len(reader.follows([head.record.id])) == 1
         assert [one.id for one in reader.turns("s", 0, 5)] == [head.record.id]

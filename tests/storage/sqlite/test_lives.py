@@ -48,7 +48,7 @@ import sys
 from pathlib import Path
 from scrubjay.models.records import Scope
 from scrubjay.storage.sqlite.store import SQLiteStore
-with SQLiteStore(Path(sys.argv[1])).alone(Scope("t", "ann"), "night") as alone:
+with SQLiteStore(Path(sys.argv[1])).try_exclusive(Scope("t", "ann"), "night") as alone:
     print(alone, flush=True)
     sys.stdin.read()
 """
@@ -102,12 +102,12 @@ def test_a_process_that_dies_lets_go_of_what_it_held_alone(tmp_path: Path) -> No
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as held:
             assert held.stdout is not None
             assert held.stdout.readline() == "True\n"
-            with store.alone(ANN, "night") as alone:
+            with store.try_exclusive(ANN, "night") as alone:
                 assert not alone
             write_changes(store, ANN, PutLifecycle({A: LifecycleChange(pinned=True)}))
             held.kill()
             held.wait(30)
-        with store.alone(ANN, "night") as alone:
+        with store.try_exclusive(ANN, "night") as alone:
             assert alone
 
 

@@ -50,7 +50,7 @@ def read(
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], int]:
     with store.reader(scope) as reader:
         ids = [A, B]
-        return reader.get(ids), reader.heads(ids), reader.adjacent(ids), len(reader.models())
+        return reader.get(ids), reader.ranking_metadata(ids), reader.adjacent(ids), len(reader.models())
 
 
 def statements(store: SQLiteStore) -> list[str]:
@@ -120,7 +120,7 @@ def test_what_is_written_is_seen_by_the_next_reader(store: SQLiteStore, path: Pa
 def test_a_reader_goes_on_with_what_was_there_when_it_began(store: SQLiteStore, path: Path) -> None:
     read(store)
     with store.reader(ANN) as reader:
-        assert not reader.heads([A])[A].pinned
+        assert not reader.ranking_metadata([A])[A].pinned
         with closing(SQLiteStore(path)) as other:
             write_changes(
                 other,
@@ -128,7 +128,7 @@ def test_a_reader_goes_on_with_what_was_there_when_it_began(store: SQLiteStore, 
                 PutLifecycle({A: LifecycleChange(pinned=True)}),
                 PutLifecycle({B: LifecycleChange(pinned=True)}),
             )
-        assert not reader.heads([B])[B].pinned
+        assert not reader.ranking_metadata([B])[B].pinned
     assert read(store)[1][B].pinned
 
 

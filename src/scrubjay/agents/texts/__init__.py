@@ -1,4 +1,4 @@
-"""Texts: what an agent is told about its memory: a skill, and a few lines for a file that it always reads."""
+"""Instructions for agents: a skill, and a few lines for a file that is always in context."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from pathlib import Path
 
 
 def skill() -> str:
-    """Return the skill: when to search, follow, keep and forget, with examples."""
     return _read("SKILL.md")
 
 
 def block() -> str:
-    """Return the few lines that stand in an agent's own instructions; without a line end at the end."""
+    """Return the lines for an agent's own instruction file, without a trailing line end."""
     return _read("block.md").rstrip("\n")
 
 

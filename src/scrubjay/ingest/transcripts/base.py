@@ -1,47 +1,10 @@
 """Transcript formats: what a reader offers, and helpers that the readers share.
 
-How a log becomes turns
-    `recognise` asks each format whether it wrote a file. ``Format.rows`` takes the file apart into `Row`s:
-    the lines of a log that grows, or the conversations of a file that is written whole. A new `Reader`,
-    made for this one reading, is given one row after the other and answers each with what stands on it.
-Cursors
-    Nothing but the number of bytes read is kept between two syncs. What a reader must know of earlier lines
-    (directory, branches, title) it learns again: rows before the cursor are given to it too, and what it
-    answers to those is thrown away (`follow`). So a reader answers a row before it sees the next one, and
-    what it answers depends on the rows up to there alone: reading a file in two halves then gives what
-    reading it at once gives. Of a very large file only the head and the last part before the cursor are
-    given again, so a reader must stand a gap.
-What a reader leaves out
-    A `Left` for everything that is no turn: by rule (a tool's output, a reminder that the program wrote), or
-    because the record is of a kind that the reader has never heard of. Neither is an error; both are counted.
-Sessions
-    A sidechain's is ``<session>/<agent id>``, and what it was asked there was asked by an agent. A branch
-    that forks off, since somebody went back and said something else, is ``<session>~<name>`` (`branch`).
-
-A log is written by many versions of a program, by forks of it and by people who edit files. So a field that
-has another type than it should is taken as not there, and never an error.
-
-Agents put their own words into a person's message, as ``<system-reminder>…</system-reminder>``. Only whole
-pairs are taken out: somebody who writes about such a tag without closing it loses nothing.
-
-A conversation in which somebody went back and said something else is a tree. The path from the root to the
-leaf that the tool shows is the session itself; every other path is a session of its own that begins where it
-leaves (`format.branch`), so no message is lost and none is there twice. For files that are read whole; a log
-that grows knows no leaf yet.
-
-A log is a tree: going back and saying something else hangs a second branch on an older record. The rule, in
-one pass and with bounded memory:
-
-    A person's message begins a branch if its parent was already carried on, that is, if a turn was taken that
-    descends from the parent. Any other record is on the branch of its parent.
-
-Only a person's message can begin one, for tools that run side by side give one record several children too.
-A parent that is not among the last 10,000 records is not known, and its child is on the main branch.
-
-As `sources.read` it never leaves the source: a folder that lies elsewhere, by a link or by dots, is as empty.
-
-A talk grows by a line every few seconds; reading it at each would write one memory at a time. Whoever asks
-for it (`sync`, the end of a session) reads it without asking here.
+A format's ``rows`` splits a file into `LogRow`s; a `TranscriptReader` answers each row with turns and skipped items.
+Rows before the cursor are replayed and their answers discarded, so an answer must depend on earlier rows only, and a
+reader must tolerate a gap in very large files. A field of an unexpected type is treated as missing, never as an error.
+Conversations may be trees: the path that the tool shows is the session, a branch becomes ``<session>~<name>``, and a
+sidechain ``<session>/<agent id>``.
 """
 
 from __future__ import annotations
@@ -63,21 +26,17 @@ from scrubjay.models.dates import DAY, SECOND, micros
 from scrubjay.models.records import Turn
 
 HEAD_BYTES = 64 * 1024
-"""What `TranscriptFormat.recognise` is shown of a file."""
+"""Bytes of a file that `TranscriptFormat.recognise` gets."""
 
-_BRANCH_NAME = 8  # characters of a random uuid: four billion, of which a session has a dozen
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BRANCH_NAME = 8  # characters of a uuid
+_MAX_RECORD_ID = 64  # characters; ten thousand are remembered
+_EARLIEST_MILLIS = 1e11  # 1973: smaller numbers are not milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One record of a log: a JSON object and where it stands.
-
-    Attributes:
-        line: Line of the file from 1; of a file without lines, the record's place from 1.
-        start: Its first byte in the file.
-        end: The first byte after it and its line end. Reading on from here misses and repeats nothing.
-        value: The object.
-    """
+    """A JSON object of a log: its line (or place in the file) from 1, its first byte and the byte after it."""
 
     line: int
     start: int
@@ -87,14 +46,7 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class BrokenRow:
-    """A record that cannot be read; the ones after it can.
-
-    Attributes:
-        line: As in `LogRow`.
-        start: As in `LogRow`.
-        end: As in `LogRow`.
-        message: What is wrong with it, as the end of a sentence: ``is not UTF-8 (byte 0xe9)``.
-    """
+    """A record that cannot be read; ``message`` ends a sentence: ``is not UTF-8 (byte 0xe9)``."""
 
     line: int
     start: int
@@ -104,19 +56,14 @@ class BrokenRow:
 
 @dataclass(frozen=True, slots=True)
 class SkippedItem:
-    """Something that was left out, to be counted.
-
-    Attributes:
-        kind: Its name in the log or in the reader's rules: ``tool result``, ``system-reminder``.
-        unknown: No rule speaks of it: the tool may write something new, so a person is told.
-    """
+    """Something that was left out, to be counted; ``unknown`` kinds are reported to the user."""
 
     kind: str
     unknown: bool = False
 
 
 ReaderItem: TypeAlias = Turn | SkippedItem
-"""What may stand on a row; a row may hold several of them, or nothing."""
+"""A row holds any number of them."""
 
 TranscriptReader: TypeAlias = Callable[[LogRow], Iterable[ReaderItem]]
 """One reading of one file: called with its rows in order. ``Turn.line``, ``start`` and ``end`` are the row's."""
@@ -124,17 +71,15 @@ TranscriptReader: TypeAlias = Callable[[LogRow], Iterable[ReaderItem]]
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFormat:
-    """How one tool writes its logs. A reader's module offers it as ``FORMAT``.
+    """How one tool writes its logs.
 
     Attributes:
-        name: Of the tool: ``claude-code``. Also the ``agent`` of its turns.
-        version: Stamped on documents: ``claude-code 1``. Raised when the same file would give other turns.
+        name: The tool, and the ``agent`` of its turns.
+        version: Stamped on documents; raised when the same file would give other turns.
         lines: The file grows by whole lines and is read on from a cursor; else it is read whole each time.
-        recognise: Called with the file's path (POSIX, absolute) and its first `HEAD_BYTES` bytes; whether
-            this tool wrote it. Reads nothing else, and says no in doubt: data must not be taken for a talk.
-        rows: Called with the open file and the cursor (0 where ``lines`` is false): its rows.
-        reader: Called with a source's root and the file's path in it (POSIX, relative): a new `TranscriptReader`.
-            Other files are read through `sources.read` alone, which never leaves the root.
+        recognise: Takes a POSIX path and the first `HEAD_BYTES` bytes; in doubt it says no.
+        rows: Takes the open file and the cursor.
+        reader: Takes a source's root and the file's path in it; other files are read through `read_file` only.
     """
 
     name: str
@@ -145,10 +90,21 @@ class TranscriptFormat:
     reader: Callable[[Path, str], TranscriptReader]
 
 
-def branch_session(session: str, first: str) -> str:
-    """Return the session of a branch, from the key of the first message on it.
+def skip_kind(kind: str, known: Collection[str], label: str) -> SkippedItem:
+    """Return a skipped item of a kind; one that is not ``known`` is marked unknown and named with a label."""
+    if kind in known:
+        return SkippedItem(kind)
+    return SkippedItem(f"{label} {kind}".strip(), unknown=True)
 
-    A number would depend on how many branches were seen before; the key is the same in every copy of the log.
+
+def is_json_file(path: str, head: bytes, *needles: bytes) -> bool:
+    """Return whether a file is a JSON array or object whose head contains all of these."""
+    start = head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+    return path.endswith(".json") and start in (b"[", b"{") and all(needle in head for needle in needles)
+
+
+def branch_session(session: str, first: str) -> str:
+    """Return the session of a branch, named by the key of its first message, which every copy of the log shares.
 
     >>> branch_session("s1", "0b5e7a90-12ab-4c3d-8e4f-001122334455")
     's1~0b5e7a90'
@@ -156,36 +112,35 @@ def branch_session(session: str, first: str) -> str:
     return f"{session}~{first[:_BRANCH_NAME]}"
 
 
-# No tool whose logs are read is older. What lies before is a clock that was never set: year 1, 1970.
+# No such tool is older: earlier times come from clocks that were never set.
 _EARLIEST = micros(datetime(2000, 1, 1, tzinfo=UTC))
-# Clocks of two machines differ by less; what lies further ahead was not said then.
+# Clocks of two machines differ by less.
 _AHEAD = DAY
-# Seconds of the year 5138, so that a larger number counts in thousandths; the same again for millionths.
+# Seconds of the year 5138: a larger number is in milliseconds, microseconds or nanoseconds.
 _MOST_SECONDS = 1e11
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def as_string(value: object) -> str:
-    """Return the value where it is text, else nothing.
-
-    >>> as_string("main"), as_string(7), as_string(None)
-    ('main', '', '')
-    """
+    """Return the value if it is text, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """Return the value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_array(value: object) -> list[Any]:
-    """Return the value where it is an array, else an empty one."""
     return value if isinstance(value, list) else []
 
 
+def record_id(value: object) -> str:
+    """Return a record's id if it is text of a usual length, else ""."""
+    return name if len(name := as_string(value)) <= _MAX_RECORD_ID else ""
+
+
 def joined_text(parts: Iterable[str]) -> str:
-    r"""Return the parts that hold words, joined by blank lines; nothing else of them changes.
+    r"""Join the parts that are not blank by blank lines.
 
     >>> joined_text(["one\n", "  ", "    two"])
     'one\n\n    two'
@@ -194,28 +149,19 @@ def joined_text(parts: Iterable[str]) -> str:
 
 
 def text_digest(*texts: str) -> str:
-    """Return 16 hexadecimal characters that stand for the texts, to make the key of a turn without an id.
-
-    >>> text_digest("user", "yes") == text_digest("user", "yes") != text_digest("use", "ryes")
-    True
-    """
+    """Return 16 hexadecimal digits of a hash of the texts, for the key of a turn without an id."""
     return blake2s("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def storable_text(text: str) -> str:
-    r"""Return the text with U+FFFD for what no file and no database takes: NUL and half surrogate pairs.
-
-    >>> storable_text("a\0b"), storable_text("whole")
-    ('a\ufffdb', 'whole')
-    """
+    """Replace NUL and lone surrogates by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def as_micros(value: object) -> int | None:
-    """Return UTC microseconds of ISO text or of seconds, milliseconds, micro- or nanoseconds since 1970.
+    """Return UTC microseconds of ISO text (UTC without a zone) or of s, ms, µs or ns since 1970.
 
-    Text without a zone is UTC, so that a log means the same on every machine. None for what is no time, what
-    lies before 2000 and what lies more than a day ahead.
+    None for what is not a time, lies before 2000 or more than a day ahead.
 
     >>> as_micros("2026-03-01T10:00:00.5Z") == as_micros(1772359200.5) == as_micros(1772359200500)
     True
@@ -226,6 +172,11 @@ def as_micros(value: object) -> int | None:
     if found is None or not _EARLIEST <= found <= time.time() * SECOND + _AHEAD:
         return None
     return found
+
+
+def micros_from_millis(value: object) -> int | None:
+    """Return UTC microseconds of milliseconds since 1970, or None."""
+    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
 
 
 def _iso(text: str) -> int | None:
@@ -239,7 +190,7 @@ def _iso(text: str) -> int | None:
 
 
 def _number(value: float) -> int | None:
-    # Above the last power no time is left; NaN is in no range.
+    # NaN is in no range.
     if isinstance(value, bool) or not 0 < value < _MOST_SECONDS * 1_000_000_000:
         return None
     while value >= _MOST_SECONDS:
@@ -248,7 +199,7 @@ def _number(value: float) -> int | None:
 
 
 def strip_tags(text: str, names: frozenset[str]) -> str:
-    """Return the text without the pairs of tags of these names and what stands in them.
+    """Remove pairs of these tags with their contents; an unclosed tag stays.
 
     >>> strip_tags("<note>kept</note> so <hook a=1>gone</hook> far", frozenset({"hook"}))
     '<note>kept</note> so  far'
@@ -256,7 +207,7 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
     if "<" not in text:
         return text
     kept, position = [], 0
-    open_only: set[str] = set()  # never closed after this place: looking again would take quadratic time
+    open_only: set[str] = set()  # without a closing tag: searching again would be quadratic
     for match in _opening(names).finditer(text):
         name = match[1]
         if match.start() < position or name in open_only:
@@ -276,13 +227,10 @@ def _opening(names: Collection[str]) -> re.Pattern[str]:
 
 
 def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[tuple[str, list[str]]]:
-    """Return each session with its messages in the order they were said, the main one first.
+    """Return each session with its messages in order, the main one first.
 
-    Args:
-        parents: Of each message, by key and in the order of the file; "" or a key that is not there is none.
-            Parents may go in circles: a circle is cut where it was entered.
-        leaf: The last message that the tool shows; one that is not there means the last of the file.
-        session: The name of the main session.
+    ``parents`` maps each message to its parent ("" for none) in the order of the file; cycles are cut. ``leaf`` is the
+    last message that the tool shows; an unknown one means the last of the file.
 
     >>> message_paths({"a": "", "b": "a", "c": "a", "d": "c"}, "b", "s")
     [('s', ['a', 'b']), ('s~c', ['c', 'd'])]
@@ -302,7 +250,7 @@ def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[t
             continue
         keys = list(reversed(chain))
         place = placed.get(at, len(found))
-        # A path goes on where it stopped, unless another went on there already, or it is the main one.
+        # A path continues an earlier one at its end, unless that is the main one.
         if not 0 < place < len(found) or found[place][1][-1] != at:
             place = len(found)
             found.append((branch_session(session, keys[0]) if found else session, []))
@@ -312,7 +260,7 @@ def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[t
 
 
 MAX_TRACKED_RECORDS = 10_000
-"""How far back somebody goes to say it differently: a day of talk. About 3 MB."""
+"""How far back a branch may begin: a day of conversation, about 3 MB."""
 
 
 @dataclass(slots=True)
@@ -324,7 +272,11 @@ class _Record:
 
 
 class BranchTracker:
-    """The records seen last."""
+    """Assigns records of a growing log to branches, in one pass over the last records.
+
+    A person's message begins a branch if its parent was already carried on, that is, if a turn descends from it; tools
+    that run side by side give a record several children too. A record whose parent is unknown is on the main branch.
+    """
 
     def __init__(self, most: int = MAX_TRACKED_RECORDS) -> None:
         self._most = most
@@ -334,18 +286,14 @@ class BranchTracker:
         return uuid in self._seen
 
     def carried_on(self, uuid: str) -> bool:
-        """Whether a turn descends from a record."""
+        """Return whether a turn descends from a record."""
         return uuid in self._seen and self._seen[uuid].carried_on
 
     def add(self, uuid: str, parent: str, *, turn: bool, side: bool = False, prompt: bool = False) -> str:
-        """Remember a record and return its branch: the uuid of the branch's first, "" for the main one.
+        """Add a record and return its branch: the uuid of the branch's first record, "" for the main one.
 
-        Args:
-            uuid: Of the record; "" for one that none can name.
-            parent: uuid of the record it follows; "" for none.
-            turn: It was taken as a turn.
-            side: It belongs to a sidechain; each of those is a branch of its own.
-            prompt: A person said it.
+        ``turn``: it was taken as a turn; ``side``: it belongs to a sidechain, a branch of its own; ``prompt``: a person
+        said it.
         """
         known = self._seen.get(parent)
         begins = (known is None or not known.side) if side else prompt and self.carried_on(parent)
@@ -365,12 +313,7 @@ class BranchTracker:
 
 
 def sibling_names(root: Path, folder: str) -> tuple[str, ...]:
-    """Return the names in a folder of a source, sorted; none where it is not there or cannot be listed.
-
-    Args:
-        root: The source's folder.
-        folder: POSIX path relative to it; "" is the root.
-    """
+    """Return the sorted names in a folder of a source; none where it is outside the root or cannot be listed."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, *folder.split("/")))
     if not is_within(real, top):
@@ -382,25 +325,16 @@ def sibling_names(root: Path, folder: str) -> tuple[str, ...]:
 
 
 DUE_BYTES = 100 * 1024
-"""What OpenClaw reads a session's log on at, as does its neighbourhood: minutes of talk with tools."""
+"""Growth at which a log is read on, as in OpenClaw."""
 
 DUE_LINES = 50
-"""The same in messages, for a talk in short ones."""
+"""The same in messages."""
 
 
 def is_log_due(
     file: BinaryIO, cursor: int, *, enough_bytes: int = DUE_BYTES, enough_lines: int = DUE_LINES
 ) -> bool:
-    """Return whether a log has grown by so many bytes or lines since it was read, or is another one now.
-
-    Reads at most ``enough_bytes`` of it.
-
-    Args:
-        file: The log, open for reading bytes.
-        cursor: How far it was read.
-        enough_bytes: At least 1.
-        enough_lines: At least 1; a line that is still being written is none.
-    """
+    """Return whether a log grew enough since ``cursor`` to be read, or was rewritten."""
     if not is_cursor_valid(file, cursor):
         return True
     if _file_size(file) - cursor >= enough_bytes:
@@ -410,18 +344,14 @@ def is_log_due(
 
 
 def is_cursor_valid(file: BinaryIO, cursor: int) -> bool:
-    """Return whether the cursor can be one of this file: it lies in it, at the end of a line.
-
-    False for a file that was cut or written anew; then it is read from 0. A file rewritten with a line end at
-    the same place is not noticed here.
-    """
+    """Return whether the cursor lies in this file at the end of a line; if not, the file was rewritten."""
     if cursor == 0:
         return True
     if cursor > _file_size(file):
         return False
     file.seek(cursor - 1)
     around = file.read(2)
-    # A last line without its line end was read, since it was whole: what follows it now must be the end.
+    # The last line may have been read without its line end, which must follow now.
     return around[:1] == b"\n" or around[1:] in {b"", b"\n", b"\r"}
 
 

@@ -1,20 +1,8 @@
 """ChatGPT: the ``conversations.json`` of a data export.
 
-OpenAI documents neither the file nor its changes. Written from what those who read it have written down:
-    mitkury/chatgpt-export-parser, docs/chatgpt-data-export-format.md at 08e6ae595869 (2,500 conversations)
-    and the readers of is_visually_hidden_from_conversation, recipient and content_type in public code,
-    as they stood in 2026. The file is one array of conversations; newer exports cut it into several
-    (``conversations-000.json``), which are read alike. The zip itself is not opened.
-
-What is read
-    Each conversation's ``mapping``, a tree of nodes with at most one message each. The path to
-    ``current_node`` is the session, named by its id; what was edited or regenerated away is on other paths
-    (`paths`). Text of ``text`` and ``multimodal_text`` messages, spoken words in the latter included.
-What is left out
-    System and tool messages, messages that the page hides, custom instructions, whatever an assistant wrote
-    to a tool (``recipient``) or thought, pictures, and the marks in a text that stand for a citation.
-Times
-    Seconds since 1970, by the format's definition.
+mitkury/chatgpt-export-parser, ``docs/chatgpt-data-export-format.md`` at 08e6ae595869. Each conversation's ``mapping``
+is a tree; the path to ``current_node`` is the session. Text of ``text`` and ``multimodal_text`` messages is read;
+system, tool and hidden messages, custom instructions, thoughts, pictures and citation marks are not.
 """
 
 from __future__ import annotations
@@ -35,8 +23,10 @@ from scrubjay.ingest.transcripts.base import (
     as_micros,
     as_object,
     as_string,
+    is_json_file,
     joined_text,
     message_paths,
+    skip_kind,
 )
 from scrubjay.ingest.transcripts.jsonl import read_elements
 from scrubjay.models.records import Turn
@@ -52,16 +42,13 @@ _NOISE = frozenset(
         "thoughts", "user_editable_context",
     }
 )  # fmt: skip
-# Private characters around the name of a source ("cite", "turn0search1"), and the older 【12†source】.
+# Citation marks in private-use characters, and the older 【12†source】.
 _CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
-_LATEST_SECONDS = 1e11  # the year 5138: a larger number is no time in seconds
+_LATEST_SECONDS = 1e11  # the year 5138: larger numbers are not seconds
 
 
 def _recognise(path: str, head: bytes) -> bool:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    return (
-        path.endswith(".json") and start in (b"[", b"{") and b'"mapping"' in head and b'"create_time"' in head
-    )
+    return is_json_file(path, head, b'"mapping"', b'"create_time"')
 
 
 def _reader(root: Path, path: str) -> TranscriptReader:
@@ -75,16 +62,16 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     if not mapping:
         yield SkippedItem("conversation without messages")
         return
-    named = as_string(conversation.get("conversation_id")) or as_string(conversation.get("id"))
+    conversation_id = as_string(conversation.get("conversation_id")) or as_string(conversation.get("id"))
     title = as_string(conversation.get("title"))
     lines = dict(zip(mapping, places, strict=False))
     seen: set[str] = set()
     leaf = as_string(conversation.get("current_node"))
-    for session, keys in message_paths(_parents(mapping), leaf, named or next(iter(mapping))):
+    for session, keys in message_paths(_parents(mapping), leaf, conversation_id or next(iter(mapping))):
         for key in keys:
             message = as_object(mapping[key].get("message"))
             found = _text(message) if message else None
-            own = as_string(message.get("id")) or f"{named}:{key}"
+            own = as_string(message.get("id")) or f"{conversation_id}:{key}"
             if isinstance(found, str) and own in seen:
                 found = SkippedItem("message that is there twice")
             if isinstance(found, SkippedItem):
@@ -92,14 +79,16 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
             elif found:
                 seen.add(own)
                 role = as_string(as_object(message.get("author")).get("role"))
+                seconds = message.get("create_time")
+                timed = isinstance(seconds, int | float) and seconds < _LATEST_SECONDS
                 yield Turn(
-                    own, role, found, session, lines[key], row.start, row.end, _seconds(message.get("create_time")),
+                    own, role, found, session, lines[key], row.start, row.end, as_micros(seconds) if timed else None,
                     agent=NAME, origin=_ORIGINS[role], title=title,
                 )  # fmt: skip
 
 
 def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Each node's parent; one that names none may still be named among the children of another."""
+    """A node that names no parent may be named among the children of another."""
     parents = {key: as_string(node.get("parent")) for key, node in mapping.items()}
     for key, node in mapping.items():
         for child in map(as_string, as_array(node.get("children"))):
@@ -109,32 +98,24 @@ def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def _text(message: dict[str, Any]) -> str | SkippedItem:
-    """What was said, blank if nothing was, or why it is no turn."""
     role = as_string(as_object(message.get("author")).get("role"))
     content, metadata = as_object(message.get("content")), as_object(message.get("metadata"))
     kind = as_string(content.get("content_type"))
     if role in {"system", "tool"}:
         return SkippedItem("system message" if role == "system" else "tool result")
     if role not in _ORIGINS:
-        return SkippedItem(f"role {role}".strip(), unknown=True)
+        return skip_kind(role, (), "role")
     if metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message"):
         return SkippedItem("hidden message")
     if message.get("recipient", "all") not in ("all", None) or kind in _NOISE:
         return SkippedItem(kind if kind in _NOISE else "tool call")
     if kind not in _WORDS:
-        return SkippedItem(f"content {kind}".strip(), unknown=True)
+        return skip_kind(kind, (), "content")
     if message.get("channel") == "analysis":
         return SkippedItem("thoughts")
-    return _CITED.sub("", joined_text(map(_part, as_array(content.get("parts")))))
-
-
-def _part(part: object) -> str:
-    """Written or spoken words; nothing of a picture."""
-    return part if isinstance(part, str) else as_string(as_object(part).get("text"))
-
-
-def _seconds(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value < _LATEST_SECONDS else None
+    parts = as_array(content.get("parts"))
+    texts = [part if isinstance(part, str) else as_string(as_object(part).get("text")) for part in parts]
+    return _CITED.sub("", joined_text(texts))
 
 
 CHATGPT = TranscriptFormat(NAME, f"{NAME} 1", False, _recognise, read_elements, _reader)

@@ -1,29 +1,18 @@
 """Codex: the rollouts under ``~/.codex/sessions``.
 
-Written from
-    openai/codex: ``codex-rs/history/src/lib.rs`` (the lines of a rollout), ``codex-rs/rollout/src/policy.rs``
-    at 0136a731 (which items and events are logged), ``codex-rs/rollout/src/metadata.rs`` at 08b32d43 (what
-    ``session_meta`` says, forks), ``codex-rs/core/src/event_mapping.rs`` at 0846c126 (which words in a user's
-    message are not the user's), all of 2026. The IDE extension's heading and the lines of before September
-    2025, which have no envelope, were taken from public readers of them (e.g. AcidicSoil/codex-session-viewer).
-What is taken
-    Messages of ``user`` and ``assistant`` among the response items. The events ``user_message`` and
-    ``agent_message`` say the same again and are left out.
-What is left out
-    Tool calls and results, reasoning, system and developer messages, compaction, events, contexts, and in a
-    user's message what the program put there (`WRAPPERS`, AGENTS.md, the IDE's list of open files).
-Sessions
-    The ``id`` of the first ``session_meta``. A sub-agent's is ``<its parent's>/<id>`` and its prompts are an
-    agent's. After ``thread_rolled_back`` comes a branch, named by the first message on it. A fork's file
-    begins with a copy of what it forked from, which has no ids; so the key of a message is the id of the
-    session that was first, its place among the messages, and a digest of what was said.
+openai/codex: ``codex-rs/history/src/lib.rs``, ``rollout/src/policy.rs`` at 0136a731, ``rollout/src/metadata.rs`` at
+08b32d43, ``core/src/event_mapping.rs`` at 0846c126 (2026); lines of before September 2025, which have no envelope,
+from public readers. ``user`` and ``assistant`` messages of response items are read, without what the program put into
+a user's message (`WRAPPERS`, AGENTS.md, the IDE's open files); events repeat them. A sub-agent's session is
+``<parent>/<id>``. After ``thread_rolled_back`` comes a branch. A fork's file begins with a copy without ids, so a key
+is the first session's id, the message's place and a digest of its text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from scrubjay.ingest.transcripts import jsonl
@@ -32,7 +21,6 @@ from scrubjay.ingest.transcripts.base import (
     ReaderItem,
     SkippedItem,
     TranscriptFormat,
-    TranscriptReader,
     as_array,
     as_micros,
     as_object,
@@ -83,16 +71,10 @@ def _recognise(path: str, head: bytes) -> bool:
     return names and "type" not in first and "instructions" in first and "content" not in first
 
 
-def _reader(root: Path, path: str) -> TranscriptReader:
-    return _Log(PurePosixPath(path).stem).read
-
-
 class _Log:
-    """What is known of a log up to a line."""
-
     def __init__(self, stem: str) -> None:
         self._session = ""  # as the first line names it
-        self._first = stem  # the session that all this was first said in
+        self._first = stem  # the session in which this was first said
         self._agent = False
         self._branch = ""
         self._rolled_back = False
@@ -111,7 +93,6 @@ class _Log:
         return self._bare(row, kind)
 
     def _bare(self, row: LogRow, kind: str) -> Iterable[ReaderItem]:
-        """A line of before September 2025: an item, or the first."""
         if kind:
             return self._item(row, row.value)
         if "record_type" in row.value:
@@ -136,7 +117,7 @@ class _Log:
 
     def _meta(self, payload: dict[str, Any]) -> None:
         name = as_string(payload.get("id"))
-        # A fork's own line comes first, then those of the session that it copies.
+        # A fork's own line comes first, then those of the copied session.
         self._first = name or self._first
         if self._session:
             return
@@ -188,9 +169,15 @@ class _Log:
 
 
 def _request(text: str) -> str:
-    """What a person typed, from a message that an editor wrote its state before."""
     headings = list(_REQUEST.finditer(text)) if text.lstrip().startswith(("#", "<")) else []
     return text[headings[-1].end() :] if headings else text
 
 
-CODEX = TranscriptFormat("codex", "codex 1", True, _recognise, jsonl.read_rows, _reader)
+CODEX = TranscriptFormat(
+    "codex",
+    "codex 1",
+    True,
+    _recognise,
+    jsonl.read_rows,
+    lambda root, path: _Log(PurePosixPath(path).stem).read,
+)

@@ -1,44 +1,12 @@
-"""Gemini CLI: conversation logs, and files that it writes whole.
+"""Gemini CLI: conversation logs, and the files that older versions wrote whole.
 
-``PartListUnion`` of the package @google/genai: text, a part, or an array of both.
-
-Files: ``~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl``; a sub-agent's lies in a folder named by the
-session it works for: ``chats/<session>/<id>.jsonl``. (What older versions wrote: `gemini_whole`.)
-Written from google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts,
-chatRecordingTypes.ts, utils/sessionUtils.ts and config/storage.ts, as in the package
-@google/gemini-cli-core 0.61.0 (2026-09-25).
-
-What is read
-    A line of metadata, then messages. A message is written again whenever a tool call or a count of tokens is
-    added to it; its words stand in the first line that has any, and that one counts. ``$set`` changes the
-    metadata, or replaces all messages after a compression: those that are new in it are read. ``$rewindTo``
-    takes messages back: what was said remains, and what is said next begins a branch (`format.branch`).
-    A prompt is read as it was typed (``displayContent``), without the files that were put into it.
-    The directory is what ``.project_root`` in the project's folder says.
-What is left out
-    Tool calls and results, thoughts, notices (``info``, ``warning``, ``error``), commands (``/help``), context
-    that the program gives (``<session_context>``, ``<hook_context>``, ``<state_snapshot>``).
-Times
-    ISO 8601 with a zone.
-
-What it writes line by line: `gemini`.
-
-Files below ``~/.gemini/tmp/<project>``:
-    ``chats/session-<time>-<id>.json``  a conversation of versions before the ``.jsonl``, one object
-    ``logs.json``                       the prompts of all sessions, one array
-    ``checkpoint-<tag>.json``           a conversation kept by ``/chat save <tag>``: an array of contents, or
-                                        an object with them as ``history``
-Written from google-gemini/gemini-cli, packages/core/src/core/logger.ts and services/chatRecordingService.ts
-(``parseLegacyRecordFallback``), as in the package @google/gemini-cli-core 0.61.0 (2026-09-25). The folder
-``checkpoints`` holds states of files to undo a tool's change, no talk: it is not read.
-
-What is read
-    Of a conversation what `gemini` reads. ``logs.json`` was the only record before conversations were kept: a
-    prompt of a session that has a file in ``chats`` beside it is left out, it stands there. A checkpoint names
-    no session, message or time: its session is ``<project>/checkpoint-<tag>``, its turns are named by place.
-    It repeats what ``chats`` has of that conversation, where that was recorded.
-Times
-    ISO 8601 with a zone.
+google-gemini/gemini-cli, ``packages/core``: ``chatRecordingService.ts``, ``chatRecordingTypes.ts``,
+``sessionUtils.ts``, ``logger.ts``, as in @google/gemini-cli-core 0.61.0 (2026-09-25). A log is a line of metadata,
+then messages; a message is written again when something is added, and its first line with text counts. ``$set``
+changes metadata or all messages, ``$rewindTo`` begins a branch. A sub-agent's log is ``chats/<session>/<id>.jsonl``.
+Whole files: ``chats/session-*.json``, ``logs.json`` (prompts; those of sessions in ``chats`` are skipped) and
+``checkpoint-<tag>.json``, whose session is ``<project>/checkpoint-<tag>``. Content is a ``PartListUnion``: text, a
+part, or an array of both.
 """
 
 from __future__ import annotations
@@ -62,50 +30,52 @@ from scrubjay.ingest.transcripts.base import (
     as_object,
     as_string,
     branch_session,
+    is_json_file,
     joined_text,
     sibling_names,
+    skip_kind,
     strip_tags,
 )
 from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_rows
 from scrubjay.models.records import Turn
 
 SPEAKERS = {"user": ("user", "owner"), "gemini": ("assistant", "agent"), "model": ("assistant", "agent")}
-"""Type of a message, or role of a content -> role and origin of its turn."""
+"""Type of a message, or role of a content, to role and origin of its turn."""
 
 _NOISE = (
     "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "fileData",
     "inlineData", "videoMetadata", "toolCall", "toolResponse",
 )  # fmt: skip
 _GIVEN = frozenset({"hook_context", "session_context", "state_snapshot"})
-# The program's own commands. "/etc/hosts is empty" has a second slash in its first word, and is a person's.
+# Commands of the program; a second slash in the first word makes it a path.
 _COMMAND = re.compile(r"\s*[/?][\w:.-]*(?:\s.*)?\Z", re.DOTALL)
-# What versions before session_context opened every conversation with.
+# The opening of conversations before session_context.
 _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
-def message_words(content: object, user: bool, left: list[SkippedItem]) -> str:
-    """Return what a message says, blank if nothing; ``left`` gets what was left out of it.
+def message_words(content: object, user: bool, skipped: list[SkippedItem]) -> str:
+    """Return a message's text; ``left`` collects what was left out of it.
 
     >>> left = []
     >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, left), left
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
     """
-    text = joined_text(_parts(content, left))
+    text = joined_text(_parts(content, skipped))
     if not user or not text:
         return text
     if text.startswith(_OPENING):
-        left.append(SkippedItem("session_context"))
+        skipped.append(SkippedItem("session_context"))
         return ""
     kept = strip_tags(text, _GIVEN)
     if kept != text:
-        left.append(SkippedItem("context"))
+        skipped.append(SkippedItem("context"))
     if _COMMAND.match(kept):
-        left.append(SkippedItem("command"))
+        skipped.append(SkippedItem("command"))
         return ""
     return kept.strip("\n")
 
 
-def _parts(content: object, left: list[SkippedItem]) -> list[str]:
+def _parts(content: object, skipped: list[SkippedItem]) -> list[str]:
     texts = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
@@ -114,11 +84,11 @@ def _parts(content: object, left: list[SkippedItem]) -> list[str]:
         fields = as_object(part)
         noise = next((name for name in _NOISE if fields.get(name)), None)
         if noise:
-            left.append(SkippedItem(noise))
+            skipped.append(SkippedItem(noise))
         elif "text" in fields:
             texts.append(as_string(fields["text"]))
         elif fields:
-            left.append(SkippedItem(f"part {next(iter(fields))}", unknown=True))
+            skipped.append(skip_kind(next(iter(fields)), (), "part"))
     return texts
 
 
@@ -132,25 +102,20 @@ def _is_log(path: str, head: bytes) -> bool:
     return path.endswith(".jsonl") and "sessionId" in first and "projectHash" in first and "type" not in first
 
 
-def _log_reader(root: Path, path: str) -> TranscriptReader:
-    reading = ConversationReading(root, path)
-    return reading.row
-
-
 def project_root(root: Path, path: str) -> str | None:
-    """Return the directory of the project that a file below its folder belongs to, or None if nothing says."""
+    """Return the directory that ``.project_root`` in a file's project folder names."""
     folders = path.split("/")[:-1]
     if "chats" in folders:
         folders = folders[: folders.index("chats")]
     try:
         return read_file(root, "/".join([*folders, ".project_root"])).text.strip() or None
     except SourceError:
-        return None  # versions before 2026 named the folder by a hash and wrote no such file
+        return None  # versions before 2026
 
 
 @dataclass(slots=True)
 class ConversationReading:
-    """One reading of a conversation; also used for a conversation that is written whole (`gemini_whole`)."""
+    """One reading of a conversation, line by line or whole."""
 
     root: Path
     path: str
@@ -159,7 +124,7 @@ class ConversationReading:
     spawned: bool = False
     cwd: str | None = None
     title: str = ""
-    fork: str | None = None  # the key that the branch begins with; "" until something is said on it
+    fork: str | None = None  # first key of the branch; "" until its first turn
     read: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -170,7 +135,6 @@ class ConversationReading:
         self.cwd = project_root(self.root, self.path)
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
-        """Answer one line."""
         record = row.value
         if "$rewindTo" in record:
             self.fork = ""
@@ -183,31 +147,32 @@ class ConversationReading:
             for message in as_array(changed.get("messages")):
                 yield from self.message(row, as_object(message), row.line)
         else:
-            yield SkippedItem(f"record {next(iter(record), '')}".strip(), unknown=True)
+            yield skip_kind(next(iter(record), ""), (), "record")
+
+    def whole(self, row: LogRow) -> Iterator[ReaderItem]:
+        self.describe(row.value)
+        for line, message in enumerate(as_array(row.value.get("messages")), 1):
+            yield from self.message(row, as_object(message), line)
 
     def describe(self, metadata: dict[str, Any]) -> None:
-        """Take in what the file says of its conversation."""
         self.session = as_string(metadata.get("sessionId")) or self.session
         self.title = as_string(metadata.get("summary")) or self.title
         self.spawned = self.spawned or metadata.get("kind") == "subagent"
 
     def message(self, row: LogRow, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
-        """Answer one message that stands on a line, or among others in one record."""
         kind, key = as_string(message.get("type")), as_string(message.get("id")) or f"{self.session}:{line}"
         if key in self.read:
             yield SkippedItem("message written again")
             return
         if kind not in SPEAKERS:
-            yield SkippedItem(
-                kind if kind in _NOTICES else f"message {kind}".strip(), unknown=kind not in _NOTICES
-            )
+            yield skip_kind(kind, _NOTICES, "message")
             return
-        left: list[SkippedItem] = []
+        skipped: list[SkippedItem] = []
         shown = message.get("displayContent")
         text = message_words(
-            shown if kind == "user" and shown else message.get("content"), kind == "user", left
+            shown if kind == "user" and shown else message.get("content"), kind == "user", skipped
         )
-        yield from left
+        yield from skipped
         if text.isspace() or not text:
             return
         self.read.add(key)
@@ -222,7 +187,9 @@ class ConversationReading:
         )  # fmt: skip
 
 
-GEMINI_LOG = TranscriptFormat(NAME, f"{NAME} 1", True, _is_log, read_rows, _log_reader)
+GEMINI_LOG = TranscriptFormat(
+    NAME, f"{NAME} 1", True, _is_log, read_rows, lambda root, path: ConversationReading(root, path).row
+)
 
 
 _SHORT_ID = 8  # of a session, at the end of its file's name
@@ -230,15 +197,12 @@ _SESSION_FILE = re.compile(r"session-.*-([^-]+)\.jsonl?")
 
 
 def _is_whole_file(path: str, head: bytes) -> bool:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     name = path.rpartition("/")[2]
-    if not name.endswith(".json") or start not in (b"{", b"["):
-        return False
     if name == "logs.json":
-        return b'"sessionId"' in head and b'"messageId"' in head
+        return is_json_file(path, head, b'"sessionId"', b'"messageId"')
     if name.startswith("checkpoint"):
-        return b'"role"' in head and b'"parts"' in head
-    return b'"sessionId"' in head and b'"projectHash"' in head and b'"messages"' in head
+        return is_json_file(path, head, b'"role"', b'"parts"')
+    return is_json_file(path, head, b'"sessionId"', b'"projectHash"', b'"messages"')
 
 
 def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
@@ -247,13 +211,7 @@ def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
         return _Logs(root, path).row
     if name.startswith("checkpoint"):
         return _Checkpoint(root, path).row
-    return lambda row: _conversation(ConversationReading(root, path), row)
-
-
-def _conversation(reading: ConversationReading, row: LogRow) -> Iterator[ReaderItem]:
-    reading.describe(row.value)
-    for line, message in enumerate(as_array(row.value.get("messages")), 1):
-        yield from reading.message(row, as_object(message), line)
+    return ConversationReading(root, path).whole
 
 
 @dataclass(slots=True)
@@ -274,15 +232,15 @@ class _Logs:
         session, number = as_string(entry.get("sessionId")), entry.get("messageId")
         key = f"{session}:{number}"
         if entry.get("type") != "user":
-            yield SkippedItem(f"message {as_string(entry.get('type'))}", unknown=True)
+            yield skip_kind(as_string(entry.get("type")), (), "message")
         elif session[:_SHORT_ID] in self.kept:
             yield SkippedItem("prompt that is in chats")
         elif not session or not isinstance(number, int) or key in self.read:
             yield SkippedItem("prompt without a place of its own")
         else:
-            left: list[SkippedItem] = []
-            text = message_words(as_string(entry.get("message")), True, left)
-            yield from left
+            skipped: list[SkippedItem] = []
+            text = message_words(as_string(entry.get("message")), True, skipped)
+            yield from skipped
             if text:
                 self.read.add(key)
                 yield Turn(
@@ -314,11 +272,11 @@ class _Checkpoint:
     def _content(self, row: LogRow, content: dict[str, Any]) -> Iterator[ReaderItem]:
         speaker = as_string(content.get("role"))
         if speaker not in SPEAKERS:
-            yield SkippedItem(f"role {speaker}".strip(), unknown=True)
+            yield skip_kind(speaker, (), "role")
             return
-        left: list[SkippedItem] = []
-        text = message_words(content.get("parts"), speaker == "user", left)
-        yield from left
+        skipped: list[SkippedItem] = []
+        text = message_words(content.get("parts"), speaker == "user", skipped)
+        yield from skipped
         if text:
             role, origin = SPEAKERS[speaker]
             yield Turn(

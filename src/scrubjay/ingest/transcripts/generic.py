@@ -1,27 +1,10 @@
 """Generic JSONL: one message a line, as any program can write it (docs/transcripts.md).
 
-```json
-{"role": "user", "content": "Where is the key?", "session": "2026-03-01", "time": "2026-03-01T10:00:00Z"}
-```
-
-``role`` and ``content``
-    Both are needed on every line. ``user`` and ``human`` are the owner; ``assistant``, ``ai``, ``model`` and
-    ``bot`` the agent; ``system``, ``developer``, ``tool`` and ``function`` are left out; any other role is
-    the name of somebody, kept as it is, whose words nobody vouches for. ``content`` is text, or an array of
-    texts and of objects with a ``text``; objects of a ``type`` other than text are left out.
-The rest may be missing
-    ``session``: text or number; else the file's path without its ending. ``id``: of the message in its
-    session, text or number; else its line. ``time``, ``timestamp`` or ``ts``: ISO 8601, or seconds or
-    milliseconds since 1970. ``cwd`` or ``project``: the directory, or the URL of the repository. ``agent``:
-    the program; else ``generic``. ``title``: of the conversation. Other fields are not read.
-When it is recognised
-    If the first 64 KB hold only lines with ``role`` and ``content``, so that no other data are taken for a
-    talk.
+A file is recognised only if the first 64 KB hold nothing but lines with ``role`` and ``content``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -46,7 +29,7 @@ _SPEAKERS = {
     **dict.fromkeys(("assistant", "ai", "model", "bot"), ("assistant", "agent")),
 }
 _LEFT = frozenset({"system", "developer", "tool", "function"})
-_MOST_ROLE = 64  # a word or a name; a text is another kind of data
+_MOST_ROLE = 64  # a longer role is other data
 _TEXT = frozenset({"text", "input_text", "output_text"})
 
 
@@ -66,11 +49,7 @@ def _is_message(record: dict[str, Any]) -> bool:
 
 def _reader(root: Path, path: str) -> TranscriptReader:
     stem = PurePosixPath(path).with_suffix("").as_posix()
-
-    def read(row: LogRow) -> Iterable[ReaderItem]:
-        return _turn(row, stem)
-
-    return read
+    return lambda row: _turn(row, stem)
 
 
 def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
@@ -81,15 +60,15 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     folded = role.casefold()
     if folded in _LEFT:
         return (SkippedItem(f"{folded} message"),)
-    text, left = _content(record["content"])
+    text, skipped = _content(record["content"])
     if not text:
-        return left or (SkippedItem("blank"),)
+        return skipped or (SkippedItem("blank"),)
     role, origin = _SPEAKERS.get(folded, (role, "untrusted"))
     session, name = _name(record.get("session")) or stem, _name(record.get("id"))
     project = as_string(record.get("project"))
     url = "://" in project or project.startswith("git@")
     turn = Turn(
-        # Sessions and ids of this format may be called "1" in every file, so what was said is part of the key.
+        # Sessions and ids may be "1" in every file, so the text is part of the key.
         key=f"{session}:{name or f'#{row.line}'}:{text_digest(role, text)}",
         role=role,
         text=text,
@@ -104,19 +83,19 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
         origin=origin,
         title=as_string(record.get("title")),
     )
-    return (turn, *left)
+    return (turn, *skipped)
 
 
 def _content(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
     parts: list[str] = []
-    left: list[SkippedItem] = []
+    skipped: list[SkippedItem] = []
     for part in [content] if isinstance(content, str) else as_array(content):
         kind = as_string(as_object(part).get("type")) or "text"
         if kind in _TEXT:
             parts.append(part if isinstance(part, str) else as_string(as_object(part).get("text")))
         else:
-            left.append(SkippedItem(kind))
-    return joined_text(parts), tuple(left)
+            skipped.append(SkippedItem(kind))
+    return joined_text(parts), tuple(skipped)
 
 
 def _name(value: object) -> str:

@@ -1,31 +1,26 @@
 """Transcript importer: recognise a conversation log and turn it into documents.
 
-It knows the formats, and nothing of how they tell theirs. The order decides where two say yes; none does for
-a file of another tool, as far as is known (tests). The generic format is last.
-
-It knows no tool and no store. Whoever stores what a step found may keep ``Step.end`` as the new cursor.
-
-A turn's id is made of what its tool calls it for ever, so a copy of it in another file (a session that was
-resumed) is the same memory, kept where it was first seen. What was said stays remembered when the tool throws
-its log away; `forget` and `sources remove` take it out.
+A turn's id derives from what its tool calls it, so a copy in another file (a resumed session) is the same memory.
+Turns stay when the tool deletes its log.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from scrubjay.errors import SourceError
-from scrubjay.ingest.alignment import LabelledDocument
-from scrubjay.ingest.chunker import ChunkSettings, chunk_text
+from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.files import open_file
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.scanner import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, may_be_transcript
+from scrubjay.ingest.sync_run import SyncRun
 from scrubjay.ingest.transcripts import chatgpt, claude, codex, gemini, generic, openclaw, opencode
 from scrubjay.ingest.transcripts.base import (
     HEAD_BYTES,
@@ -42,7 +37,6 @@ from scrubjay.ingest.turns import (
     redact_turns,
     strip_injected,
 )
-from scrubjay.ingest.writer import PreparedDocument, SyncRun, unchanged_document, unreadable_document
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.records import (
@@ -52,21 +46,15 @@ from scrubjay.models.records import (
     Document,
     EventTime,
     Record,
-    Scope,
     Source,
     SourcePlace,
     Turn,
 )
-from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship
 from scrubjay.redaction.dialogue import CONTEXT_TURNS
 from scrubjay.redaction.redactor import RedactedText, redact_text
 from scrubjay.storage.changes import PreparedMemory
-from scrubjay.storage.interface import Reader, Store
-
-if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
-
+from scrubjay.storage.interface import Reader
 
 TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = (
     claude.CLAUDE_CODE,
@@ -83,31 +71,19 @@ TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = (
 
 
 def recognise_format(path: str, head: bytes) -> TranscriptFormat | None:
-    """Return the format of a file, or None for one that is no transcript.
-
-    Args:
-        path: POSIX, absolute.
-        head: Its first `HEAD_BYTES` bytes; more are not looked at.
-    """
+    """Return the format of a file by its absolute POSIX path and first `HEAD_BYTES` bytes."""
     head = head[:HEAD_BYTES]
     return next((form for form in TRANSCRIPT_FORMATS if form.recognise(path, head)), None)
 
 
 MAX_KIND_CHARACTERS = 60
-"""Of the name of what was left out: it is shown on a terminal, and a log may call a record anything."""
 
 MAX_TITLE_CHARACTERS = 200
-"""As long as a first line that somebody reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogStep:
-    """One record that was read.
-
-    Attributes:
-        end: First byte after it: the cursor, once what was found is stored.
-        found: Turns, what was left out, and what cannot be read, in the order of the record.
-    """
+    """One record: the cursor behind it, and its turns, skipped items and errors."""
 
     end: int
     found: tuple[Turn | SkippedItem | BrokenRow, ...]
@@ -116,20 +92,7 @@ class LogStep:
 def follow_log(
     file: BinaryIO, form: TranscriptFormat, root: Path, path: str, cursor: int = 0
 ) -> Iterator[LogStep]:
-    """Read a log on from a cursor.
-
-    Reading to any step's end and on from there gives the turns that reading at once gives. (Of a file with
-    more than 33 MB before the cursor, a record that belongs to an older one may be given to the main session:
-    see `jsonl`.) What lies after the last step's end is a line that is still being written.
-
-    Args:
-        file: The log, open for reading bytes, buffered.
-        form: Which tool wrote it.
-        root: Root of its source.
-        path: Its POSIX path in the source.
-        cursor: ``end`` of the last step that was stored; 0 for a file read for the first time, for one that
-            was rewritten (`due.continues`) and for formats without ``lines``.
-    """
+    """Read a log on from a cursor; resuming at any step's end gives the turns that reading at once gives."""
     reader = form.reader(root, path)
     for row in form.rows(file, cursor):
         found = (row,) if isinstance(row, BrokenRow) else tuple(reader(row))
@@ -138,334 +101,38 @@ def follow_log(
 
 
 def _storable_turn(one: Turn | SkippedItem | BrokenRow) -> Turn | SkippedItem | BrokenRow:
-    """What a store takes: no blank turn, no character that it cannot write, no endless title."""
+    """Return what a store accepts: no blank turn, no unstorable character, no endless title or kind."""
     if isinstance(one, Turn):
-        return _storable(one) if one.text and not one.text.isspace() else SkippedItem("blank")
+        if not one.text or one.text.isspace():
+            return SkippedItem("blank")
+        return replace(
+            one,
+            key=storable_text(one.key),
+            role=storable_text(one.role),
+            text=storable_text(one.text),
+            session=storable_text(one.session),
+            cwd=one.cwd and storable_text(one.cwd),
+            remote=one.remote and storable_text(one.remote),
+            agent=storable_text(one.agent),
+            title=storable_text(one.title[:MAX_TITLE_CHARACTERS]),
+        )
     if isinstance(one, SkippedItem) and not (len(one.kind) <= MAX_KIND_CHARACTERS and one.kind.isprintable()):
         shown = "".join(char if char.isprintable() else "\ufffd" for char in one.kind[:MAX_KIND_CHARACTERS])
         return replace(one, kind=shown)
     return one
 
 
-def _storable(turn: Turn) -> Turn:
-    text, key, session = storable_text(turn.text), storable_text(turn.key), storable_text(turn.session)
-    role, agent, title = (
-        storable_text(turn.role),
-        storable_text(turn.agent),
-        storable_text(turn.title[:MAX_TITLE_CHARACTERS]),
-    )
-    cwd, remote = turn.cwd and storable_text(turn.cwd), turn.remote and storable_text(turn.remote)
-    new = (text, key, session, role, agent, title, cwd, remote)
-    if new == (turn.text, turn.key, turn.session, turn.role, turn.agent, turn.title, turn.cwd, turn.remote):
-        return turn
-    turn = replace(turn, text=text, key=key, session=session, role=role)
-    return replace(turn, agent=agent, title=title, cwd=cwd, remote=remote)
-
-
 TURN_BATCH: Final = 500
-"""Memories of one step: what is lost of the work when the process is killed, and what is held in memory."""
+"""Turns of one part of a transcript, which is held in memory and lost if the process is killed."""
 FINGERPRINT_BYTES: Final = 4_096
-"""Bytes at the beginning of a log and before its cursor by which it is known again."""
+"""Bytes at the beginning of a log and before its cursor by which it is recognised."""
 ORDINALS_PER_LINE: Final = 1_000
-"""Ordinals of one line of a transcript: more pieces than that of one turn share the last."""
+"""Ordinals of one line of a transcript; further pieces of a turn share the last."""
 TURN_TIER: Final = "observation"
 SKIPPED_IN_PAUSE: Final = SkippedItem("said during a pause")
 SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
-"""What was put into a conversation from memory: it is no news."""
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptContext:
-    """What turns of one source share.
-
-    Attributes:
-        source: The source.
-        store: Where they go. What was yielded must be written before more is asked for.
-        scope: Who remembers.
-        base: The base model.
-        secret: The tenant's key of ids.
-        chunks: How a long turn is cut.
-        project: Returns the project of a turn's directory and remote.
-        paused: Tells of an agent, a session and a time whether what was said there is passed over.
-    """
-
-    source: Source
-    store: Store
-    scope: Scope
-    base: Embedder
-    secret: bytes
-    chunks: ChunkSettings
-    project: Callable[[str, str | None], str | None]
-    paused: Callable[[str, str, int | None], bool]
-
-
-@dataclass(slots=True)
-class ImportStats:
-    """What reading a transcript came to, for the tally."""
-
-    scrubbed: Counter[str]
-    left: Counter[SkippedItem]
-    problems: list[FileError]
-    added: int = 0
-    copies: int = 0
-    forgotten: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _TurnDraft:
-    """A turn: its session, its text without secrets, what it left if it was forgotten, and its memories."""
-
-    session: str
-    whole: str
-    marks: set[str]
-    pieces: Sequence[Record]
-
-
-def log_fingerprint(file: BinaryIO, cursor: int) -> str:
-    """Return what a log is known by again: a hash of its first bytes and of those before the cursor."""
-    file.seek(0)
-    head = file.read(min(FINGERPRINT_BYTES, cursor))
-    file.seek(max(0, cursor - FINGERPRINT_BYTES))
-    return hashlib.sha256(head + b"\x00" + file.read(min(FINGERPRINT_BYTES, cursor))).hexdigest()
-
-
-def resume_cursor(file: BinaryIO, form: TranscriptFormat, old: Document | None) -> int:
-    """Return where to read on: the cursor of what was stored, or 0 for a file that is new or another by now."""
-    if old is None or not form.lines or old.versions.extractor != form.version:
-        return 0
-    return (
-        old.cursor
-        if is_cursor_valid(file, old.cursor) and log_fingerprint(file, old.cursor) == old.content_hash
-        else 0
-    )
-
-
-def read_transcript(
-    context: TranscriptContext,
-    state: FileState,
-    form: TranscriptFormat,
-    known: Document | None,
-    moved_from: str | None,
-    stats: ImportStats,
-) -> Iterator[PreparedDocument]:
-    """Read what a transcript says beyond what is stored.
-
-    Args:
-        context: What the turns share.
-        state: The file.
-        form: Which tool wrote it.
-        known: Its document as it is stored.
-        moved_from: The path under which it stood, if it was moved.
-        stats: Is told what was left out and what could not be read.
-
-    Raises:
-        SourceError: The file as a whole cannot be read.
-    """
-    root = Path(context.source.root)
-    path = root / state.path
-    stamp = replace(stage_versions(context.chunks), extractor=form.version)
-    with open_file(root, state.path) as file, open_file(root, state.path) as again:
-        cursor = resume_cursor(file, form, known)
-        title = known.title if known is not None and cursor else path.name
-        numbers: dict[str, int] = {}
-        before: dict[str, list[StoredTurn]] = {}
-        turns: list[Turn] = []
-        end = cursor
-        first = True
-
-        def ready(*, last: bool) -> PreparedDocument:
-            # What stops between two parts must be read on by the next sync: only with the last is the file as it is.
-            at = state.mtime_ns if last else 0
-            document = Document(
-                context.source.id, state.path, log_fingerprint(again, end), at, state.size, title, stamp, end
-            )
-            with context.store.reader(context.scope) as reader:
-                clean, called = _redacted_turns(reader, context, turns, before, resumed=cursor > 0)
-                drafts = [
-                    _turn_memories(context, state, *one, stats) for one in zip(turns, clean, strict=True)
-                ]
-                with_ids = _new_turns(reader, context, drafts, numbers, stats)
-            _note_last_turns(drafts, before)
-            if called:
-                stats.scrubbed["password"] += redact_stored_turns(
-                    context.store, context.scope, context.base, called
-                )
-            labelled = LabelledDocument(
-                document, tuple(with_ids), (), (), moved_from if first else None, grows=True
-            )
-            return PreparedDocument(labelled, [""] * len(with_ids))
-
-        for step in follow_log(file, form, root, state.path, cursor):
-            for found in step.found:
-                if isinstance(found, Turn):
-                    turns += _turn_without_injected(context, found, stats)
-                    title = (found.title if form.lines else "") or title
-                elif isinstance(found, SkippedItem):
-                    stats.left[found] += 1
-                else:
-                    stats.problems.append(_broken(path, found))
-            end = step.end
-            if len(turns) >= TURN_BATCH:
-                yield ready(last=False)
-                turns, first = [], False
-        yield ready(last=True)
-
-
-def _turn_without_injected(context: TranscriptContext, turn: Turn, stats: ImportStats) -> list[Turn]:
-    """Return a turn without the memories that were recalled into it; none, if that is all or nobody was to listen."""
-    if context.paused(turn.agent, turn.session, turn.at):
-        stats.left[SKIPPED_IN_PAUSE] += 1
-        return []
-    found = strip_injected(turn.text)
-    if not found.blocks:
-        return [turn]
-    stats.left[SKIPPED_RECALLED] += found.blocks
-    return [replace(turn, text=found.text)] if found.text.strip() else []
-
-
-def _broken(path: Path, found: BrokenRow) -> FileError:
-    return FileError(str(path), f"Line {found.line} {found.message}; it was left out, the rest was taken.")
-
-
-def _redacted_turns(
-    reader: Reader,
-    context: TranscriptContext,
-    turns: list[Turn],
-    before: dict[str, list[StoredTurn]],
-    *,
-    resumed: bool,
-) -> tuple[list[RedactedText], list[str]]:
-    """Return turns without secrets, and the ids of stored ones that they call a secret.
-
-    Args:
-        reader: Where.
-        context: What they share.
-        turns: They, in the order of the file.
-        before: Session to its last turns, as far as they were read.
-        resumed: Whether the file was read up to here before: then the store knows what was said last.
-    """
-    by_session: dict[str, list[int]] = {}
-    for place, turn in enumerate(turns):
-        by_session.setdefault(turn.session, []).append(place)
-    clean: dict[int, RedactedText] = {}
-    called: list[str] = []
-    for session, places in by_session.items():
-        if session not in before:
-            last = reader.last_turn(session) if resumed else None
-            before[session] = (
-                [] if last is None else read_stored_turns(reader, session, last + 1 - CONTEXT_TURNS, last)
-            )
-        known = before[session]
-        found = redact_turns(
-            [turns[one].text for one in places], context.chunks.allow, [one.text for one in known]
-        )
-        clean |= dict(zip(places, found.found, strict=True))
-        called += [memory for place in found.called for memory in known[place].ids]
-    return [clean[place] for place in range(len(turns))], called
-
-
-def _note_last_turns(drafts: Sequence[_TurnDraft], before: dict[str, list[StoredTurn]]) -> None:
-    """Note what was said last in each session."""
-    for one in drafts:
-        said = StoredTurn(one.whole, tuple(record.id for record in one.pieces))
-        before[one.session] = [*before[one.session], said][-CONTEXT_TURNS:]
-
-
-def _new_turns(
-    reader: Reader,
-    context: TranscriptContext,
-    drafts: Sequence[_TurnDraft],
-    numbers: dict[str, int],
-    stats: ImportStats,
-) -> list[PreparedMemory]:
-    """Return the turns that are not stored yet, as memories."""
-    present = reader.get([record.id for one in drafts for record in one.pieces])
-    forgotten = reader.forgotten(mark for one in drafts for mark in one.marks)
-    fresh: dict[str, PreparedMemory] = {}
-    for one in drafts:
-        session, pieces = one.session, one.pieces
-        new = [record for record in pieces if record.id not in present and record.id not in fresh]
-        stats.copies += len(pieces) - len(new)
-        if forgotten and not forgotten.isdisjoint(one.marks):
-            stats.forgotten += 1
-            continue
-        if not new:
-            continue
-        if session not in numbers:
-            last = reader.last_turn(session)
-            numbers[session] = -1 if last is None else last
-        numbers[session] += 1
-        fresh |= {record.id: prepare_memory(replace(record, turn=numbers[session])) for record in new}
-    stats.added += len(fresh)
-    return list(fresh.values())
-
-
-def _marks(context: TranscriptContext, turn: Turn, clean: RedactedText) -> set[str]:
-    """Return what a turn has left behind if it was forgotten, as it reads now or before turns around it were read."""
-    marks = tombstone_hashes(context.secret, clean.text, context.scope.keys)
-    if clean.counts:
-        marks |= tombstone_hashes(
-            context.secret, redact_text(turn.text, context.chunks.allow).text, context.scope.keys
-        )
-    return marks
-
-
-def _turn_memories(
-    context: TranscriptContext, state: FileState, turn: Turn, clean: RedactedText, stats: ImportStats
-) -> _TurnDraft:
-    """Return the memories that a turn makes, without a number yet."""
-    records = []
-    stats.scrubbed.update(clean.counts)
-    now = now_micros()
-    said_at = turn.at
-    written = said_at if said_at is not None else state.mtime_ns // 1000 or now
-    event = EventTime(said_at, said_at, "second", "UTC") if said_at is not None else None
-    project = context.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
-    own = authorship(context.source, state.path) == OWN
-    for piece, passage in enumerate(chunk_text(clean.text, name="", settings=context.chunks)):
-        content = clean.text[passage.start : passage.end]
-        parts = ("turn", context.source.key, turn.agent, turn.key, str(piece))
-        place = SourcePlace(
-            context.source.id, state.path, turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1),
-            turn.start, turn.end, turn.line, turn.line,
-        )  # fmt: skip
-        record = Record(
-            id=memory_id(TURN_TIER, memory_key(context.secret, parts)),
-            tier=TURN_TIER,
-            content=content,
-            content_hash=text_hash(content),
-            title="",
-            key=context.source.key,
-            owner=context.scope.user,
-            recorded_at=min(written, now),
-            updated_at=now,
-            place=place,
-            project=project,
-            agent=turn.agent or None,
-            session=turn.session,
-            role=turn.role,
-            origin=turn.origin if own else UNTRUSTED,
-            event=event,
-        )
-        records.append(record)
-    return _TurnDraft(turn.session, clean.text, _marks(context, turn, clean), records)
-
-
-def unknown_kinds_notice(
-    path: str, form: TranscriptFormat, left: Mapping[SkippedItem, int]
-) -> list[FileError]:
-    """Return what a person should know: kinds of records that the reader has never stats of."""
-    named = [f"{kind.kind} ({count})" for kind, count in sorted(left.items(), key=str) if kind.unknown]
-    if not named:
-        return []
-    message = (
-        f"The reader of {form.version} does not know these records and left them out: {', '.join(named)}."
-    )
-    return [FileError(path, message, "a newer scrubjay may know them")]
-
-
 AUTOMATIC_INCLUDE: Final = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
-"""Patterns of a source in which transcripts were found when it was registered (`register`)."""
+"""Patterns of a source in which transcripts were found when it was registered (`register_source`)."""
 
 
 def format_of_file(root: str, path: str) -> TranscriptFormat | None:
@@ -473,7 +140,7 @@ def format_of_file(root: str, path: str) -> TranscriptFormat | None:
     try:
         return _detect_format(root, path)
     except (OSError, SourceError):
-        return None  # whoever reads it whole says why it cannot be read
+        return None
 
 
 def _detect_format(root: str, path: str) -> TranscriptFormat | None:
@@ -484,82 +151,253 @@ def _detect_format(root: str, path: str) -> TranscriptFormat | None:
 def import_transcript(
     run: SyncRun, source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
 ) -> Iterator[PreparedDocument] | None:
-    """Return the turns of a transcript as documents to be written one after the other; None for another file.
+    """Return a transcript's turns as documents to be written one after the other; None for another file.
 
-    Args:
-        run: The sync.
-        source: Where the file lies.
-        state: The file.
-        known: The source's documents.
-        gone: Paths of documents whose file is gone; that of a transcript which is this one is taken out.
+    A transcript that is found to be one of ``gone`` (moved) is removed from that list.
     """
     if not may_be_transcript(state.path):
         return None
+    stored, moved_from = known.get(state.path), None
     try:
         form = _detect_format(source.root, state.path)
     except (OSError, SourceError) as error:
-        trouble = _read_trouble(str(Path(source.root) / state.path), error)
-        run.tally.problems.append(trouble)
-        # What was said so far stays where it was read to; the log is read on when it can be.
-        return iter(
-            () if known.get(state.path) else (unreadable_document(run, source, state, None, trouble.message),)
-        )
-    old = known.get(state.path)
-    if form is None and old is not None and old.cursor:
-        # Emptied, or another file by now: what was said in it stays remembered, also when it goes altogether.
-        return iter([unchanged_document(old, state.mtime_ns, state.size)])
+        reason = _report_unreadable(run, source, state, error)
+        return iter(() if stored else (run.unreadable(source, state, None, reason),))
+    if form is None and stored is not None and stored.cursor:
+        # Emptied or replaced: its turns stay.
+        return iter([PreparedDocument(replace(stored, mtime_ns=state.mtime_ns, size=state.size))])
     if form is None:
-        return iter(_not_a_transcript(run, source, state)) if source.include == AUTOMATIC_INCLUDE else None
-    return _turns(run, source, state, form, *_stored_document(source, state, known, gone))
+        if source.include != AUTOMATIC_INCLUDE:
+            return None
+        versions = replace(stage_versions(run.chunks), extractor=NOT_A_TRANSCRIPT)
+        document = Document(
+            source.id, state.path, NOT_A_TRANSCRIPT, state.mtime_ns, state.size, state.path, versions
+        )
+        return iter([PreparedDocument(document)])
+    if stored is None:
+        moved_from = _moved_from(source, state, known, gone)
+        stored = known[moved_from] if moved_from is not None else None
+    return _TranscriptImport(run, source, state, form).documents(stored, moved_from)
 
 
-def _turns(
-    run: SyncRun,
-    source: Source,
-    state: FileState,
-    form: TranscriptFormat,
-    stored: Document | None,
-    moved_from: str | None,
-) -> Iterator[PreparedDocument]:
-    full = str(Path(source.root) / state.path)
-    stats = ImportStats(run.tally.scrubbed, Counter(), [])
-    secret = run.store.secret(run.scope)
-    context = TranscriptContext(
-        source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.paused
-    )
-    try:
-        yield from read_transcript(context, state, form, stored, moved_from, stats)
-    except (OSError, SourceError) as error:
-        run.tally.problems.append(_read_trouble(full, error))
-    run.tally.added += stats.added
-    run.tally.forgotten += stats.forgotten
-    run.tally.problems += [*stats.problems, *unknown_kinds_notice(full, form, stats.left)]
-
-
-def _read_trouble(path: str, error: OSError | SourceError) -> FileError:
-    if isinstance(error, SourceError):
-        return FileError(path, str(error), error.hint)
-    return FileError(path, f"It cannot be read: {error.strerror}.", "check its rights")
-
-
-def _stored_document(
+def _moved_from(
     source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
-) -> tuple[Document | None, str | None]:
-    """Return a transcript's document as it is stored, and where it stood if it was moved."""
-    if state.path in known:
-        return known[state.path], None
+) -> str | None:
     with open_file(Path(source.root), state.path) as file:
         for path in gone:
             old = known[path]
             if 0 < old.cursor <= state.size and log_fingerprint(file, old.cursor) == old.content_hash:
                 gone.remove(path)
-                return old, path
-    return None, None
+                return path
+    return None
 
 
-def _not_a_transcript(run: SyncRun, source: Source, state: FileState) -> list[PreparedDocument]:
-    stamp = replace(stage_versions(run.chunks), extractor=NOT_A_TRANSCRIPT)
-    document = Document(
-        source.id, state.path, NOT_A_TRANSCRIPT, state.mtime_ns, state.size, state.path, stamp
-    )
-    return [PreparedDocument(LabelledDocument(document, (), (), ()), ())]
+def _report_unreadable(run: SyncRun, source: Source, state: FileState, error: OSError | SourceError) -> str:
+    if isinstance(error, SourceError):
+        message, hint = str(error), error.hint
+    else:
+        message, hint = f"It cannot be read: {error.strerror}.", "check its rights"
+    run.report_problem(source, state.path, message, hint)
+    return message
+
+
+def log_fingerprint(file: BinaryIO, cursor: int) -> str:
+    """Return a hash of a log's first bytes and of those before the cursor, to recognise it again."""
+    file.seek(0)
+    head = file.read(min(FINGERPRINT_BYTES, cursor))
+    file.seek(max(0, cursor - FINGERPRINT_BYTES))
+    return hashlib.sha256(head + b"\x00" + file.read(min(FINGERPRINT_BYTES, cursor))).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnDraft:
+    """A turn as memories without turn numbers, with the tombstones that it would have left if forgotten."""
+
+    session: str
+    text: str
+    tombstones: set[str]
+    records: Sequence[Record]
+
+
+@dataclass(slots=True)
+class _TranscriptImport:
+    """The import of one transcript; ``recent`` are the last turns of each session, as far as they were read."""
+
+    run: SyncRun
+    source: Source
+    state: FileState
+    form: TranscriptFormat
+    skipped: Counter[SkippedItem] = field(default_factory=Counter)
+    numbers: dict[str, int] = field(default_factory=dict)
+    recent: dict[str, list[StoredTurn]] = field(default_factory=dict)
+
+    def documents(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
+        """Yield what the transcript holds beyond what is stored, in parts of `TURN_BATCH` turns."""
+        try:
+            yield from self._parts(stored, moved_from)
+        except (OSError, SourceError) as error:
+            _report_unreadable(self.run, self.source, self.state, error)
+        unknown = [f"{one.kind} ({n})" for one, n in sorted(self.skipped.items(), key=str) if one.unknown]
+        if unknown:
+            message = f"The reader of {self.form.version} does not know these records and left them out: "
+            hint = "a newer scrubjay may know them"
+            self.run.report_problem(self.source, self.state.path, f"{message}{', '.join(unknown)}.", hint)
+
+    def _parts(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
+        root, path = Path(self.source.root), self.state.path
+        versions = replace(stage_versions(self.run.chunks), extractor=self.form.version)
+        with open_file(root, path) as file, open_file(root, path) as again:
+            cursor = end = self._resume_cursor(file, stored)
+            title = stored.title if stored is not None and cursor else Path(path).name
+            turns: list[Turn] = []
+
+            def part(mtime_ns: int) -> PreparedDocument:
+                document = Document(
+                    self.source.id,
+                    path,
+                    log_fingerprint(again, end),
+                    mtime_ns,
+                    self.state.size,
+                    title,
+                    versions,
+                    end,
+                )
+                fresh = self._new_memories(turns, resumed=cursor > 0)
+                return PreparedDocument(
+                    document, tuple(fresh), moved_from=moved_from, grows=True, preceding=[""] * len(fresh)
+                )
+
+            for step in follow_log(file, self.form, root, path, cursor):
+                for one in step.found:
+                    if isinstance(one, Turn):
+                        turns += self._without_injected(one)
+                        title = (one.title if self.form.lines else "") or title
+                    elif isinstance(one, SkippedItem):
+                        self.skipped[one] += 1
+                    else:
+                        message = f"Line {one.line} {one.message}; it was left out, the rest was taken."
+                        self.run.report_problem(self.source, path, message)
+                end = step.end
+                if len(turns) >= TURN_BATCH:
+                    yield part(0)  # only with the last part is the file stored as it is
+                    turns, moved_from = [], None
+            yield part(self.state.mtime_ns)
+
+    def _resume_cursor(self, file: BinaryIO, stored: Document | None) -> int:
+        """Return the stored cursor, or 0 for a file that is new or was rewritten."""
+        if stored is None or not self.form.lines or stored.versions.extractor != self.form.version:
+            return 0
+        same = (
+            is_cursor_valid(file, stored.cursor)
+            and log_fingerprint(file, stored.cursor) == stored.content_hash
+        )
+        return stored.cursor if same else 0
+
+    def _without_injected(self, turn: Turn) -> list[Turn]:
+        """Return the turn without injected memories; nothing if that is all, or if memory was paused."""
+        if self.run.paused(turn.agent, turn.session, turn.at):
+            self.skipped[SKIPPED_IN_PAUSE] += 1
+            return []
+        found = strip_injected(turn.text)
+        if not found.blocks:
+            return [turn]
+        self.skipped[SKIPPED_RECALLED] += found.blocks
+        return [replace(turn, text=found.text)] if found.text.strip() else []
+
+    def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[PreparedMemory]:
+        """Redact turns, and return those that are not stored yet as memories."""
+        run = self.run
+        with run.store.reader(run.scope) as reader:
+            redacted, called = self._redacted(reader, turns, resumed=resumed)
+            drafts = [self._draft(turn, clean) for turn, clean in zip(turns, redacted, strict=True)]
+            fresh = self._numbered(reader, drafts)
+        for draft in drafts:
+            said = StoredTurn(draft.text, tuple(record.id for record in draft.records))
+            self.recent[draft.session] = [*self.recent[draft.session], said][-CONTEXT_TURNS:]
+        if called:
+            run.tally.scrubbed["password"] += redact_stored_turns(run.store, run.scope, run.base, called)
+        return fresh
+
+    def _redacted(
+        self, reader: Reader, turns: Sequence[Turn], *, resumed: bool
+    ) -> tuple[list[RedactedText], list[str]]:
+        """Return redacted turns, and the ids of stored ones that they call a secret.
+
+        Only where the file was read before (``resumed``) does the store know what was said last.
+        """
+        by_session: dict[str, list[int]] = {}
+        for place, turn in enumerate(turns):
+            by_session.setdefault(turn.session, []).append(place)
+        clean: dict[int, RedactedText] = {}
+        called: list[str] = []
+        for session, places in by_session.items():
+            if session not in self.recent:
+                last = reader.last_turn(session) if resumed else None
+                self.recent[session] = (
+                    [] if last is None else read_stored_turns(reader, session, last + 1 - CONTEXT_TURNS, last)
+                )
+            before = self.recent[session]
+            texts = [turns[place].text for place in places]
+            found = redact_turns(texts, self.run.chunks.allow, [one.text for one in before])
+            clean |= dict(zip(places, found.found, strict=True))
+            called += [memory for place in found.called for memory in before[place].ids]
+        return [clean[place] for place in range(len(turns))], called
+
+    def _draft(self, turn: Turn, clean: RedactedText) -> _TurnDraft:
+        run, source, path = self.run, self.source, self.state.path
+        run.tally.scrubbed.update(clean.counts)
+        now = now_micros()
+        written = turn.at if turn.at is not None else self.state.mtime_ns // 1000 or now
+        event = EventTime(turn.at, turn.at, "second", "UTC") if turn.at is not None else None
+        project = run.projects.of(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+        own = authorship(source, path) == OWN
+        records = []
+        for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
+            content = clean.text[passage.start : passage.end]
+            ordinal = turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1)
+            parts = ("turn", source.key, turn.agent, turn.key, str(piece))
+            record = Record(
+                id=memory_id(TURN_TIER, memory_key(run.secret, parts)),
+                tier=TURN_TIER,
+                content=content,
+                content_hash=text_hash(content),
+                title="",
+                key=source.key,
+                owner=run.scope.user,
+                recorded_at=min(written, now),
+                updated_at=now,
+                place=SourcePlace(source.id, path, ordinal, turn.start, turn.end, turn.line, turn.line),
+                project=project,
+                agent=turn.agent or None,
+                session=turn.session,
+                role=turn.role,
+                origin=turn.origin if own else UNTRUSTED,
+                event=event,
+            )
+            records.append(record)
+        tombstones = tombstone_hashes(run.secret, clean.text, run.scope.keys)
+        if clean.counts:  # it may have been forgotten as redacted without context
+            alone = redact_text(turn.text, run.chunks.allow).text
+            tombstones |= tombstone_hashes(run.secret, alone, run.scope.keys)
+        return _TurnDraft(turn.session, clean.text, tombstones, records)
+
+    def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[PreparedMemory]:
+        """Return the turns that are not stored yet, numbered after those of their session."""
+        present = reader.get([record.id for draft in drafts for record in draft.records])
+        forgotten = reader.forgotten_hashes(one for draft in drafts for one in draft.tombstones)
+        fresh: dict[str, PreparedMemory] = {}
+        for draft in drafts:
+            session = draft.session
+            new = [one for one in draft.records if one.id not in present and one.id not in fresh]
+            if forgotten and not forgotten.isdisjoint(draft.tombstones):
+                self.run.tally.forgotten += 1
+                continue
+            if not new:
+                continue
+            if session not in self.numbers:
+                last = reader.last_turn(session)
+                self.numbers[session] = -1 if last is None else last
+            self.numbers[session] += 1
+            fresh |= {one.id: prepare_memory(replace(one, turn=self.numbers[session])) for one in new}
+        self.run.tally.added += len(fresh)
+        return list(fresh.values())

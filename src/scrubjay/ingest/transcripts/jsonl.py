@@ -1,27 +1,9 @@
-r"""Incremental JSON reading: lines of a growing log, or elements of one large file.
+"""JSON in pieces: the lines of a growing log, or the elements of one large file.
 
-One line is in memory at a time, whatever the size of the file. A line that cannot be read is told and passed
-over; the ones after it are read as if it were not there.
-
-Line ends
-    ``\n``; a ``\r`` before it, a byte order mark at the start of the file, and NUL bytes around a line (what a
-    crash leaves on some file systems) belong to no line. Empty lines are none.
-The last line
-    Without its line end it is read only if it is a whole object, for a closed object can grow no more; its
-    ``end`` is then the end of the file. Anything else is being written: it is neither read nor told, and the
-    cursor stands before it until it is whole.
-Again from the cursor
-    Rows before the cursor are given too, so that a reader learns what it must know (`format`): all of them up
-    to a cursor of 33 MB, of a larger file those of the first 1 MB and of the last 32 MB before the cursor. The
-    bytes between are only searched for line ends, so line numbers are right.
-
-For exports that are one array of conversations and may have a gigabyte. Strings, escapes and the depth of
-brackets are followed over blocks, so that only the element at hand is in memory; it is then parsed on its own,
-which is why a torn or malformed one costs itself and not the rest. A file whose top level is an object is one
-element. It knows no tool.
-
-Why not ijson, the library for this: it gives values as they are parsed but not the bytes they stand on, which
-a turn's place is made of, and it ends at the first malformed byte.
+Only the line or element at hand is in memory, and a malformed one costs only itself. A last line without its line end
+is read only if it is a whole object: anything else is still being written. Rows before the cursor are replayed: all of
+them up to 33 MB, of a larger file those of the first 1 MB and of the last 32 MB. (ijson gives no byte offsets and ends
+at the first malformed byte.)
 """
 
 from __future__ import annotations
@@ -33,30 +15,23 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, BinaryIO
 
-from scrubjay.ingest.transcripts.base import HEAD_BYTES, BrokenRow, LogRow
+from scrubjay.ingest.transcripts.base import BYTE_ORDER_MARK, HEAD_BYTES, BrokenRow, LogRow
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""A pasted screenshot has 5 MB in base64, and no message that was typed comes near."""
+"""A pasted screenshot has 5 MB in base64."""
 
 REPLAY_BYTES = 32 * 1024 * 1024
 """What is read again before the cursor: a quarter of a second of a log with its tools' output (one of words
 alone takes ten times that), and more than all but a few logs have."""
 
 HEAD_REPLAY_BYTES = 1024 * 1024
-"""Where a log says what it is about: its first lines."""
 
 _BLOCK = 1 << 20
-_MARK = b"\xef\xbb\xbf"
 _EDGES = b"\0 \t\r\n"  # JSON's white space, and NUL
 
 
 def read_rows(file: BinaryIO, cursor: int) -> Iterator[LogRow | BrokenRow]:
-    """Read the lines of a log, with those before the cursor that a reader must see again.
-
-    Args:
-        file: Open for reading bytes, buffered, and seekable.
-        cursor: Where an earlier reading ended: the ``end`` of its last row, or 0.
-    """
+    """Yield the lines of a log, with those before the cursor that a reader must see again."""
     start, line = 0, 1
     if cursor > HEAD_REPLAY_BYTES + REPLAY_BYTES:
         for row in _rows_from(file, 0, 1):
@@ -67,21 +42,20 @@ def read_rows(file: BinaryIO, cursor: int) -> Iterator[LogRow | BrokenRow]:
     yield from _rows_from(file, start, line)
 
 
-@lru_cache(maxsize=2)  # every format asks of the same head
+@lru_cache(maxsize=2)  # each format reads the same head
 def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
-    r"""Return the objects on the whole lines of a file's first bytes, with None for a line that is none.
+    r"""Return the objects on the whole lines of a file's first bytes, None for a line that is not one.
 
     >>> peek_objects(b'{"a": 1}\nnonsense\n{"b"')
     ({'a': 1}, None)
     """
-    lines = head.removeprefix(_MARK).split(b"\n")
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_BYTES or _object(lines[-1]) is None:
         lines.pop()  # cut off, or empty after the last line end
     return tuple(_object(line) for line in lines if line.strip(_EDGES))
 
 
 def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | BrokenRow]:
-    """Rows from the start of a line on."""
     file.seek(start)
     while data := file.readline(MAX_LINE_BYTES + 1):
         whole = data.endswith(b"\n")
@@ -93,7 +67,7 @@ def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | Broke
             message = f"has {end - start:,} bytes, more than the {MAX_LINE_BYTES:,} that are read"
             yield BrokenRow(line, start, end, message)
         else:
-            found = _row(data.removeprefix(_MARK) if start == 0 else data, line, start, end)
+            found = _row(data.removeprefix(BYTE_ORDER_MARK) if start == 0 else data, line, start, end)
             if not whole and not isinstance(found, LogRow):
                 return
             if found is not None:
@@ -102,10 +76,11 @@ def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | Broke
 
 
 def _row(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow | None:
-    """What stands on a line, or nothing on an empty one."""
     data = data.strip(_EDGES)
-    if not data:
-        return None
+    return _parsed(data, line, start, end) if data else None
+
+
+def _parsed(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow:
     try:
         value = json.loads(data.decode())
     except UnicodeDecodeError as error:
@@ -127,7 +102,6 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 def _line_end(file: BinaryIO, position: int) -> tuple[int, bool]:
-    """Where the line ends that goes on here, and whether it does end."""
     while data := file.readline(_BLOCK):
         position += len(data)
         if data.endswith(b"\n"):
@@ -136,7 +110,6 @@ def _line_end(file: BinaryIO, position: int) -> tuple[int, bool]:
 
 
 def _line_start(file: BinaryIO, place: int) -> tuple[int, int]:
-    """Start and number of the first line that starts at a place or after it."""
     file.seek(0)
     line, position = 1, 0
     while position < place - 1:
@@ -145,18 +118,17 @@ def _line_start(file: BinaryIO, place: int) -> tuple[int, int]:
             break
         line += block.count(b"\n")
         position += len(block)
-    # From the byte before the place: if that is a line end, the line starts at the place itself.
+    # Start at the byte before: if that is a line end, a line starts at the place itself.
     position, _ = _line_end(file, position)
     return position, line + 1
 
 
-# A conversation of a whole book with its tool results has a few megabytes; parsed it takes some times that.
+# A long conversation with its tool results has a few megabytes; parsed it takes several times that.
 MAX_ELEMENT_BYTES = 64 * 1024 * 1024
 
 _STREAM_BLOCK = 1 << 18
-_BOM = b"\xef\xbb\xbf"
 _GAP = re.compile(rb"[\s,]*")
-# What moves no bracket: whole strings and everything between them. Possessive, so a long run costs its length.
+# Whole strings and everything else but brackets; possessive, so that time is linear.
 _RUN = re.compile(rb'(?>(?:[^"{}\[\]]++|"(?>(?:[^"\\]++|\\.)*)")*)', re.DOTALL)
 _IN_STRING = re.compile(rb"(?>(?:[^\"\\]++|\\.)*)", re.DOTALL)
 _SCALAR = re.compile(rb'(?>(?:[^",{}\[\]\s]++|"(?>(?:[^"\\]++|\\.)*)")+)', re.DOTALL)
@@ -165,36 +137,18 @@ _SCALAR = re.compile(rb'(?>(?:[^",{}\[\]\s]++|"(?>(?:[^"\\]++|\\.)*)")+)', re.DO
 def read_elements(
     file: BinaryIO, cursor: int = 0, most: int = MAX_ELEMENT_BYTES
 ) -> Iterator[LogRow | BrokenRow]:
-    """Yield the file's top-level elements; ``line`` is an element's place from 1.
+    """Yield a file's top-level elements; ``line`` is an element's place from 1.
 
-    An element that is too large, cut off, malformed or no object comes as `BrokenRow`; the ones after it follow.
-
-    Args:
-        file: Opened for reading bytes, at its start.
-        cursor: Not read: such a file is written whole each time.
-        most: Bytes of an element above which it is passed over.
+    An element that is too large, cut off, malformed or not an object is a `BrokenRow`. A top-level object is one
+    element. ``cursor`` is ignored: such files are rewritten whole.
     """
     for place, (start, end, data, message) in enumerate(_ElementSplitter(file, most).spans(), 1):
-        yield BrokenRow(place, start, end, message) if message else _parsed(place, start, end, data)
-
-
-def _parsed(place: int, start: int, end: int, data: bytes) -> LogRow | BrokenRow:
-    try:
-        value = json.loads(data)
-    except RecursionError:
-        return BrokenRow(place, start, end, "is nested too deeply")
-    except UnicodeDecodeError as error:
-        return BrokenRow(place, start, end, f"is not UTF-8 (byte {data[error.start]:#04x})")
-    except ValueError as error:
-        return BrokenRow(place, start, end, f"is not JSON ({str(error)[:80]})")
-    if isinstance(value, dict):
-        return LogRow(place, start, end, value)
-    return BrokenRow(place, start, end, "is not an object")
+        yield BrokenRow(place, start, end, message) if message else _parsed(data, place, start, end)
 
 
 @dataclass(slots=True)
 class _ElementSplitter:
-    """Where the elements begin and end: ``at`` is a position in ``held``, which begins at byte ``base``."""
+    """``at`` is a position in ``held``, which begins at byte ``base``."""
 
     file: BinaryIO
     most: int
@@ -204,10 +158,10 @@ class _ElementSplitter:
     torn: bool = False
 
     def spans(self) -> Iterator[tuple[int, int, bytes, str]]:
-        """Yield (first byte, byte after it, bytes, what is wrong); the bytes are empty where something is."""
+        """Yield first byte, byte after it, bytes, and what is wrong (then without bytes)."""
         self._more()
-        if self.held.startswith(_BOM):
-            self.at = len(_BOM)
+        if self.held.startswith(BYTE_ORDER_MARK):
+            self.at = len(BYTE_ORDER_MARK)
         first = self._next()
         if first == b"{":
             yield self._element()
@@ -231,7 +185,6 @@ class _ElementSplitter:
         return self.base + self.at
 
     def _more(self) -> bool:
-        """Read a block on, after dropping what was passed."""
         block = self.file.read(_STREAM_BLOCK)
         self.held += block
         return bool(block)
@@ -242,7 +195,6 @@ class _ElementSplitter:
         self.at = 0
 
     def _next(self) -> bytes:
-        """Pass gaps; the byte that follows, or nothing at the end of the file."""
         while True:
             found = _GAP.match(self.held, self.at)
             self.at = found.end() if found else self.at
@@ -256,13 +208,13 @@ class _ElementSplitter:
         start = self._here()
         while True:
             found = _SCALAR.match(self.held, self.at)
-            # A quote that does not end, or a bracket that closes nothing, is passed byte by byte.
+            # An open quote or a stray bracket is skipped byte by byte.
             self.at = found.end() if found else self.at + 1
             if self.at < len(self.held):
-                return start, self._here(), b"", "is not an object"
+                return start, self._here(), b"", "is not a JSON object"
             self._drop()
             if not self._more():
-                return start, self._here(), b"", "is not an object"
+                return start, self._here(), b"", "is not a JSON object"
 
     def _element(self) -> tuple[int, int, bytes, str]:
         self._drop()
@@ -283,22 +235,22 @@ class _ElementSplitter:
         return start, end, bytes(self.held[: self.at]), ""
 
     def _scan(self, depth: int, quoted: bool) -> tuple[int, bool]:
-        """Go on to the end of the element or of what is held; the depth there, and whether within a string."""
-        held, at, size = self.held, self.at, len(self.held)
+        """Go on to the end of the element or of the buffer; return the depth there and whether inside a string."""
+        buffer, at, size = self.held, self.at, len(self.held)
         while at < size:
             if quoted:
-                found = _IN_STRING.match(held, at)
+                found = _IN_STRING.match(buffer, at)
                 at = found.end() if found else at
-                if at >= size or held[at] == 0x5C:  # an escape whose second byte is not here yet
+                if at >= size or buffer[at] == 0x5C:  # an escape at the end of the buffer
                     break
                 at, quoted = at + 1, False
-            found = _RUN.match(held, at)
+            found = _RUN.match(buffer, at)
             at = found.end() if found else at
             if at >= size:
                 break
-            sign = held[at]
+            sign = buffer[at]
             at += 1
-            if sign == 0x22:  # a string that does not end in what is held
+            if sign == 0x22:  # a string that goes on after the buffer
                 quoted = True
             elif sign in b"{[":
                 depth += 1

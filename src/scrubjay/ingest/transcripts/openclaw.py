@@ -1,39 +1,11 @@
-"""OpenClaw (formerly Clawdbot, Moltbot): session logs and their index.
+"""OpenClaw (formerly Clawdbot, Moltbot) and pi: session logs and their index.
 
-``sessions.json`` names each session by a key that tells where its messages come from: ``agent:main:main``,
-``agent:main:subagent:<id>``, ``cron:<job>``. Written from openclaw/openclaw,
-docs/reference/session-management-compaction.md at 010f0c86a15e ("Session keys").
-
-OpenClaw writes around a person's message what it knows of it: blocks of context under a marked heading, the
-time, the id that the channel gave it. Written from openclaw/openclaw, src/auto-reply/reply at 03d0aef9fbe9
-(strip-inbound-meta.ts, inbound-context-marker.ts), and for versions before mid-2026, which marked headings
-with ``(untrusted metadata):``, from logs of theirs in public. The program's own requests are told by how they
-begin. What looks like wrapping but stands amid a person's words is theirs and stays.
-
-Files: ``~/.openclaw/agents/<agent>/sessions/<session>.jsonl`` (before 2026 ``~/.clawdbot``, ``~/.moltbot``),
-with ``.reset.<time>`` or ``.deleted.<time>`` behind the name once a session was put away. The pi agent, whose
-format it is, writes the same to ``~/.pi/agent/sessions``; its turns carry the agent ``pi``.
-Written from
-    badlogic/pi-mono, docs/session-format.md and src/core/session-manager.ts of packages/coding-agent, as in
-    @mariozechner/pi-coding-agent 0.73.1 (2026-07-17), versions 1 to 3; openclaw/openclaw, docs of the package
-    2026.9.6 (2026-09-24), docs/reference/session-management-compaction.md at 010f0c86a15e,
-    src/sessions/input-provenance.ts at 01a179d7ded4.
-Not read
-    Newer versions keep the running sessions in ``openclaw-agent.sqlite`` and write these files when a session
-    is put away; compressed ones (``.jsonl.zst``) are not opened.
-
-What is read
-    A header line, then entries that name their parents. Going back and saying something else begins a branch
-    (`lineage`). Words of ``message`` entries of a user and an assistant, without what was wrapped around a
-    message on its way from a channel (`wrapping`).
-    Prompts to a sub-agent come from an agent: the log marks them, or ``sessions.json`` beside it says that the
-    session is one of a sub-agent or a timer (`openclaw_keys`).
-What is left out
-    Tool calls and results, commands run by hand, thinking, summaries of compactions and branches, extensions'
-    entries and messages, changes of model, labels, what the program itself asked (heartbeat, start of a
-    session), and a copy of an answer that a channel was given (``delivery-mirror``).
-Times
-    ISO 8601 on entries; a message's own is in milliseconds.
+badlogic/pi-mono, ``docs/session-format.md`` and ``session-manager.ts`` in @mariozechner/pi-coding-agent 0.73.1
+(versions 1 to 3); openclaw/openclaw, ``docs/reference/session-management-compaction.md`` at 010f0c86a15e,
+``src/auto-reply/reply`` at 03d0aef9fbe9, ``src/sessions/input-provenance.ts`` at 01a179d7ded4. A header line, then
+entries that name their parents. Words of ``message`` entries are read, without the context blocks, times and ids that
+OpenClaw wraps around a person's message; its own requests (heartbeat, start of a session) and ``delivery-mirror``
+copies are left out. ``sessions.json`` tells which sessions are a sub-agent's or a timer's.
 """
 
 from __future__ import annotations
@@ -63,26 +35,24 @@ from scrubjay.ingest.transcripts.base import (
     as_string,
     branch_session,
     joined_text,
+    micros_from_millis,
+    record_id,
+    skip_kind,
 )
 from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
 
 
 def session_keys(root: Path, path: str) -> Mapping[str, str]:
-    """Return keys by session id, none where the list is not there or cannot be read.
-
-    Args:
-        root: The source's folder.
-        path: Of the list, POSIX, relative to it.
-    """
+    """Return the session keys of a ``sessions.json`` by session id; empty where it cannot be read."""
     try:
         return _listed(read_file(root, path).text)
     except SourceError:
-        return {}  # a log that was put away alone, or copied without it, says enough
+        return {}  # an archived log may stand alone
 
 
 def is_spawned_session(key: str) -> bool:
-    """Return whether nobody types in a session of this key: a sub-agent's, or one that a timer begins.
+    """Return whether nobody types in a session of this key: a sub-agent's or a timer's.
 
     >>> (
     ...     is_spawned_session("agent:main:subagent:7"), is_spawned_session("cron:nightly"),
@@ -93,7 +63,7 @@ def is_spawned_session(key: str) -> bool:
     return ":subagent:" in key or ":cron:" in key or key.startswith("cron:")
 
 
-@lru_cache(maxsize=1)  # one list, hundreds of logs beside it
+@lru_cache(maxsize=1)  # one list for hundreds of logs
 def _listed(text: str) -> Mapping[str, str]:
     try:
         entries = as_object(json.loads(text))
@@ -148,7 +118,7 @@ def user_words(text: str) -> tuple[str, str] | SkippedItem:
 
 
 def assistant_words(text: str) -> str | SkippedItem:
-    """Return an assistant's words without the tags that say what they reply to.
+    """Return an assistant's words without reply tags.
 
     >>> assistant_words("[[reply_to_current]] Done.")
     'Done.'
@@ -187,8 +157,6 @@ _NOISE_ROLES = frozenset(
     {"bashExecution", "branchSummary", "compactionSummary", "custom", "hookMessage", "toolResult"}
 )
 _ROOT = "\0"  # above all entries; no id
-_MOST_NAME = 64  # characters of an id; ten thousand are remembered
-_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
 _NOISE_BLOCKS = frozenset({"image", "thinking", "toolCall"})
 
 
@@ -214,7 +182,7 @@ class _Reading:
     agent: str
     keys: Mapping[str, str] = field(default_factory=dict)
     lineage: BranchTracker = field(default_factory=BranchTracker)
-    turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # nearest turn of an entry or it
+    turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # entry to its nearest turn
     cwd: str | None = None
     title: str = ""
     last: str = ""  # what the assistant said last
@@ -222,11 +190,11 @@ class _Reading:
     spawned: bool = False
 
     def __post_init__(self) -> None:
-        self.lineage.add(_ROOT, "", turn=True)  # a first message that is said anew is a branch too
+        self.lineage.add(_ROOT, "", turn=True)  # so that a rewritten first message is a branch too
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
         entry = row.value
-        kind, key = as_string(entry.get("type")), _name(entry.get("id"))
+        kind, key = as_string(entry.get("type")), record_id(entry.get("id"))
         if kind == "session":
             self._header(entry)
             return
@@ -235,24 +203,24 @@ class _Reading:
             return
         message = as_object(entry.get("message"))
         role = as_string(message.get("role"))
-        left: list[SkippedItem] = []
-        words = self._words(role, message, left) if kind == "message" else self._other(kind, entry)
+        skipped: list[SkippedItem] = []
+        words = self._words(role, message, skipped) if kind == "message" else self._other(kind, entry)
         spoken = words if isinstance(words, tuple) and words[0].strip() else None
         fork = self._fork(entry, key, prompt=role == "user", turn=spoken is not None)
-        yield from left
+        yield from skipped
         if isinstance(words, SkippedItem):
             yield words
         elif spoken:
             yield Turn(
                 key or f"{self.session}:{row.line}", role, spoken[0],
                 branch_session(self.session, fork) if fork else self.session, row.line, row.start, row.end,
-                as_micros(entry.get("timestamp")) or _millis(message.get("timestamp")),
+                as_micros(entry.get("timestamp")) or micros_from_millis(message.get("timestamp")),
                 self.cwd, agent=self.agent, origin=spoken[1], title=self.title,
             )  # fmt: skip
 
     def _fork(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
-        """Return an entry's branch. Only turns count: what hangs between two, a summary even, is passed through."""
-        parent = _name(entry.get("parentId")) if "parentId" in entry else self.previous
+        """Only turns count: entries between two turns are passed through."""
+        parent = record_id(entry.get("parentId")) if "parentId" in entry else self.previous
         above = self.turn_above.get(parent, "" if parent else _ROOT) if key else ""
         fork = self.lineage.add(key, above, turn=True, prompt=prompt) if turn else ""
         self.previous = key
@@ -271,22 +239,17 @@ class _Reading:
         if kind == "session_info":
             self.title = as_string(entry.get("name")) or self.title
             return SkippedItem(kind)
-        return SkippedItem(
-            kind if kind in _NOISE_ENTRIES else f"entry {kind}".strip(), unknown=kind not in _NOISE_ENTRIES
-        )
+        return skip_kind(kind, _NOISE_ENTRIES, "entry")
 
     def _words(
-        self, role: str, message: dict[str, Any], left: list[SkippedItem]
+        self, role: str, message: dict[str, Any], skipped: list[SkippedItem]
     ) -> tuple[str, str] | SkippedItem:
-        """What was said and its origin, or why the whole of it is left out; ``left`` gets the parts that are."""
         if role not in _ORIGINS:
-            return SkippedItem(
-                role if role in _NOISE_ROLES else f"role {role}".strip(), unknown=role not in _NOISE_ROLES
-            )
+            return skip_kind(role, _NOISE_ROLES, "role")
         provenance = as_string(as_object(message.get("provenance")).get("kind"))
         if provenance == "internal_system":
             return SkippedItem("internal request")
-        text = joined_text(_blocks(message.get("content"), left))
+        text = joined_text(_blocks(message.get("content"), skipped))
         if role == "assistant":
             words = assistant_words(text)
             if isinstance(words, SkippedItem):
@@ -301,7 +264,7 @@ class _Reading:
         return words_of
 
 
-def _blocks(content: object, left: list[SkippedItem]) -> Iterator[str]:
+def _blocks(content: object, skipped: list[SkippedItem]) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     for block in as_array(content):
@@ -309,20 +272,7 @@ def _blocks(content: object, left: list[SkippedItem]) -> Iterator[str]:
         if kind == "text":
             yield as_string(block.get("text"))
         else:
-            left.append(
-                SkippedItem(
-                    kind if kind in _NOISE_BLOCKS else f"content {kind}".strip(),
-                    unknown=kind not in _NOISE_BLOCKS,
-                )
-            )
-
-
-def _name(value: object) -> str:
-    return name if len(name := as_string(value)) <= _MOST_NAME else ""
-
-
-def _millis(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
+            skipped.append(skip_kind(kind, _NOISE_BLOCKS, "content"))
 
 
 OPENCLAW = TranscriptFormat(NAME, f"{NAME} 1", True, _recognise, read_rows, _reader)

@@ -1,48 +1,11 @@
 """OpenCode: session files, exports and its database.
 
-Files, below ``~/.local/share/opencode/storage``:
-    ``session/<project>/<session>.json``  what a session is called, where it was held, who began it
-    ``message/<session>/<message>.json``  who spoke, and when
-    ``part/<message>/<part>.json``        what was said, one part a file
-Written from anomalyco/opencode (formerly sst/opencode), packages/opencode/src/storage/storage.ts at
-00d1fee82d43, storage/json-migration.ts at 062aa8c024a0, session/revert.ts at 089ee8d0e6ac (without its
-plans), cli/cmd/export.ts at 07fa81066b42, and the types of the package @opencode-ai/sdk 1.19.3 (2026-10-16).
-Versions since the database keep sessions in ``opencode.db``: `opencode_db` reads that. The layout of before
-mid-2025 (``project/<name>/storage``) is not read; OpenCode moves it when it is next started.
-
-One session, one document
-    The session's file is the document, and its messages are read from the folders beside it, so the source
-    must be ``storage`` or a folder above. OpenCode writes that file whenever a session changes; a message
-    without its parts yet is read at the next change. Ids ascend with time, so they are the order.
-    An export is one object, ``{"info": …, "messages": [{"info": …, "parts": […]}]}``, read from itself alone.
-
-What is read
-    Text parts. A sub-agent's session names its parent: it is ``<parent>/<session>``, and what it was asked
-    there an agent asked. Messages that were taken back (``revert``) are a branch (`format.branch`).
-What is left out
-    Parts that OpenCode made up or told to ignore (``synthetic``, ``ignored``), reasoning, tools, files, steps,
-    patches and the like, and an assistant's summary of a compaction.
-Times
-    Milliseconds since 1970, by the format's definition.
-
-The files of before it, and exports: `opencode`.
-
-File: ``~/.local/share/opencode/opencode.db``, with the channel's name in it for builds that are no release.
-Written from anomalyco/opencode, packages/core/src/session/sql.ts at 02ce4a330f33 (tables ``session``,
-``message``, ``part``, whose ``data`` is the JSON that the files had) and packages/core/src/database/database.ts
-at 01f25dc77012 (write-ahead log); the file's place, from docs.rs/agent-top-core 0.26.0 (checked on OpenCode
-1.18.15, 2026-09-05), and what version 2 changed, from getagentseal/codeburn, docs/providers/opencode.md.
-
-What is read
-    Those three tables, as `opencode` reads the files; each message's place among all is its line, and its
-    bytes are the whole file's.
-What is not
-    ``session_v2`` and ``session_message``, where OpenCode 2 keeps what is said in another form: that there is
-    something in them is told.
-How
-    Read-only and in one transaction, with what still stands in the write-ahead log beside it. The file's own
-    time changes when that log is taken in, which may be days later: `kinds.changed` looks at both. All turns
-    of the file are in memory at once, without tools' output, which is most of it.
+anomalyco/opencode, ``packages/opencode/src``: ``storage/storage.ts`` at 00d1fee82d43, ``storage/json-migration.ts`` at
+062aa8c024a0, ``session/revert.ts`` at 089ee8d0e6ac, ``cli/cmd/export.ts`` at 07fa81066b42, @opencode-ai/sdk 1.19.3;
+database: ``packages/core/src/session/sql.ts`` at 02ce4a330f33. A session's file is the document, and its messages are
+read from the folders beside it, so the source must be ``storage`` or a folder above. Text parts are read, unless
+``synthetic`` or ``ignored``; a sub-agent's session is ``<parent>/<session>``; reverted messages are a branch. The
+database is read in one read-only transaction with its write-ahead log; ``session_v2`` of OpenCode 2 is only reported.
 """
 
 from __future__ import annotations
@@ -52,6 +15,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -60,18 +24,21 @@ from urllib.parse import quote
 from scrubjay.errors import SourceError
 from scrubjay.ingest.files import is_within, read_file
 from scrubjay.ingest.transcripts.base import (
+    BYTE_ORDER_MARK,
     LogRow,
     ReaderItem,
     SkippedItem,
     TranscriptFormat,
     TranscriptReader,
     as_array,
-    as_micros,
     as_object,
     as_string,
     branch_session,
+    is_json_file,
     joined_text,
+    micros_from_millis,
     sibling_names,
+    skip_kind,
 )
 from scrubjay.ingest.transcripts.jsonl import read_elements
 from scrubjay.models.records import Turn
@@ -89,11 +56,10 @@ _NOISE = frozenset(
         "subtask", "tool",
     }
 )  # fmt: skip
-_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
 
 
 def _is_session_file(path: str, head: bytes) -> bool:
-    if not path.endswith(".json") or not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+    if not is_json_file(path, head) or head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"["):
         return False
     folders = path.split("/")
     if len(folders) > 3 and folders[-3] == "session" and folders[-1].startswith("ses_"):
@@ -119,15 +85,7 @@ def _session_file_reader(root: Path, path: str) -> TranscriptReader:
 
 @dataclass(frozen=True, slots=True)
 class OpenCodeSession:
-    """What is known of a session before its messages are.
-
-    Attributes:
-        name: Its turns' session.
-        title: What OpenCode calls it.
-        cwd: Where it was held.
-        spawned: A sub-agent's.
-        reverted: Id of the first message that was taken back, or an empty string.
-    """
+    """A session before its messages are read; ``reverted`` is the id of the first message that was taken back."""
 
     name: str
     title: str = ""
@@ -136,10 +94,10 @@ class OpenCodeSession:
     reverted: str = ""
 
     @classmethod
-    def of(cls, info: dict[str, Any], named: str) -> OpenCodeSession:
-        """Take in a session's info, ``named`` by its file where it does not name itself."""
+    def of(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
+        """Read a session's info, named by its file where it does not name itself."""
         name, parent, revert = (
-            as_string(info.get("id")) or named,
+            as_string(info.get("id")) or fallback,
             as_string(info.get("parentID")),
             as_object(info.get("revert")),
         )
@@ -149,17 +107,17 @@ class OpenCodeSession:
             as_string(info.get("title")),
             as_string(info.get("directory")) or None,
             bool(parent),
-            # Where only parts of a message were taken back, the message itself stays.
+            # If only parts of a message were reverted, the message stays.
             f"{reverted}\uffff" if reverted and revert.get("partID") else reverted,
         )
 
     def message(
         self, row: LogRow, line: int, info: dict[str, Any], parts: list[dict[str, Any]]
     ) -> Iterator[ReaderItem]:
-        """Answer one message with its parts; ``line`` is its place in the session from 1."""
+        """Read one message; ``line`` is its place in the session from 1."""
         role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
-            yield SkippedItem(f"role {role}".strip(), unknown=True)
+            yield skip_kind(role, (), "role")
             return
         if role == "assistant" and info.get("summary") is True:
             yield SkippedItem("compaction summary")
@@ -168,9 +126,7 @@ class OpenCodeSession:
         for part in parts:
             kind = as_string(part.get("type"))
             if kind != "text":
-                yield SkippedItem(
-                    kind if kind in _NOISE else f"part {kind}".strip(), unknown=kind not in _NOISE
-                )
+                yield skip_kind(kind, _NOISE, "part")
             elif part.get("synthetic") or part.get("ignored"):
                 yield SkippedItem("synthetic text")
             else:
@@ -185,13 +141,7 @@ class OpenCodeSession:
             )  # fmt: skip
 
 
-def micros_from_millis(value: object) -> int | None:
-    """Return UTC microseconds of milliseconds since 1970, or None if it is no such time."""
-    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
-
-
 def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
-    """Turns of a session whose messages lie beside its file."""
     *above, folder, _, name = ["", "", *path.split("/")]
     if folder != "session":
         message = (
@@ -199,25 +149,24 @@ def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
         )
         raise SourceError(message, hint="make OpenCode's folder `storage` the source")
     base = "/".join(filter(None, above))
-    # By its file's name, as OpenCode does: sessions were moved without a change of what stands in them.
-    named = name.removesuffix(".json")
-    session = OpenCodeSession.of({**row.value, "id": named}, named)
-    for line, (key, info) in enumerate(_objects(root, f"{base}/message/{named}".lstrip("/")), 1):
+    # Named by its file, as in OpenCode: moved sessions keep their old contents.
+    session_id = name.removesuffix(".json")
+    session = OpenCodeSession.of({**row.value, "id": session_id}, session_id)
+    for line, (key, info) in enumerate(_objects(root, f"{base}/message/{session_id}".lstrip("/")), 1):
         if info is None:
             yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
             continue
         parts = list(_objects(root, f"{base}/part/{key}".lstrip("/")))
         yield from (
             SkippedItem(f"part {part}, which cannot be read", unknown=True)
-            for part, said in parts
-            if said is None
+            for part, part_data in parts
+            if part_data is None
         )
         whole = [part for _, part in parts if part is not None]
         yield from session.message(row, line, {**info, "id": key}, whole)
 
 
 def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Name and object of each JSON file in a folder; None for one that cannot be read."""
     for name in sibling_names(root, folder):
         if not name.endswith(".json") or name.startswith("."):
             continue
@@ -249,10 +198,6 @@ def _rows(file: BinaryIO, cursor: int) -> Iterator[LogRow]:
     yield LogRow(1, 0, file.seek(0, os.SEEK_END), {})
 
 
-def _database_reader(root: Path, path: str) -> TranscriptReader:
-    return lambda row: _read(root, path, row)
-
-
 def _read(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
     import sqlite3
 
@@ -271,7 +216,7 @@ def _opened(root: Path, path: str) -> sqlite3.Connection:
     real = os.path.realpath(os.path.join(top, path)) if os.path.isdir(top) else top
     if not is_within(real, top):
         raise SourceError(f"{path} leads out of its source; it was not read.", hint="scrubjay sources")
-    # Without a log beside it nobody writes, and then nothing at all need be written to read it.
+    # Without a write-ahead log nobody writes, and reading needs no lock files.
     how = "mode=ro" if os.path.exists(f"{real}-wal") else "mode=ro&immutable=1"
     database = sqlite3.connect(f"file:{quote(real)}?{how}", uri=True, isolation_level=None)
     database.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -281,7 +226,7 @@ def _opened(root: Path, path: str) -> sqlite3.Connection:
 def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[ReaderItem]:
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("BEGIN")
-    # A view of that name could be a computation without end.
+    # Tables only: a view could be an endless computation.
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN (?, ?, ?) ORDER BY name"
     if tuple(name for (name,) in database.execute(listed, _TABLES)) != _TABLES:
         message = (
@@ -310,7 +255,6 @@ def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[
 
 
 def _object(data: object) -> dict[str, Any] | None:
-    """The object of a JSON column, or None if it holds none."""
     try:
         value = json.loads(data) if isinstance(data, str | bytes) else None
     except (ValueError, RecursionError):
@@ -318,4 +262,6 @@ def _object(data: object) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-OPENCODE_DATABASE = TranscriptFormat(NAME, f"{NAME} 1", False, _is_database, _rows, _database_reader)
+OPENCODE_DATABASE = TranscriptFormat(
+    NAME, f"{NAME} 1", False, _is_database, _rows, lambda root, path: partial(_read, root, path)
+)

@@ -1,6 +1,6 @@
-"""HTTP API: embed texts, in the format of OpenAI's embeddings endpoint.
+"""HTTP API: embed texts with the bundled models, in the format of OpenAI's embeddings endpoint.
 
-https://platform.openai.com/docs/api-reference/embeddings/create, with the bundled models alone: nothing is sent away.
+https://platform.openai.com/docs/api-reference/embeddings/create
 """
 
 from __future__ import annotations
@@ -96,11 +96,7 @@ async def embeddings(request: Request, texts: Texts, who: ReadPrincipal, session
 
 
 def _embed_packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list[bytes], int, str]:
-    """Return the vectors of some texts as float32, little-endian; their tokens; and the model's name.
-
-    Raises:
-        InputError: The vectors have another length than the one that is wanted.
-    """
+    """Return the vectors as little-endian float32, the token count and the model's name."""
     found = memory.vectors(texts, model=wanted.model)
     length = len(found.rows[0])
     if wanted.dimensions not in (None, length):
@@ -113,11 +109,6 @@ def _embed_packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list
 
 
 def _texts_of(given: Any) -> list[str]:
-    """Return the texts of an input.
-
-    Raises:
-        InputError: It is empty, too many, or tokens.
-    """
     texts = [given] if isinstance(given, str) else given
     if not texts or len(texts) > MAX_TEXTS:
         raise InputError(f"input has {len(texts):,} texts; it must have 1 to {MAX_TEXTS:,}.")
@@ -132,7 +123,7 @@ def _texts_of(given: Any) -> list[str]:
 
 
 def _encode_vector(row: bytes, form: str) -> Any:
-    """Return a packed vector as it was asked for.
+    """Encode a packed vector as floats or base64.
 
     >>> _encode_vector(struct.pack("<2f", 1.0, 0.5), "base64")
     'AACAPwAAAD8='

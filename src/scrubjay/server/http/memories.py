@@ -154,7 +154,7 @@ class GetQuery(Get):
     model_config = LAX_CONFIG
 
 
-@document_fields(Memory.page)
+@document_fields(Memory.page, Memory.search)
 class ListQuery(Filters):
     """Selects the memories to list and the start of the page."""
 
@@ -286,7 +286,6 @@ async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) 
 
 
 def describe_missing(id: str) -> NotFoundError:
-    """Return what is said of an id that begins none of the caller's memories, or several."""
     return NotFoundError(
         f"The id prefix {id!r:.80} matches no memory or several. Nothing was done.",
         hint="list them with GET /v1/memories",
@@ -300,11 +299,6 @@ def _parse_lines(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_agent(options: dict[str, Any], who: Principal) -> dict[str, Any]:
-    """Return a new memory's fields, signed with the token's agent.
-
-    Raises:
-        ForbiddenError: It is signed with another one's name.
-    """
     if not who.agent:
         return options
     if options.get("agent") not in (None, who.agent):

@@ -1,6 +1,6 @@
 """Health checks and Prometheus metrics.
 
-A label is a route's pattern, never a path: what stands in a path may be a name that somebody gave.
+Labels are route patterns, never paths, which may contain names.
 """
 
 from __future__ import annotations
@@ -56,8 +56,6 @@ HIDDEN_METRICS_NOTE: Final = (
 
 
 class RequestMeters:
-    """What is counted of a server's requests."""
-
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._answered = Counter(
@@ -76,25 +74,20 @@ class RequestMeters:
         self._open = Gauge("scrubjay_http_requests_open", "Requests in progress.", registry=self.registry)
 
     def begin(self) -> None:
-        """Count a request that came."""
         self._open.inc()
 
     def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one that was answered."""
         self._open.dec()
         self._answered.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
 
 
 class MetricsMiddleware:
-    """An ASGI application around another, that counts what passes."""
-
     def __init__(self, app: ASGIApp, meters: RequestMeters) -> None:
         self._app = app
         self._meters = meters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request, and count its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -121,7 +114,7 @@ class MetricsMiddleware:
 
 
 def _method_label(method: str) -> str:
-    """Return a method, as far as it is one: a label must not be the client's to invent."""
+    """A client must not be able to create labels."""
     return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
 
 
@@ -132,7 +125,7 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
     status = await session.read(who, lambda memory: memory.status())
     parts: list[Collector] = [store_gauges(status)]
     if is_operator(who, session):
-        queue = ProxyQueueCollector(state.passing.drops.turns, await state.passing.waiting())
+        queue = ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())
         parts = [state.meters.registry, queue, *parts, store_size_gauge(status)]
     text = b"".join(generate_latest(part) for part in parts)
     return Response(
@@ -141,19 +134,11 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
 
 
 class ProxyQueueCollector(Collector):
-    """What became of turns that passed the proxy.
-
-    Args:
-        dropped: Why, to the turns that were dropped for it.
-        waiting: Turns that wait to be remembered; None where that cannot be told.
-    """
-
     def __init__(self, dropped: Mapping[str, int], waiting: int | None) -> None:
         self._dropped = dropped
         self._waiting = waiting
 
     def collect(self) -> Iterator[Metric]:
-        """Return the counts."""
         about = "Proxied turns that were dropped."
         dropped = CounterMetricFamily("scrubjay_proxy_turns_dropped", about, labels=("why",))
         for why, turns in self._dropped.items():
@@ -165,7 +150,6 @@ class ProxyQueueCollector(Collector):
 
 
 def store_gauges(status: StoreStatus) -> CollectorRegistry:
-    """Return facts of the store as gauges."""
     registry = CollectorRegistry()
     tiers = Gauge("scrubjay_memories", "Memories by tier.", ("tier",), registry=registry)
     for tier, count in status.tiers.items():
@@ -185,7 +169,6 @@ def store_gauges(status: StoreStatus) -> CollectorRegistry:
 
 
 def store_size_gauge(status: StoreStatus) -> CollectorRegistry:
-    """Return the size of the store, which holds all tenants, as a gauge."""
     registry = CollectorRegistry()
     Gauge("scrubjay_store_bytes", "Bytes of the store on disk.", registry=registry).set(status.bytes)
     return registry

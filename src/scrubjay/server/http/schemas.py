@@ -1,8 +1,7 @@
-"""Request and response schemas, and the OpenAPI description that is built from them.
+"""Request and response schemas, and the OpenAPI document built from them.
 
-A field that a method of the facade takes is described by that method's docstring, so that the two never differ.
-
-The models here check nothing while a request is answered; the tests hold answers against them.
+The docstrings of `Memory`'s methods and of the result classes describe the fields. Response models only document;
+tests validate responses against them.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class RequestModel(BaseModel):
-    """What a body of JSON says: nothing that is not known, no text for a number."""
+    """A JSON body: unknown fields and wrong types are rejected."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     def given(self) -> dict[str, Any]:
-        """Return what was said, and nothing that was not."""
+        """Return the fields that were sent."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -69,11 +68,11 @@ Visibility = Literal["user", "group", "public"]
 
 
 def argument_docs(told: object) -> dict[str, str]:
-    """Return what a docstring says of each argument or attribute.
+    """Return the description of each argument or attribute in a docstring.
 
     >>> from scrubjay.memory import Memory
     >>> argument_docs(Memory.search)["limit"]
-    'Most results.'
+    'Maximum number of results.'
     """
     found = _DOC_SECTION.search((inspect.getdoc(told) or "") + "\n")
     items = _DOC_ITEM.findall(found[1]) if found else []
@@ -86,7 +85,7 @@ def _plain_text(words: str) -> str:
 
 
 def document_fields(*told: object) -> Callable[[type[Model]], type[Model]]:
-    """Describe the fields of a form by what the facade says of the arguments of the same name, the first first."""
+    """Describe the fields of a request model by the docstrings of these functions or classes; the first one wins."""
     words: dict[str, str] = {}
     for each in reversed(told):
         words |= argument_docs(each)
@@ -168,10 +167,10 @@ def model_of(
 
     Args:
         kind: The dataclass.
-        name: What to call it; empty for the class's own name.
-        without: Fields that are not told.
-        optional: Fields that are told where they say something.
-        plus: Further fields with their types; a field of the class is told as this instead.
+        name: Name of the component; empty for the published one.
+        without: Fields left out.
+        optional: Fields that may be missing.
+        plus: Additional or replaced fields with their types.
     """
     assert is_dataclass(kind)
     said, more = argument_docs(kind), dict(plus)
@@ -199,7 +198,6 @@ def model_of(
 
 
 def _drop_default(schema: dict[str, Any]) -> None:
-    """Leave out the default of what may be missing: what is missing is not null."""
     schema.pop("default", None)
 
 
@@ -219,14 +217,13 @@ def _schema_type(hint: Any) -> Any:
 
 
 def object_model(name: str, about: str, **fields_: Any) -> type[BaseModel]:
-    """Return a model of an object with these fields."""
     made = {field: (given, ...) for field, given in fields_.items()}
     model: type[BaseModel] = create_model(name, __config__=CLOSED_CONFIG, __doc__=about, **made)  # type: ignore[call-overload]
     return model
 
 
 def example_of(kind: Any, name: str = "") -> Any:
-    """Return an example of a model or of a field: every field, with a value of its type.
+    """Return an example of a model or a field's type.
 
     >>> example_of(model_of(reports.FileError))
     {'path': '/srv/notes/boats.md', 'message': 'text', 'hint': 'text'}
@@ -275,16 +272,12 @@ COMMON_ERRORS: Final = (400, 401, 403, 408, 413, 421, 422, 500, 502, 503, 507)
 
 
 class CompactJSONResponse(JSONResponse):
-    """An answer of JSON."""
-
     def render(self, content: Any) -> bytes:
-        """Return UTF-8; of a file's name that is none, half characters are replaced."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode("utf-8", "replace")
 
 
 async def plain_json(result: Awaitable[Any], status: int = 200) -> CompactJSONResponse:
-    """Wait for a result and answer with its fields."""
     return CompactJSONResponse(serializers.to_plain(await result), status)
 
 
@@ -295,20 +288,12 @@ def describe_responses(
     about: str = "The result.",
     more: tuple[int, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
-    """Return what OpenAPI says of a route's answers.
-
-    Args:
-        model: What it answers.
-        status: With which status.
-        about: What that is.
-        more: Statuses of errors that not every route has.
-    """
+    """Return the OpenAPI responses of a route, ``more`` being errors that not every route has."""
     told: dict[int | str, dict[str, Any]] = {status: describe_response(model, about)}
     return told | {code: _describe_error(code) for code in sorted({*COMMON_ERRORS, *more})}
 
 
 def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:
-    """Return what OpenAPI says of one answer."""
     return {
         "model": model,
         "description": about,
@@ -350,7 +335,6 @@ TAGS: Final = (
 
 
 def required_scope(route: APIRoute) -> str | None:
-    """Return the scope that a route takes, None where it takes none."""
     return next(
         (REQUIRED_SCOPES[one.call] for one in route.dependant.dependencies if one.call in REQUIRED_SCOPES),
         None,
@@ -358,8 +342,6 @@ def required_scope(route: APIRoute) -> str | None:
 
 
 def openapi_builder(app: FastAPI, routers: Sequence[APIRouter]) -> Callable[[], dict[str, Any]]:
-    """Return what makes the description, once."""
-
     def made() -> dict[str, Any]:
         if app.openapi_schema is None:
             app.openapi_schema = _build_openapi(app, routers)
@@ -392,7 +374,7 @@ def _build_openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]
 
 
 def _restore_examples(route: APIRoute, operation: dict[str, Any]) -> None:
-    """Put a route's examples back as they were: FastAPI drops what is null in them."""
+    """FastAPI drops nulls from examples."""
     for code, said in route.responses.items():
         for kind, content in said.get("content", {}).items():
             if "example" in content:
@@ -402,7 +384,6 @@ def _restore_examples(route: APIRoute, operation: dict[str, Any]) -> None:
 def documented_operations(
     routers: Sequence[APIRouter], told: dict[str, Any]
 ) -> Iterator[tuple[APIRoute, dict[str, Any]]]:
-    """Yield each route that is described, with its description."""
     for route in (each for router in routers for each in router.routes):
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():

@@ -135,7 +135,7 @@ class SearchQuery(SearchOptions):
     ] = []
 
 
-@document_fields(Memory.thread)
+@document_fields(Memory.thread, Memory.search)
 class Thread(Filters):
     """A query for a timeline."""
 
@@ -224,7 +224,6 @@ _Story: Final = object_model(
 
 
 async def answer_query(session: Session, who: Principal, verb: str, options: dict[str, Any]) -> Response:
-    """Return what a question is answered."""
     return Response(await session.ask(who, verb, options), media_type="application/json")
 
 
@@ -283,11 +282,6 @@ async def context_by_url(
 
 
 def _parse_weights(given: list[str]) -> dict[str, float]:
-    """Return channel to weight.
-
-    Raises:
-        InputError: One of them is none.
-    """
     found = {}
     for each in given:
         channel, _, weight = each.partition("=")

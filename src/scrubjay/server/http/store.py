@@ -1,6 +1,6 @@
 """HTTP API for the whole store: sources, sync, models, consolidation, audit, retention, export, import, backup.
 
-Work that has begun goes on when its client goes away: what it does is done whole, or as far as the server lives.
+Work continues to its end when its client disconnects.
 """
 
 from __future__ import annotations
@@ -76,18 +76,13 @@ if TYPE_CHECKING:
 
 
 def check_allowed_path(path: str, settings: ServerSettings, known: Iterable[str] = ()) -> None:
-    """Raise unless a path lies in a root of the settings, or in a folder that is known.
+    """Raise unless a path, links resolved, lies in a root of the settings or in a registered source (``known``).
 
-    Links are followed before the two are compared. The folder of the settings and tokens is never one of them.
-
-    Args:
-        path: As the request has it.
-        settings: The section that names the roots.
-        known: Folders that may be named besides them: the registered sources.
+    The folder of settings and tokens is never allowed.
 
     Raises:
-        ForbiddenError: It lies in none of them.
-        InputError: It is no path.
+        ForbiddenError: The path lies elsewhere.
+        InputError: It is not a path.
     """
     if not path or "\0" in path:
         raise InputError(f"{path!r:.200} is not a path. Nothing was done.", hint="name a folder or a file")
@@ -104,7 +99,7 @@ def check_allowed_path(path: str, settings: ServerSettings, known: Iterable[str]
 
 
 def _default_roots() -> list[str]:
-    """Return the roots of settings that name none; a service whose home is the whole disk has no home."""
+    """A service whose home is ``/`` has no home."""
     home = os.path.expanduser("~")
     return [*([home] if _real_path(home) != os.path.dirname(_real_path(home)) else []), str(data_dir())]
 
@@ -146,14 +141,9 @@ async def run_long(
     work: Callable[[Memory, ProgressCallback], Any],
     ended: Callable[[], None] = lambda: None,
 ) -> Response:
-    """Return what long work comes to.
+    """Run long work and answer with its result, or with a stream of its progress if the client accepts one.
 
-    Args:
-        request: Which may ask for events.
-        session: What does the work.
-        who: Who asks.
-        work: What is done, told where to report.
-        ended: Called when it has ended, or was never begun.
+    ``ended`` is called when the work has ended or was never started.
     """
     step = LatestProgress(asyncio.get_running_loop())
 
@@ -179,7 +169,7 @@ async def run_long(
 
 
 class LatestProgress:
-    """The last step that was reported, from whichever thread; a client that is slow misses those between."""
+    """The latest progress from any thread; a slow client misses the steps between."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -187,12 +177,11 @@ class LatestProgress:
         self.came = asyncio.Event()
 
     def report(self, step: Progress) -> None:
-        """Remember a step."""
         self._step = step
         self._loop.call_soon_threadsafe(self.came.set)
 
     def taken(self) -> Progress | None:
-        """Return the step that nobody has taken yet."""
+        """Return and clear the progress that was not sent yet."""
         self.came.clear()
         step, self._step = self._step, None
         return step
@@ -220,7 +209,7 @@ async def _event_stream(doing: asyncio.Future[Any], step: LatestProgress) -> Asy
 
 
 def format_event(name: str, said: Any) -> str:
-    r"""Return one event of a stream.
+    r"""Format a server-sent event.
 
     >>> format_event("done", {"embedded": 3})
     'event: done\ndata: {"embedded": 3}\n\n'
@@ -558,13 +547,7 @@ async def import_file(
 
 
 async def _receive_file(request: Request) -> pathlib.Path:
-    """Return a file that holds the body.
-
-    Raises:
-        BodyTooLargeError: It exceeds [server] import_mb.
-        BodyTimeoutError: It did not arrive in time.
-        ClientDisconnect: Its client went away.
-    """
+    """Write the request body to a temporary file."""
     from pathlib import Path
 
     descriptor, name = tempfile.mkstemp(prefix="scrubjay-import-")

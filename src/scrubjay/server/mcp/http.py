@@ -40,13 +40,6 @@ SESSION_HEADER: Final = b"mcp-session-id"
 
 
 def create_mcp_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:
-    """Return the ASGI application.
-
-    Args:
-        session: What does the work.
-        tokens: Who is let in.
-        tokenless: Which requests are the owner's without a token; None for none.
-    """
     from starlette.applications import Starlette
     from starlette.routing import Route
 
@@ -63,7 +56,6 @@ def create_mcp_app(session: Session, tokens: TokenStore, *, tokenless: Tokenless
 
 
 def session_manager(session: Session) -> StreamableHTTPSessionManager:
-    """Return the SDK's manager of sessions over HTTP; whoever takes it runs it."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     return StreamableHTTPSessionManager(
@@ -75,25 +67,16 @@ def session_manager(session: Session) -> StreamableHTTPSessionManager:
 
 @dataclass(eq=False, slots=True)
 class _OpenSession:
-    """A session.
-
-    Attributes:
-        who: Whose.
-        user: Who the SDK takes it to be of.
-        busy: Requests of it that are being answered, a stream that is listened to included.
-    """
-
     who: Hashable
     user: Any
     busy: int = 0
 
 
 class MCPEndpoint:
-    """Where MCP is spoken, behind a gate: an ASGI application.
+    """The MCP endpoint, behind authentication: an ASGI application.
 
-    A client that begins sessions and ends none, as many do, keeps the newest `MAX_SESSIONS_PER_CLIENT`: the
-    one that was idle longest
-    is ended for the next. Where all are in use, the next is refused.
+    Many clients start sessions and end none. Starting one beyond `MAX_SESSIONS_PER_CLIENT` ends the client's session
+    that was idle longest; if all are in use, it is refused.
     """
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
@@ -101,7 +84,6 @@ class MCPEndpoint:
         self._sessions: OrderedDict[str, _OpenSession] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request; the SDK holds all of a session's to the token that it began with."""
         user = _sdk_user(scope[TOKEN_HASH_KEY]) if TOKEN_HASH_KEY in scope else None
         known = {**scope, "user": user} if user is not None else scope
         who, name = client_key(scope), _session_id(scope["headers"])
@@ -144,7 +126,6 @@ class MCPEndpoint:
         return len(mine) >= MAX_SESSIONS_PER_CLIENT and all(each.busy for each in mine)
 
     async def _end_idle(self, who: Hashable) -> None:
-        """End the sessions of somebody that have been idle longest, as far as they are too many."""
         mine = [(name, each) for name, each in self._sessions.items() if each.who == who]
         idle = [(name, each) for name, each in mine if not each.busy]
         for name, each in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
@@ -164,7 +145,6 @@ def _session_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
 
 
 def _ends_session(method: str, status: int) -> bool:
-    """Tell whether an answer says that a session is not there any more."""
     return status == 404 or (method == "DELETE" and status < 400)
 
 
@@ -193,7 +173,6 @@ async def _discard_response(_message: Message) -> None:
 
 
 def _sdk_user(token: str) -> Any:
-    """Who the SDK takes a request to be of."""
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
     from mcp.server.auth.provider import AccessToken
 
@@ -201,6 +180,6 @@ def _sdk_user(token: str) -> Any:
 
 
 def _request_principal(context: Any) -> Principal:
-    """Who the gate let in with the very request that is answered; never who began the session."""
+    """The principal of this request, not of the one that began the session."""
     found: Principal = context.request.scope[PRINCIPAL_KEY]
     return found

@@ -1,6 +1,6 @@
 """MCP server: tools, resources and the prompt, independent of the transport.
 
-The lists are short and fixed, whatever the store holds: memories are found by searching, not by listing them.
+The lists are short and fixed: memories are found by searching, not by listing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ RECALL_PROMPT: Final = "recall"
 
 
 def resource_list() -> types.ListResourcesResult:
-    """Return the resources that are always there."""
     import mcp_types as types
 
     return types.ListResourcesResult(
@@ -60,7 +59,6 @@ def resource_list() -> types.ListResourcesResult:
 
 
 def resource_templates() -> types.ListResourceTemplatesResult:
-    """Return the forms of resources that are had by name."""
     import mcp_types as types
 
     return types.ListResourceTemplatesResult(
@@ -82,7 +80,6 @@ def resource_templates() -> types.ListResourceTemplatesResult:
 
 
 def prompt_list() -> types.ListPromptsResult:
-    """Return the one prompt."""
     import mcp_types as types
 
     question = types.PromptArgument(name="question", description="The question.", required=True)
@@ -96,11 +93,7 @@ def prompt_list() -> types.ListPromptsResult:
 
 
 def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
-    """Return a resource's text and media type.
-
-    Raises:
-        NotFoundError: There is no such resource.
-    """
+    """Return a resource's text and media type."""
     kind, _, name = uri.removeprefix(SCHEME).partition("/")
     name = unquote(name)
     if uri.startswith(SCHEME):
@@ -122,11 +115,6 @@ def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
 
 
 def prompt_text(memory: Memory, *, name: str, arguments: Mapping[str, str]) -> str:
-    """Return a prompt's text.
-
-    Raises:
-        InputError: There is no such prompt, or it lacks its question.
-    """
     if name != RECALL_PROMPT:
         raise InputError(f"There is no prompt {name!r:.80}.", hint=RECALL_PROMPT)
     question = arguments.get("question", "")
@@ -144,7 +132,6 @@ def _read_memory(memory: Memory, name: str) -> str:
 
 
 def _without_paths(status: dict[str, Any]) -> dict[str, Any]:
-    """A status without where on the server's disk things lie, which is nobody's business elsewhere."""
     kept = {name: value for name, value in status.items() if name not in ("store", "bytes")}
     return kept | {"sources": [{**each, "root": None} for each in status["sources"]]}
 
@@ -167,14 +154,14 @@ PrincipalOf = Callable[[Any], "Principal"]
 def build_server(
     session: Session, who: PrincipalOf, *, local: bool = True, here: str = "", beat: float = PROGRESS_SECONDS
 ) -> Server[Any]:
-    """Return the SDK's server with tools, resources and a prompt on it.
+    """Return the SDK's server with our tools, resources and prompt.
 
     Args:
-        session: What does the work.
-        who: A request's context to the principal whose memory it may use.
+        session: The session.
+        who: Returns the principal of a request's context.
         local: Whether clients run on this machine as this user.
-        here: Folder that the one client works in, whose project its searches prefer; empty where nobody knows.
-        beat: Seconds between two notices of progress.
+        here: The client's working folder, whose project searches prefer; empty if unknown.
+        beat: Seconds between two progress notifications.
     """
     import mcp_types as types
     from mcp.server import Server
@@ -200,7 +187,7 @@ def build_server(
             level = "info" if isinstance(error, InputError) else "error"
             session.log.write(level, f"mcp {name}", error=type(error).__name__)
             return _tool_result(said, serializers.error_text(said), failed=True)
-        return _tool_result(said, tool.tell(said), failed=False)
+        return _tool_result(said, tool.text(said), failed=False)
 
     async def read_resource(
         context: Any, params: types.ReadResourceRequestParams
@@ -258,11 +245,6 @@ def build_server(
 
 
 def require_reader(who: Principal) -> Principal:
-    """Return a principal who may read.
-
-    Raises:
-        ForbiddenError: They may not.
-    """
     who.need("read")
     return who
 
@@ -300,19 +282,16 @@ def _constant(answer: Any) -> Callable[[Any, Any], Any]:
 
 
 def _client_agent(context: Any) -> str:
-    """What the client calls itself, as an agent's name; empty where it does not say.
-
-    Every client is who its token, or the process's owner, is; a name it gives itself is a label on what it adds.
-    """
+    """Return the client's name for itself: a label on what it adds, not an identity."""
     params = context.session.client_params
     return "" if params is None else _NOT_AGENT_NAME.sub("-", params.client_info.name.lower()).strip("-")[:64]
 
 
 @asynccontextmanager
 async def _report_progress(context: Any, name: str, beat: float) -> AsyncIterator[None]:
-    """Tell a client that asked for progress, from time to time, that its call goes on; another is told nothing.
+    """Notify a client that asked for progress while a call runs.
 
-    A task beside the call and not a group around it: a group would wrap the call's errors.
+    A task beside the call, because a task group would wrap the call's errors.
     """
 
     async def tell() -> None:

@@ -1,10 +1,7 @@
 """MCP over standard input and output: one client until it disconnects.
 
-The SDK passes over a request that is no sound one, and stops what is being answered when the client's input ends.
-Whoever asked would wait for ever, and `printf '…' | scrubjay mcp` would be without its last answers.
-
-Standard output belongs to the protocol. The lines are read here and not by the SDK, which reads a line of any
-length into memory, and which cannot be interrupted while it waits for one.
+The SDK ignores invalid requests and cancels running ones when input ends, so their senders would wait forever; both
+are answered here. Lines are read here too, because the SDK's reader is unbounded and cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -46,7 +43,7 @@ class PendingRequests:
         self._settled: anyio.Event | None = None
 
     def read(self, line: str) -> str:
-        """Take note of what a line asks; return it, or what is refused in its stead where it cannot be read."""
+        """Record the request in a line; return the line, or a request that is refused in place of an invalid one."""
         import mcp_types as types
 
         try:
@@ -70,7 +67,7 @@ class PendingRequests:
             self._settled.set()
 
     async def settled(self) -> None:
-        """Return when all was answered, or it takes too long."""
+        """Wait until all are answered, at most `DRAIN_SECONDS`."""
         import anyio
 
         if self._open:
@@ -79,12 +76,11 @@ class PendingRequests:
                 await self._settled.wait()
 
     def told(self, stream: Any) -> Any:
-        """Return a stream of answers that takes note of each before it passes it on."""
         return _TrackedStream(stream, self._close)
 
 
 class _TrackedStream:
-    """A stream of the SDK, and what is to know of each answer in it."""
+    """A stream of responses that reports each answered request."""
 
     def __init__(self, stream: Any, close: Callable[[Any], None]) -> None:
         self._stream = stream
@@ -112,7 +108,7 @@ class _TrackedStream:
 
 
 def _request_id(line: str) -> int | str | None:
-    """Return the id of a request that is no sound one; None where nobody can be answered."""
+    """Return the id of an invalid request; None if it has none to answer."""
     try:
         told = json.loads(line)
     except (ValueError, RecursionError):
@@ -131,11 +127,9 @@ _LAST: Final = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 def serve_stdio(settings: Settings, around: Mapping[str, str]) -> None:
-    """Serve one client until it closes standard input, or reads no more; meanwhile be a resident.
+    """Serve one client until it closes standard input or stops reading; meanwhile act as the daemon.
 
-    Args:
-        settings: Who owns the process, and where the store is.
-        around: The environment that they were made of.
+    ``environ`` is the environment that the settings were loaded from.
     """
     import anyio
     from mcp.server.stdio import stdio_server
@@ -160,7 +154,7 @@ def serve_stdio(settings: Settings, around: Mapping[str, str]) -> None:
 
 
 async def _cancel_on_interrupt(scope: anyio.CancelScope) -> None:
-    """End the server at Ctrl-C, for certain: asyncio's own way cancels once, and who catches that goes on for ever."""
+    """Cancel for good at Ctrl-C: asyncio cancels once, and code that catches that runs on."""
     import anyio
 
     if (
@@ -174,7 +168,6 @@ async def _cancel_on_interrupt(scope: anyio.CancelScope) -> None:
 
 
 def _working_folder() -> str:
-    """The folder that the client started us in, most often its project's; empty where it is no more."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -182,7 +175,7 @@ def _working_folder() -> str:
 
 
 def _claim_descriptor(descriptor: int) -> int:
-    """A descriptor of our own for what the client writes; programs that we start find standard input empty."""
+    """Duplicate standard input and empty the original, which programs that we start inherit."""
     own = os.dup(descriptor)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, descriptor)
@@ -191,10 +184,7 @@ def _claim_descriptor(descriptor: int) -> int:
 
 
 async def _read_lines(descriptor: int, asked: PendingRequests) -> AsyncIterator[str]:
-    """The lines of a descriptor, read by a thread that ends with the process, one ahead of who uses them.
-
-    They end when all that they ask was answered: what is being done then would be stopped.
-    """
+    """Yield the lines of a descriptor, read by a daemon thread, and end when all requests are answered."""
     import anyio
     from anyio.from_thread import run as call_in_loop
     from anyio.lowlevel import current_token
@@ -218,7 +208,7 @@ async def _read_lines(descriptor: int, asked: PendingRequests) -> AsyncIterator[
 
 
 def bounded_lines(descriptor: int, most: int = MAX_MESSAGE_BYTES) -> Iterator[str]:
-    """Yield the lines of a descriptor until its end; one that is too long becomes a message that says so."""
+    """Yield the lines of a descriptor; one that is too long becomes a request that is refused."""
     held, size, tail = bytearray(), 0, b""
     while chunk := os.read(descriptor, READ_BYTES):
         *ended, rest = chunk.split(b"\n")
@@ -244,7 +234,7 @@ def _decode_line(line: bytes) -> Iterator[str]:
 
 
 def _too_large_request(begun: bytes, tail: bytes) -> Iterator[str]:
-    """Of a line that is too long, a request that will be refused in its stead, if its id is to be seen."""
+    """Return a request with the id of a line that is too long, if it is found."""
     found = _FIRST.match(begun) or _LAST.search(tail[-ID_SEARCH_BYTES:])
     if found:
         yield f'{{"jsonrpc":"2.0","id":{found[1].decode("utf-8", "replace")},"method":"{TOO_LARGE_METHOD}"}}'

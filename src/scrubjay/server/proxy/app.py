@@ -1,6 +1,6 @@
-"""Proxy application: forward requests below the proxy's prefixes to their upstream.
+"""Proxy application: forward requests below the proxy's prefixes to their upstreams.
 
-Everything below a prefix goes to its upstream as it is; two kinds of request are looked into (`exchange`).
+Everything passes unchanged except completion requests (`exchange`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 
 from scrubjay.api.auth import TOKEN_PREFIX
 from scrubjay.config.loader import key_from_variable
@@ -36,35 +37,24 @@ from scrubjay.server.proxy.upstream import (
 )
 
 if TYPE_CHECKING:
-    import httpx
-    from starlette.datastructures import Headers
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from scrubjay.api.auth import TokenStore
+    from scrubjay.api.auth import Principal, TokenStore
     from scrubjay.server.auth import TokenlessAccess
     from scrubjay.server.proxy.adapters import ProviderAdapter
     from scrubjay.server.session import Session
 
 
 class ClientDisconnectedError(Exception):
-    """The client went away before its request was whole."""
-
-
-async def read_body(receive: Receive) -> bytes:
-    """Return the whole body.
-
-    Raises:
-        ClientDisconnectedError: The client went away.
-    """
-    return b"".join([piece async for piece in stream_body(receive)])
+    """The client disconnected before its request was complete."""
 
 
 async def stream_body(receive: Receive) -> AsyncIterator[bytes]:
     """Yield the body in pieces.
 
     Raises:
-        ClientDisconnectedError: The client went away.
-        BodyTimeoutError: It did not arrive in time.
+        ClientDisconnectedError: The client disconnected.
+        BodyTimeoutError: The body did not arrive in time.
     """
     more = True
     while more:
@@ -77,41 +67,30 @@ async def stream_body(receive: Receive) -> AsyncIterator[bytes]:
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Return when the client of a request that was read has gone away."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 ADAPTERS: Final[tuple[ProviderAdapter, ...]] = (OpenAIAdapter(), AnthropicAdapter())
 ERROR_FORMATS: Final = {adapter.prefix: adapter.error for adapter in ADAPTERS}
-"""Where a request's Authorization or key is the upstream's, unless it is a token of ours; and the form of an error."""
+"""Form of errors by path prefix. Below these an Authorization or key is the upstream's unless it is our token."""
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of a request that memories may be put into."""
+"""Bytes of a completion request."""
 PROXY_LIMITS: Final = {adapter.prefix: BodyLimit(None, streamed=True) for adapter in ADAPTERS} | {
-    adapter.prefix + adapter.talk: BodyLimit(MAX_BODY_BYTES, cleaned=False) for adapter in ADAPTERS
+    adapter.prefix + adapter.completion_path: BodyLimit(MAX_BODY_BYTES, cleaned=False) for adapter in ADAPTERS
 }
-"""What a body may be below the prefixes."""
 LOOP_HEADER: Final = b"x-scrubjay-through"
-"""Header that names the proxies that a request has passed, so that none passes it on to itself for ever."""
+"""Header with the ids of the proxies that a request has passed, to detect loops."""
 SHUTDOWN_SECONDS: Final = 3.0
-"""Seconds that what waits still has to be remembered when the server ends; what is left then waits for the next."""
+"""Seconds to store queued turns at shutdown; the rest stays queued."""
 KEY_HEADERS: Final = (b"authorization", b"x-api-key", b"api-key")
 
 
 class Proxy:
-    """Passes requests on, for one process.
-
-    Attributes:
-        settings: The section ``[proxy]``.
-        patience: Seconds in which a body must have come.
-        recalling: What finds what is put in.
-        upstream: The services.
-        spool: What waits to be remembered.
-        worker: What remembers it, while it runs.
-        losses: What passed and could not be kept.
+    """The proxy of one process.
 
     Raises:
-        ConfigError: An upstream's URL is none.
+        ConfigError: An upstream's URL is invalid.
     """
 
     def __init__(self, session: Session) -> None:
@@ -121,17 +100,21 @@ class Proxy:
         self.retriever = ContextRetriever(session)
         self.upstream = Upstream(self.settings)
         self.drops = DropCounters(session.log)
-        most = self.settings.queue_mb * 1_000_000
         self._folder = data_folder(environment())
-        allow = session.settings.redaction.allow
-        self.queue = TurnQueue(self._folder, session.settings.store, most, self.drops.damaged, allow)
-        self._name = secrets.token_hex(8).encode()
+        self.queue = TurnQueue(
+            self._folder,
+            session.settings.store,
+            self.settings.queue_mb * 1_000_000,
+            self.drops.report_damage,
+            session.settings.redaction.allow,
+        )
+        self._id = secrets.token_hex(8).encode()
         self.worker: QueueWorker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Open the store ahead, and remember what waits, as long as the block lasts."""
+        """Open the store ahead and store queued turns until the block ends."""
         self._loop = asyncio.get_running_loop()
         self.worker = QueueWorker(self._session, self.queue, self.drops)
         tasks = [self.retriever.open(), asyncio.create_task(self.worker.run())]
@@ -139,7 +122,7 @@ class Proxy:
             yield
             with suppress(TimeoutError):
                 async with asyncio.timeout(SHUTDOWN_SECONDS):
-                    await self.worker.rested()
+                    await self.worker.drained()
         finally:
             for task in tasks:
                 task.cancel()
@@ -147,46 +130,40 @@ class Proxy:
             await self.upstream.close()
             self.queue.close()
 
-    def around(self, app: ASGIApp) -> ASGIApp:
-        """Return an application that passes on what is the proxy's and gives the rest to another."""
+    def wrap(self, app: ASGIApp) -> ASGIApp:
+        """Return an application that forwards the proxy's paths and leaves the rest to another."""
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             path = route_path(scope) if scope["type"] == "http" else ""
-            adapter = next((one for one in ADAPTERS if path.startswith(one.prefix)), None)
+            adapter = next((each for each in ADAPTERS if path.startswith(each.prefix)), None)
             if adapter is None:
                 await app(scope, receive, send)
             else:
-                await self._request(adapter, scope, receive, send)
+                await self._forward(adapter, scope, receive, send)
 
         return application
 
     def wake(self) -> None:
-        """Tell the worker, from whatever thread, that something waits."""
+        """Wake the worker, from any thread."""
         if self._loop is not None and self.worker is not None:
             self._loop.call_soon_threadsafe(self.worker.wake)
 
-    def _paused(self) -> bool:
-        """Tell whether `scrubjay pause` holds, of all agents."""
-        return Pauses(self._folder).until(DEFAULT_AGENT) is not None
-
-    async def waiting(self) -> int | None:
-        """Return how many turns of all principals wait to be remembered; None while the queue cannot be read."""
+    async def queue_size(self) -> int | None:
+        """Return how many turns of all principals are queued; None if the queue cannot be read."""
         try:
-            return await asyncio.to_thread(self.queue.waiting)
+            return await asyncio.to_thread(self.queue.size)
         except (OSError, sqlite3.Error) as error:
             self._session.log.write("warning", "proxy queue", error=type(error).__name__)
             return None
 
-    async def _request(self, adapter: ProviderAdapter, scope: Scope, receive: Receive, send: Send) -> None:
-        from starlette.datastructures import Headers
-
-        told = Headers(scope=scope)
+    async def _forward(self, adapter: ProviderAdapter, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        who: Principal = scope[PRINCIPAL_KEY]
         try:
-            wished = parse_memory_options(
-                told, scope[PRINCIPAL_KEY], self.settings.memory, paused=self._paused()
-            )
+            paused = Pauses(self._folder).until(DEFAULT_AGENT) is not None
+            options = parse_memory_options(headers, who, self.settings.memory, paused=paused)
             url = self.upstream.url(adapter, _raw_path(scope), scope["query_string"])
-            headers = self._headers(adapter, told)
+            upstream_headers = self._headers(adapter, headers)
         except _RefusedError as error:
             await _error_response(adapter, error.status, str(error), send)
             return
@@ -196,20 +173,22 @@ class Proxy:
         exchange = None
         body: bytes | AsyncIterator[bytes] = b""
         try:
-            if scope["method"] == "POST" and route_path(scope) == adapter.prefix + adapter.talk:
-                exchange = Exchange(self, adapter, scope[PRINCIPAL_KEY], wished)
-                readable = told.get("content-encoding", "identity").lower() == "identity"
-                body = await exchange.prepared(await read_body(receive), readable=readable)
-                headers = [each for each in headers if each[0].lower() != b"content-length"]
-                headers = uncompressed_headers(headers) if exchange.stores_answer else headers
-            elif "content-length" in told or "transfer-encoding" in told:
+            if scope["method"] == "POST" and route_path(scope) == adapter.prefix + adapter.completion_path:
+                exchange = Exchange(self, adapter, who, options)
+                readable = headers.get("content-encoding", "identity").lower() == "identity"
+                whole = b"".join([piece async for piece in stream_body(receive)])
+                body = await exchange.prepare(whole, readable=readable)
+                upstream_headers = [each for each in upstream_headers if each[0].lower() != b"content-length"]
+                if exchange.stores_answer:
+                    upstream_headers = uncompressed_headers(upstream_headers)
+            elif "content-length" in headers or "transfer-encoding" in headers:
                 body = stream_body(receive)
         except ClientDisconnectedError:
             return
-        work = self._passed(adapter, scope["method"], url, headers, body, exchange, send)
+        work = self._relay(adapter, scope["method"], url, upstream_headers, body, exchange, send)
         await _until_disconnect(work, exchange, receive, read=not isinstance(body, AsyncIterator))
 
-    async def _passed(
+    async def _relay(
         self,
         adapter: ProviderAdapter,
         method: str,
@@ -219,75 +198,68 @@ class Proxy:
         exchange: Exchange | None,
         send: Send,
     ) -> None:
-        """Pass one request on, and its answer back. An answer that breaks off is left broken off."""
+        """Send a request and its response. A response that breaks off is left broken off."""
         try:
-            async with self.upstream.sent(adapter, method, url, headers, body) as response:
+            async with self.upstream.send(adapter, method, url, headers, body) as response:
                 if exchange is not None:
-                    await exchange.answered(response, send)
-                else:
-                    await self._untouched(response, send)
+                    await exchange.respond(response, send)
+                    return
+                start = {"status": response.status_code, "headers": forwarded_headers(response.headers.raw)}
+                await send({"type": "http.response.start", **start})
+                async for piece in self.upstream.stream(response):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
         except UpstreamUnavailableError as error:
             self._session.log.write("warning", "proxy upstream", status=error.status, upstream=adapter.name)
             await _error_response(adapter, error.status, str(error), send)
-        except ScrubjayError as error:  # of the body, which went on as it came
+        except ScrubjayError as error:  # from a body that is streamed
             status = 408 if isinstance(error, BodyTimeoutError) else 503
             await _error_response(adapter, status, f"{error} {error.hint}".strip(), send)
         except UpstreamTruncatedError as error:
             self._session.log.write("warning", "proxy upstream cut", error=str(error), upstream=adapter.name)
 
-    async def _untouched(self, response: httpx.Response, send: Send) -> None:
-        start = {"status": response.status_code, "headers": forwarded_headers(response.headers.raw)}
-        await send({"type": "http.response.start", **start})
-        async for piece in self.upstream.pieces(response):
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    def _headers(self, adapter: ProviderAdapter, told: Headers) -> list[Header]:
-        """Return the headers to send: the client's without ours, with the settings' key in the place of our token.
-
-        Raises:
-            _RefusedError: The request has passed here before, or there is no key to show.
-        """
-        through = [value for key, value in told.raw if key.lower() == LOOP_HEADER]
-        if any(self._name in value for value in through):
+    def _headers(self, adapter: ProviderAdapter, client: Headers) -> list[Header]:
+        """Return the client's headers without ours, with the configured key in place of our token."""
+        passed = [value for key, value in client.raw if key.lower() == LOOP_HEADER]
+        if any(self._id in value for value in passed):
             raise _RefusedError(
                 508, f"[proxy] {adapter.name} points to this server itself. Nothing was sent."
             )
         headers = [
             (key, value)
-            for key, value in forwarded_headers(told.raw, frozenset((b"host", b"expect")))
+            for key, value in forwarded_headers(client.raw, frozenset((b"host", b"expect")))
             if not key.lower().startswith(HEADER_PREFIX.encode())
             and not _is_own_credential(key.lower(), value)
         ]
-        headers.append((LOOP_HEADER, b", ".join([*through, self._name])))
-        if not any(key.lower() in KEY_HEADERS for key, _ in headers):
-            ours = [
-                key.lower()
-                for key, value in told.raw
+        headers.append((LOOP_HEADER, b", ".join([*passed, self._id])))
+        if any(key.lower() in KEY_HEADERS for key, _ in headers):
+            return headers
+        shown = next(
+            (
+                key.lower().decode()
+                for key, value in client.raw
                 if key.lower() in KEY_HEADERS and _is_own_credential(key.lower(), value)
-            ]
-            headers += self._key(adapter, ours[0].decode() if ours else "")
-        return headers
-
-    def _key(self, adapter: ProviderAdapter, shown: str) -> list[Header]:
-        """Return the header with the settings' key; where there is none and a token of ours was shown, refuse."""
-        variable = getattr(self.settings, f"{adapter.name}_key_env")
+            ),
+            "",
+        )
         try:
-            key = key_from_variable("proxy", variable)
+            key = key_from_variable("proxy", getattr(self.settings, f"{adapter.name}_key_env"))
         except ScrubjayError as error:
             raise _RefusedError(401, f"{error}") from error
-        if not key and shown:
+        if key:
+            header, value = adapter.key_header(key, shown)
+            headers.append((header.encode(), value.encode("latin-1")))
+        elif shown:
             raise _RefusedError(
                 401,
                 f"The request has a scrubjay token, but [proxy] {adapter.name}_key_env names no key for the "
                 "upstream. Nothing was sent.",
             )
-        header, shows = adapter.key(key, shown)
-        return [(header.encode(), shows.encode("latin-1"))] if key else []
+        return headers
 
 
 class _RefusedError(Exception):
-    """A request is not passed on; told to the client in its upstream's form."""
+    """The request is not forwarded; the client gets an error in its upstream's form."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -295,39 +267,34 @@ class _RefusedError(Exception):
 
 
 def _raw_path(scope: Scope) -> bytes:
-    """Return the path as the client wrote it, without what a reverse proxy put before it."""
+    """Return the path as the client wrote it, without the root path."""
     raw: bytes = scope["raw_path"]
-    before = str(scope.get("root_path", "")).encode()
-    return raw[len(before) :] if before and raw.startswith(before + b"/") else raw
+    root = str(scope.get("root_path", "")).encode()
+    return raw[len(root) :] if root and raw.startswith(root + b"/") else raw
 
 
 def _is_own_credential(key: bytes, value: bytes) -> bool:
-    """Tell whether a header shows a token or a login of ours, which goes no further."""
     return key in (*KEY_HEADERS, b"cookie") and TOKEN_PREFIX.encode() in value
 
 
 async def _until_disconnect(
     work: Coroutine[Any, Any, None], exchange: Exchange | None, receive: Receive, *, read: bool
 ) -> None:
-    """Do the work, but no longer than its client is there; what an answer had said until then is kept.
+    """Run the work until its client disconnects; the part of an answer that has passed by then is stored.
 
-    Args:
-        work: Passes the request on.
-        exchange: What is remembered; None for nothing.
-        receive: Tells of the client.
-        read: Whether the request was read whole, so that nobody else listens.
+    ``read``: whether the request was read completely, so that nothing else listens.
     """
     task = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(wait_for_disconnect(receive)) if read else None
     try:
         await asyncio.wait([task, *([watch] if watch else [])], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        left = not task.done()
+        unfinished = not task.done()
         for each in (task, watch):
             if each is not None:
                 each.cancel()
-        if left and exchange is not None:
-            exchange.keep()
+        if unfinished and exchange is not None:
+            exchange.queue_turns()
     with suppress(asyncio.CancelledError, ClientDisconnectedError):
         await task
 
@@ -340,26 +307,19 @@ async def _error_response(adapter: ProviderAdapter, status: int, message: str, s
 
 
 def create_proxy_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:
-    """Return the ASGI application.
-
-    Args:
-        session: What does the work.
-        tokens: Who is let in.
-        tokenless: Which requests are the owner's without a token; None for none.
-    """
     return AuthMiddleware(
         create_proxy(Proxy(session)), tokens, session.owner, tokenless, foreign=ERROR_FORMATS
     )
 
 
-def create_proxy(passing: Proxy) -> ASGIApp:
-    """Return what is behind the gate: the proxy and nothing else."""
+def create_proxy(proxy: Proxy) -> ASGIApp:
+    """Return the proxy alone, without authentication."""
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
-        async with passing.running():
+        async with proxy.running():
             yield
 
     return BodyLimitMiddleware(
-        passing.around(Starlette(lifespan=running)), passing.patience, PROXY_LIMITS, ERROR_FORMATS
+        proxy.wrap(Starlette(lifespan=running)), proxy.patience, PROXY_LIMITS, ERROR_FORMATS
     )

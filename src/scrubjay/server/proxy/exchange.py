@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.server.proxy.adapters import CompletionRequest, ResponseReader
 from scrubjay.server.proxy.request import Utterance, object_members, parse_conversation
-from scrubjay.server.proxy.retrieval import EMPTY_CONTEXT, RetrievedContext
 from scrubjay.server.proxy.upstream import Header, forwarded_headers
 
 if TYPE_CHECKING:
@@ -26,125 +25,109 @@ if TYPE_CHECKING:
 
 
 MEMORIES_HEADER: Final = b"x-scrubjay-memories"
-"""Header of an answer that says how many memories were put into its request."""
+"""Response header with the number of injected memories."""
 
 
 @dataclass
 class Exchange:
     """One completion request and its response."""
 
-    passing: Proxy
+    proxy: Proxy
     adapter: ProviderAdapter
     who: Principal
-    wish: MemoryOptions
-    recalled: RetrievedContext = EMPTY_CONTEXT
-    _asked: CompletionRequest | None = None
+    options: MemoryOptions
+    _request: CompletionRequest | None = None
+    _memories: int = 0
     _reader: ResponseReader | None = None
-    _queued: bool = field(default=False)
+    _queued: bool = False
 
-    async def prepared(self, body: bytes, *, readable: bool) -> bytes:
+    async def prepare(self, body: bytes, *, readable: bool) -> bytes:
         """Return the body to send: with memories injected, or unchanged."""
-        if not readable or not (self.wish.reads or self.wish.writes):
+        if not readable or not (self.options.reads or self.options.writes):
             return body
-        self._asked = await asyncio.to_thread(parse_request, body)
-        if self._asked is None or not self.wish.reads:
+        self._request = await asyncio.to_thread(parse_request, body)
+        if self._request is None or not self.options.reads:
             return body
-        recalled = await self.passing.retriever.recalled(self.who, self.wish, self._asked.conversation)
-        if not recalled.text:
+        context = await self.proxy.retriever.retrieve(self.who, self.options, self._request.conversation)
+        if not context.text:
             return body
-        role = self.passing.settings.role
-        changed = await asyncio.to_thread(_inject, self.adapter, self._asked, recalled.text, role)
+        role = self.proxy.settings.role
+        changed = await asyncio.to_thread(self.adapter.inject, self._request, context.text, role)
         if changed is None:
             return body
-        self.recalled = recalled
-        return changed
+        self._memories = context.memories
+        return await asyncio.to_thread(changed.encode, "utf-8")
 
     @property
     def stores_answer(self) -> bool:
-        """Whether the response is parsed and its turns are queued."""
-        return self._asked is not None and self.wish.writes
+        return self._request is not None and self.options.writes
 
-    async def answered(self, response: httpx.Response, send: Send) -> None:
-        """Stream the response to the client; its turns are queued before its end.
-
-        Raises:
-            UpstreamTruncatedError: It broke off; nothing of it is stored.
-        """
+    async def respond(self, response: httpx.Response, send: Send) -> None:
+        """Stream the response to the client; its turns are queued before its end."""
         headers = [
             *forwarded_headers(response.headers.raw),
-            (MEMORIES_HEADER, str(self.recalled.memories).encode()),
+            (MEMORIES_HEADER, str(self._memories).encode()),
         ]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         if self.stores_answer and response.is_success and not _is_compressed(headers):
             streamed = response.headers.get("content-type", "").lower().startswith("text/event-stream")
             self._reader = ResponseReader(self.adapter.parser(), streamed=streamed)
-        length, passed_by = int(response.headers.get("content-length") or -1), 0
-        async for piece in self.passing.upstream.pieces(response):
-            passed_by += len(piece)
+        length, size = int(response.headers.get("content-length") or -1), 0
+        async for piece in self.proxy.upstream.stream(response):
+            size += len(piece)
             if self._reader is not None:
                 self._reader.feed(piece)
-                if passed_by == length:
+                if size == length:
                     await asyncio.to_thread(self._reader.end)
                 if self._reader.parser.ended:
-                    await asyncio.to_thread(self.keep)
+                    await asyncio.to_thread(self.queue_turns)
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         if self._reader is not None and not self._queued:
-            await asyncio.to_thread(self._last)
+            await asyncio.to_thread(self._reader.end)
+            await asyncio.to_thread(self.queue_turns)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _last(self) -> None:
-        if self._reader is not None:
-            self._reader.end()
-        self.keep()
-
-    def keep(self) -> None:
-        """Queue the user's turns and as much of the answer as has passed, once."""
-        if self._reader is None or self._asked is None or self._queued:
+    def queue_turns(self) -> None:
+        """Queue the user's turns and the part of the answer that has passed, once."""
+        if self._reader is None or self._request is None or self._queued:
             return
         self._queued = True
-        parser, told = self._reader.parser, self._asked.conversation
-        session = self.wish.session or told.name
-        if not session or parser.failed or not parser.begun:
+        parser, conversation = self._reader.parser, self._request.conversation
+        session = self.options.session or conversation.name
+        if not session or parser.failed or not parser.started:
             return
-        turns = list(told.fresh)
+        turns = list(conversation.fresh)
         if answer := parser.text.strip():
-            turns.append(Utterance("assistant", answer, len(told.said)))
+            turns.append(Utterance("assistant", answer, len(conversation.turns)))
+        before = conversation.turns[: len(conversation.turns) - len(conversation.fresh)]
         try:
-            before = told.said[: len(told.said) - len(told.fresh)]
-            written, dropped = self.passing.queue.put(self.who, self.wish, session, turns, before)
+            written, dropped = self.proxy.queue.put(self.who, self.options, session, turns, before)
         except (OSError, sqlite3.Error) as error:
-            self.passing.drops.dropped(len(turns), "unwritten", type(error).__name__)
+            self.proxy.drops.record(len(turns), "unwritten", type(error).__name__)
             return
         if dropped:
-            self.passing.drops.dropped(dropped, "full", "the queue is full")
+            self.proxy.drops.record(dropped, "full", "the queue is full")
         if written:
-            self.passing.wake()
+            self.proxy.wake()
 
 
 def parse_request(body: bytes) -> CompletionRequest | None:
-    """Parse a request; None if it cannot be understood (or has a key twice), and is forwarded unchanged."""
+    """Parse a request; None if it cannot be understood or repeats a key, and so is forwarded unchanged."""
     try:
         text = body.decode("utf-8")
-        found = object_members(text, "messages")
+        members = object_members(text, "messages")
     except (ValueError, RecursionError):
         return None
-    if any(len(found.get(name, [])) > 1 for name in ("messages", "system")) or "messages" not in found:
+    if any(len(members.get(name, [])) > 1 for name in ("messages", "system")) or "messages" not in members:
         return None
-    single = {name: each[-1] for name, each in found.items()}
-    if not single["messages"].items:
-        return None
-    return CompletionRequest(text, single, parse_conversation(single["messages"].items))
-
-
-def _inject(adapter: ProviderAdapter, asked: CompletionRequest, memories: str, role: str) -> bytes | None:
-    changed = adapter.injected(asked, memories, role)
-    return None if changed is None else changed.encode("utf-8")
+    single = {name: values[-1] for name, values in members.items()}
+    messages = single["messages"].items
+    return CompletionRequest(text, single, parse_conversation(messages)) if messages else None
 
 
 def uncompressed_headers(headers: list[Header]) -> list[Header]:
-    """Return the headers with a request for an uncompressed response."""
     return [
-        *(each for each in headers if each[0].lower() != b"accept-encoding"),
+        *(header for header in headers if header[0].lower() != b"accept-encoding"),
         (b"accept-encoding", b"identity"),
     ]
 

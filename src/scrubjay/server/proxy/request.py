@@ -1,7 +1,7 @@
 """Proxied request: its JSON with positions, the conversation in it, and its memory options.
 
-What is put into a request goes between two characters of it; all others stay as the client wrote them. The standard
-library's own scanner finds where each value ends, so a request of megabytes costs no more than to parse it.
+Memories are inserted between two characters of a request; all others stay as the client wrote them. The standard
+library's scanner finds where each value ends.
 """
 
 from __future__ import annotations
@@ -31,14 +31,7 @@ _WHITESPACE: Final = re.compile(r"[ \t\n\r]*")
 
 @dataclass(frozen=True, slots=True)
 class LocatedValue:
-    """A value and where it stands.
-
-    Attributes:
-        value: What it says, as Python's own values.
-        start: Place of its first character.
-        end: Place after its last one.
-        items: Of an array that was looked into, its items.
-    """
+    """A JSON value, its position in the text, and the items of an array that was parsed item by item."""
 
     value: Any
     start: int
@@ -47,39 +40,34 @@ class LocatedValue:
 
 
 def object_members(text: str, inside: str) -> dict[str, list[LocatedValue]]:
-    """Return an object's members by name; a name that stands there several times has several.
-
-    Args:
-        text: The document.
-        inside: Name of the member whose items are wanted too, where it is an array.
+    """Return an object's members by name, each occurrence of a repeated name; locate the items of the array ``inside``.
 
     >>> object_members('{"a": [1, {}], "b": 2}', "a")["a"][0].items[1].start
     10
 
     Raises:
-        ValueError: It is no JSON object.
-        RecursionError: Too much lies within each other.
+        ValueError: It is not a JSON object.
+        RecursionError: It is nested too deeply.
     """
     at = _skip_whitespace(text, 0)
-    found: dict[str, list[LocatedValue]] = {}
+    members: dict[str, list[LocatedValue]] = {}
     if text[at : at + 1] != "{":
-        raise ValueError("no object")
+        raise ValueError("not an object")
     at = _skip_whitespace(text, at + 1)
     while text[at : at + 1] != "}":
-        if found:
+        if members:
             at = _skip_whitespace(text, _skip_character(text, at, ","))
         if text[at : at + 1] != '"':
-            raise ValueError("no name")
+            raise ValueError("not a name")
         name, at = _scan_json(text, at)
         at = _skip_whitespace(text, _skip_character(text, _skip_whitespace(text, at), ":"))
-        placed = (
-            _array_items(text, at) if name == inside and text[at : at + 1] == "[" else _value_at(text, at)
-        )
-        found.setdefault(name, []).append(placed)
-        at = _skip_whitespace(text, placed.end)
+        in_array = name == inside and text[at : at + 1] == "["
+        member = _array_items(text, at) if in_array else _value_at(text, at)
+        members.setdefault(name, []).append(member)
+        at = _skip_whitespace(text, member.end)
     if _skip_whitespace(text, at + 1) != len(text):
-        raise ValueError("something follows the end")
-    return found
+        raise ValueError("text after the end")
+    return members
 
 
 def _array_items(text: str, start: int) -> LocatedValue:
@@ -98,26 +86,26 @@ def _value_at(text: str, at: int) -> LocatedValue:
     return LocatedValue(value, at, end)
 
 
-def _skip_character(text: str, at: int, mark: str) -> int:
-    if text[at : at + 1] != mark:
-        raise ValueError(f"no {mark}")
+def _skip_character(text: str, at: int, character: str) -> int:
+    if text[at : at + 1] != character:
+        raise ValueError(f"no {character}")
     return at + 1
 
 
 def _skip_whitespace(text: str, at: int) -> int:
-    found = _WHITESPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _WHITESPACE.match(text, at)
+    assert match is not None
+    return match.end()
 
 
 NOISE_TAGS: Final = frozenset({"system-reminder"})
-"""What agents put into a person's message in words of their own."""
+"""Tags around text that agents add to a user's message."""
 ROLES: Final = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One turn: who said what, and which of the turns of its request it is, from 0."""
+    """One turn; ``number`` counts those of its request from 0."""
 
     role: str
     text: str
@@ -126,67 +114,71 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a request says.
+    """The conversation of a request.
 
     Attributes:
-        said: All turns that say something in words, in their order.
-        fresh: What the person said since the model's last answer.
-        asked: The last of that; empty where the model is only given what a tool returned, or nothing.
-        question: What the person said last, whenever that was.
-        beginning: What the person said first that says something; empty where they did not yet.
-        place: Place of the person's last message in the request's text; None where there is none.
+        turns: All turns with text, in order.
+        fresh: The user's turns since the model's last answer.
+        prompt: The last of those; empty if the model only gets a tool's result.
+        question: The user's last turn.
+        beginning: The user's first turn that is not small talk; may be empty.
+        position: Position of the user's last message in the request's text.
     """
 
-    said: tuple[Utterance, ...]
+    turns: tuple[Utterance, ...]
     fresh: tuple[Utterance, ...]
-    asked: str
+    prompt: str
     question: str
     beginning: str
-    place: int | None
+    position: int | None
 
     @property
     def before(self) -> tuple[Utterance, ...]:
-        """What was said before the question."""
-        own = [one.number for one in self.said if one.role == "user"]
-        return tuple(one for one in self.said if own and one.number < own[-1])
+        """The turns before the question."""
+        last = max((turn.number for turn in self.turns if turn.role == "user"), default=0)
+        return self.turns[:last]
 
     @property
     def name(self) -> str:
-        """A name that the conversation has as long as it begins so; empty where it has not begun."""
+        """A name derived from the conversation's beginning; empty if it has none."""
         digest = hashlib.sha256(self.beginning.encode("utf-8", "replace")).hexdigest()
         return f"proxy-{digest[:24]}" if self.beginning else ""
 
 
 def parse_conversation(messages: Sequence[LocatedValue]) -> Conversation:
-    """Return what messages say, of either interface; what is no message is passed over.
+    """Parse the messages of either API; invalid ones are skipped.
 
-    An answer that the client begins for the model, the last message, is part of what the model is about to say.
+    A last message of the assistant is the beginning of the answer to come, and so left out.
     """
-    held = [one for one in messages if isinstance(one.value, dict)]
-    while held and held[-1].value.get("role") == "assistant":
-        held.pop()
-    said: list[Utterance] = []
+    found = [message for message in messages if isinstance(message.value, dict)]
+    while found and found[-1].value.get("role") == "assistant":
+        found.pop()
+    turns: list[Utterance] = []
     fresh: list[Utterance] = []
-    place = None
-    asked = ""
-    for one in held:
-        role, text = one.value.get("role"), message_text(one.value.get("content"))
-        if role == "user":
-            place = one.start if text or place is None else place
+    position = None
+    prompt = ""
+    for message in found:
+        role, text = message.value.get("role"), message_text(message.value.get("content"))
         if role in ROLES and text:
-            said.append(Utterance(str(role), text, len(said)))
-        if role == "assistant":
-            fresh = []
-        elif role == "user" and text:
-            fresh.append(said[-1])
-        asked = text if role == "user" else ("" if role in ("assistant", "tool", "function") else asked)
-    own = [one.text for one in said if one.role == "user"]
-    beginning = next((text for text in own if not is_small_talk(text)), "")
-    return Conversation(tuple(said), tuple(fresh), asked, own[-1] if own else "", beginning, place)
+            turns.append(Utterance(str(role), text, len(turns)))
+        if role == "user":
+            position = message.start if text or position is None else position
+            prompt = text
+            if text:
+                fresh.append(turns[-1])
+        elif role == "assistant":
+            fresh, prompt = [], ""
+        elif role in ("tool", "function"):
+            prompt = ""
+    questions = [turn.text for turn in turns if turn.role == "user"]
+    beginning = next((text for text in questions if not is_small_talk(text)), "")
+    return Conversation(
+        tuple(turns), tuple(fresh), prompt, questions[-1] if questions else "", beginning, position
+    )
 
 
 def message_text(content: Any) -> str:
-    """Return what a message says in words, without what was recalled into it; of images and tools nothing."""
+    """Return a message's text without injected memories; images and tool calls have none."""
     if isinstance(content, str):
         text = content
     elif isinstance(content, list):
@@ -202,23 +194,22 @@ SESSION_HEADER: Final = "x-scrubjay-session"
 PROJECT_HEADER: Final = "x-scrubjay-project"
 AGENT_HEADER: Final = "x-scrubjay-agent"
 HEADER_PREFIX: Final = "x-scrubjay-"
-"""What every header begins with that is meant for the proxy and goes no further."""
+"""Prefix of headers for the proxy, which are not forwarded."""
 MAX_NAME: Final = 200
-"""Characters of a conversation's, a project's or an agent's name."""
 DEFAULT_AGENT: Final = "proxy"
-"""What turns are signed with where nobody says who it was."""
+"""Agent of turns whose request names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryOptions:
-    """What is to be done.
+    """The memory options of a request.
 
     Attributes:
-        reads: Whether memories are put in.
-        writes: Whether what passes is remembered.
-        session: The conversation, as the client names it; empty where it does not.
-        project: The project it is about, or None.
-        agent: Which program asks.
+        reads: Whether memories are injected.
+        writes: Whether turns are stored.
+        session: The client's name for the conversation; may be empty.
+        project: Project, if any.
+        agent: Agent that signs the turns.
     """
 
     reads: bool
@@ -231,16 +222,10 @@ class MemoryOptions:
 def parse_memory_options(
     headers: Headers, who: Principal, usual: str, *, paused: bool = False
 ) -> MemoryOptions:
-    """Return what is wished for, as far as the principal may.
-
-    Args:
-        headers: Of the request.
-        who: Whose memory it is.
-        usual: The mode of the settings, one of `PROXY_MODES`.
-        paused: Whether nothing is to be done whatever the request says.
+    """Return the options that the headers ask for and the principal may use; ``usual`` is the mode of the settings.
 
     Raises:
-        InputError: A header has a value that it cannot have.
+        InputError: A header's value is invalid.
     """
     mode = headers.get(MEMORY_HEADER, usual).strip().lower()
     if mode not in PROXY_MODES:
@@ -259,22 +244,22 @@ def parse_memory_options(
 
 
 def _project_name(headers: Headers) -> str | None:
-    """Return the project's name; a path would have the server look at a folder of its own disk."""
-    found = _header_name(headers, PROJECT_HEADER)
-    if found.startswith((".", "/", "~", "\\")):
+    """A path would make the server look at a folder of its own disk."""
+    name = _header_name(headers, PROJECT_HEADER)
+    if name.startswith((".", "/", "~", "\\")):
         raise InputError(
-            f"{PROJECT_HEADER} is {found!r:.80}, a path, which cannot be resolved on the server. "
+            f"{PROJECT_HEADER} is {name!r:.80}, a path, which cannot be resolved on the server. "
             "Nothing was sent to the upstream.",
             hint="give the project's name",
         )
-    return found or None
+    return name or None
 
 
 def _header_name(headers: Headers, header: str) -> str:
-    found = headers.get(header, "").strip()
-    if len(found) > MAX_NAME or not found.isprintable():
+    name = headers.get(header, "").strip()
+    if len(name) > MAX_NAME or not name.isprintable():
         raise InputError(
             f"{header} is invalid: use at most {MAX_NAME} printable characters. "
             "Nothing was sent to the upstream."
         )
-    return found
+    return name

@@ -1,7 +1,7 @@
-"""Retrieval for the proxy: which memories are injected into a request, within a time budget.
+"""Retrieval for the proxy: the memories to inject into a request, within a time budget.
 
-"What do I like to cook?" shares no word with "My signature dish is pesto": no search finds that for sure, but it is
-known whose dish it is.
+A question about oneself ("What do I like to cook?") may share no word with the answer ("My signature dish is pesto"),
+so it gets the profile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MAX_WORDS: Final = 40
-"""Words of such a question; in a longer text "I" stands for much else."""
+"""Words of a personal question; longer texts use "I" for other reasons."""
 _FIRST_PERSON: Final = word_set(
     """i i'm i've i'd i'll me my mine myself our we us
     ich mich mir mein meine meinen meinem meiner meines wir unser unsere
@@ -35,6 +35,7 @@ _FIRST_PERSON: Final = word_set(
     io mio mia miei mie noi nostro nostra eu meu minha meus minhas nós nosso nossa ik mij mijn wij ons onze
     я меня мне мной мой моя моё мои мы наш наша"""
 )
+# Words that begin a question without a question mark.
 _QUESTION_WORDS: Final = word_set(
     """what what's where where's when who who's whom whose which why how do does did am is are was were have has can
     could should would will tell remind show list recommend suggest describe plan find give
@@ -46,41 +47,34 @@ _QUESTION_WORDS: Final = word_set(
 _CJK_FIRST_PERSON: Final = re.compile(r"[我俺僕私나내저]|わたし|ぼく")
 _QUESTION_MARK: Final = re.compile(r"[?？]")
 _WORD: Final = re.compile(r"[\w'-]+")
-"""Words that begin a question, where no mark tells that it is one."""
 
 
 def is_personal(text: str) -> bool:
-    """Tell whether somebody asks about themselves.
+    """Return whether a text is a question about its author.
 
     >>> [is_personal(each) for each in ("What do I like to cook?", "Tell me about my hobby", "我喜欢吃什么？")]
     [True, True, True]
     >>> [is_personal(each) for each in ("My boat is called Albatross.", "What is fingerstyle?", "Who leads the team?")]
     [False, False, False]
     """
-    found = [word.strip("-'") for word in _WORD.findall(text.casefold().replace("’", "'"))]
-    if len(found) > MAX_WORDS:
+    words = [word.strip("-'") for word in _WORD.findall(text.casefold().replace("’", "'"))]
+    if len(words) > MAX_WORDS:
         return False
-    asks = bool(_QUESTION_MARK.search(text)) or any(word in _QUESTION_WORDS for word in found[:1])
-    return asks and (not _FIRST_PERSON.isdisjoint(found) or bool(_CJK_FIRST_PERSON.search(text)))
+    asks = bool(_QUESTION_MARK.search(text)) or any(word in _QUESTION_WORDS for word in words[:1])
+    return asks and (not _FIRST_PERSON.isdisjoint(words) or bool(_CJK_FIRST_PERSON.search(text)))
 
 
 CACHE_SIZE: Final = 1_024
-"""Questions whose memories are kept for the tool results that follow them."""
+"""Questions whose context is cached for the tool results that follow them."""
 OPENING_SECONDS: Final = 15.0
-"""Seconds that a first request waits for the store to be opened; models are loaded then."""
+"""Seconds that a request waits for the store to be opened and the models to be loaded."""
 HISTORY_TURNS: Final = 12
-"""Turns before the question that rewriting is given; it takes no more (recall/rewrite.py)."""
+"""Earlier turns for query rewriting, which uses no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
-    """What is put in.
-
-    Attributes:
-        text: Delimited; empty for nothing.
-        memories: How many memories it holds.
-        revisions: Those, each with its revision of then.
-    """
+    """Text to inject, the number of its memories, and their revisions; empty for nothing."""
 
     text: str = ""
     memories: int = 0
@@ -88,86 +82,81 @@ class RetrievedContext:
 
 
 EMPTY_CONTEXT: Final = RetrievedContext()
-CacheKey = tuple["Principal", str, str | None, str]
 
 
 class ContextRetriever:
-    """Recalls for the requests of one server."""
-
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._queued: OrderedDict[CacheKey, RetrievedContext] = OrderedDict()
-        self._opened: asyncio.Task[None] | None = None
+        self._cache: OrderedDict[tuple[Principal, str, str | None, str], RetrievedContext] = OrderedDict()
+        self._opening: asyncio.Task[None] | None = None
 
     def open(self) -> asyncio.Task[None]:
-        """Open the store and load the models, so that no request needs to; return the task that does it."""
-        self._opened = asyncio.create_task(self._warm())
-        return self._opened
+        """Open the store and load the models in a task, so that no request needs to."""
+        self._opening = asyncio.create_task(self._warm())
+        return self._opening
 
-    async def recalled(self, who: Principal, wish: MemoryOptions, told: Conversation) -> RetrievedContext:
-        """Return what to put in: nothing for what needs no memory, nothing when it fails or takes too long.
+    async def retrieve(
+        self, who: Principal, options: MemoryOptions, conversation: Conversation
+    ) -> RetrievedContext:
+        """Return the text to inject: none if no memory is needed, or if retrieval fails or takes too long.
 
-        A request with what a tool returned is given again what its question was given, without a search, as long as
-        the memories in it say what they said then; else its question is asked again.
+        A request with a tool's result gets the same text as its question did, without a search, unless a memory in it
+        has changed since.
         """
-        asker = (who, wish.session or told.name, wish.project, told.question)
-        kept = None if told.asked else self._queued.get(asker, EMPTY_CONTEXT)
-        if kept is EMPTY_CONTEXT:
+        key = (who, options.session or conversation.name, options.project, conversation.question)
+        cached = None if conversation.prompt else self._cache.get(key, EMPTY_CONTEXT)
+        if cached is EMPTY_CONTEXT:
             return EMPTY_CONTEXT
         started = time.monotonic()
         try:
-            if self._opened is not None and not self._opened.done():
-                await asyncio.wait([self._opened], timeout=OPENING_SECONDS)
+            if self._opening is not None and not self._opening.done():
+                await asyncio.wait([self._opening], timeout=OPENING_SECONDS)
             async with asyncio.timeout(self._budget):
-                if kept is not None and json.loads(
-                    await self._session.ask(who, "unchanged", {"revisions": kept.revisions})
+                if cached is not None and json.loads(
+                    await self._session.ask(who, "unchanged", {"revisions": cached.revisions})
                 ):
-                    return kept
-                asked = await asyncio.to_thread(self._asked, wish, told)
-                if asked is None:
+                    return cached
+                query = await asyncio.to_thread(self._query, options, conversation)
+                if query is None:
                     return EMPTY_CONTEXT
-                found = json.loads(await self._session.ask(who, "recall", asked))
-        except Exception as error:  # noqa: BLE001 whatever fails, the request goes on without memories
+                found = json.loads(await self._session.ask(who, "recall", query))
+        except Exception as error:  # noqa: BLE001 whatever fails, the request continues without memories
             took = (time.monotonic() - started) * 1000
             self._session.log.write("warning", "proxy recall", took, error=type(error).__name__)
             return EMPTY_CONTEXT
-        recalled = (
-            RetrievedContext(found["text"], found["memories"], found["revisions"])
-            if found["text"]
-            else EMPTY_CONTEXT
-        )
-        self._queued[asker] = recalled
-        self._queued.move_to_end(asker)
-        while len(self._queued) > CACHE_SIZE:
-            self._queued.popitem(last=False)
-        return recalled
+        context = RetrievedContext(**found) if found["text"] else EMPTY_CONTEXT
+        self._cache[key] = context
+        self._cache.move_to_end(key)
+        while len(self._cache) > CACHE_SIZE:
+            self._cache.popitem(last=False)
+        return context
 
     @property
     def _budget(self) -> float:
-        """Seconds, those that a language model has to rewrite the question included."""
+        """Seconds, including those for a language model that rewrites the query."""
         llm = self._session.settings.llm
         return self._session.settings.proxy.budget_ms / 1000 + (llm.rewrite_deadline if llm.rewrite else 0.0)
 
-    def _asked(self, wish: MemoryOptions, told: Conversation) -> dict[str, Any] | None:
-        """Return what is asked for, None for nothing; a person may have pasted megabytes below their question."""
-        if is_small_talk(told.question):
+    def _query(self, options: MemoryOptions, conversation: Conversation) -> dict[str, Any] | None:
+        question = conversation.question
+        if is_small_talk(question):
             return None
         settings = self._session.settings
-        before = told.before[-HISTORY_TURNS:] if settings.llm.rewrite else ()
-        # What somebody said of themselves has to do with what they ask about themselves, and with nothing else.
-        wanted = [part for part in settings.proxy.parts if part != "profile" or is_personal(told.question)]
+        history = conversation.before[-HISTORY_TURNS:] if settings.llm.rewrite else ()
+        parts = [part for part in settings.proxy.parts if part != "profile" or is_personal(question)]
         return {
-            "query": redact_text(told.question[:MAX_QUERY_LENGTH], settings.redaction.allow).text,
+            # A question may be followed by megabytes of pasted text.
+            "query": redact_text(question[:MAX_QUERY_LENGTH], settings.redaction.allow).text,
             "budget": settings.proxy.tokens,
-            "project": wish.project,
-            "session": wish.session or told.name or None,
-            "parts": wanted,
-            "otherwise": ["profile"] if "profile" in wanted else [],
-            "history": [f"{one.role}: {one.text}" for one in before],
+            "project": options.project,
+            "session": options.session or conversation.name or None,
+            "parts": parts,
+            "otherwise": ["profile"] if "profile" in parts else [],
+            "history": [f"{turn.role}: {turn.text}" for turn in history],
         }
 
     async def _warm(self) -> None:
         try:
             await self._session.warm("recall", {"query": "What is remembered here?", "budget": 50})
-        except Exception as error:  # noqa: BLE001 who asks next is told, or goes on without
+        except Exception as error:  # noqa: BLE001 the next request reports it, or continues without memories
             self._session.log.write("warning", "proxy opening", error=type(error).__name__)

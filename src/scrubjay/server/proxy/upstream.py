@@ -1,4 +1,4 @@
-"""Upstream client: send a request to the service of the settings and stream its response.
+"""Upstream client: send a request to the configured service and stream its response.
 
 Only the path below the prefix and the query come from the request.
 """
@@ -68,7 +68,7 @@ class Upstream:
         return base + below + (b"?" + query if query else b"")
 
     @asynccontextmanager
-    async def sent(
+    async def send(
         self,
         adapter: ProviderAdapter,
         method: str,
@@ -125,7 +125,7 @@ class Upstream:
         finally:
             await response.aclose()
 
-    async def pieces(self, response: httpx.Response) -> AsyncIterator[bytes]:
+    async def stream(self, response: httpx.Response) -> AsyncIterator[bytes]:
         """Yield the raw bytes of a response.
 
         Raises:
@@ -177,8 +177,8 @@ def forwarded_headers(headers: Sequence[Header], without: frozenset[bytes] = fro
         if key.lower() == b"connection"
         for name in value.split(b",")
     }
-    gone = HOP_BY_HOP_HEADERS | without | named
-    return [(key, value) for key, value in headers if key.lower() not in gone]
+    dropped = HOP_BY_HOP_HEADERS | without | named
+    return [(key, value) for key, value in headers if key.lower() not in dropped]
 
 
 def _check_url(name: str, url: str) -> None:

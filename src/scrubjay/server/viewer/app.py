@@ -1,7 +1,7 @@
 """Viewer router, with its pages for login, status and audit.
 
-Looking reads every active memory, so it is done when a person asks for it, one look at a time for each principal, and
-the page shows what the last look found. Nothing of it is kept when the server ends.
+An audit reads every active memory, so it runs on request, one at a time per principal; the page shows the last result,
+which is lost when the server ends.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ def _render_login(request: Request, code: int, then: str, error: str = "") -> Re
 
 @router.get("/login")
 def login_page(request: Request, then: str = "/") -> Response:
-    """Show the form."""
     return _render_login(request, 200, _local_path(then))
 
 
@@ -68,7 +67,6 @@ async def log_in(
     tokens: Annotated[TokenStore, Depends(_get_tokens)],
     logins: Annotated[LoginStore, Depends(_get_logins)],
 ) -> Response:
-    """Let in who shows a token, and remember it by a cookie that no script reads and no other site sends."""
     secret, then = first_value(fields, "token").strip(), _local_path(first_value(fields, "then"))
     token = tokens.find(secret)
     if token is None:
@@ -80,14 +78,13 @@ async def log_in(
 
 @router.post("/logout")
 async def log_out(request: Request, logins: Annotated[LoginStore, Depends(_get_logins)]) -> Response:
-    """End the login; the token stays in force."""
     answer = redirect("/")
     logins.end(request, answer)
     return answer
 
 
 def _local_path(then: str) -> str:
-    r"""Return a path of this server, whatever was asked for.
+    r"""Return a path of this server, ``/`` for anything else.
 
     >>> given = ("/timeline?page=2", "//evil.example", "/\\evil.example", "https://evil.example", "")
     >>> [_local_path(each) for each in given]
@@ -107,7 +104,6 @@ async def status(
     session: SessionDep,
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
-    """Show facts."""
     found = await session.read(who, lambda memory: memory.status())
     held = found.sources[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
     more = len(found.sources) > number * PAGE_SIZE
@@ -131,7 +127,7 @@ RUN_ID: Final = re.compile(r"run_[0-9a-f]{1,40}")
 
 @dataclass(slots=True)
 class AuditState:
-    """What the last look of one principal found, and the look that goes on."""
+    """The last audit of one principal, and the running one."""
 
     found: AuditReport | None = None
     ended: int = 0
@@ -140,13 +136,10 @@ class AuditState:
 
 
 class AuditStates:
-    """The last look of each principal."""
-
     def __init__(self) -> None:
         self._of: OrderedDict[tuple[object, ...], AuditState] = OrderedDict()
 
     def of(self, who: Principal) -> AuditState:
-        """Return a principal's look, one that has not begun if they have none."""
         name = (who.tenant, who.user, who.groups)
         found = self._of.setdefault(name, AuditState())
         self._of.move_to_end(name)
@@ -155,7 +148,7 @@ class AuditStates:
         return found
 
     def begin(self, session: Session, who: Principal) -> None:
-        """Look, unless a look goes on."""
+        """Start an audit unless one is running."""
         mine = self.of(who)
         if mine.going is None or mine.going.done():
             mine.going = asyncio.create_task(_run_audit(session, who, mine))
@@ -186,7 +179,6 @@ AuditStatesDep = Annotated[AuditStates, Depends(_audit_states)]
 async def audit(
     request: Request, who: ReadPrincipal, looks: AuditStatesDep, said: str = "", run: str = ""
 ) -> Response:
-    """Show what the last look found."""
     mine = looks.of(who)
     going = mine.going is not None and not mine.going.done()
     return render_page(
@@ -197,7 +189,6 @@ async def audit(
 
 @router.post("/audit")
 async def start_audit(who: ReadPrincipal, session: SessionDep, looks: AuditStatesDep) -> Response:
-    """Begin to look."""
     looks.begin(session, who)
     return redirect("/audit")
 
@@ -206,7 +197,6 @@ async def start_audit(who: ReadPrincipal, session: SessionDep, looks: AuditState
 async def fix_audit(
     who: WritePrincipal, session: SessionDep, looks: AuditStatesDep, fields: FormFields
 ) -> Response:
-    """Put away what has one kind of fault, and look again."""
     kind = first_value(fields, "kind")
     done = await session.write(who, lambda memory: memory.audit([kind], 0))
     looks.begin(session, who)
@@ -218,7 +208,6 @@ async def fix_audit(
 async def undo_audit(
     who: WritePrincipal, session: SessionDep, looks: AuditStatesDep, fields: FormFields
 ) -> Response:
-    """Take a run back, and look again."""
     run = first_value(fields, "run")
     if not run:
         raise InputError("No run was named. Nothing was done.")

@@ -1,8 +1,8 @@
 """Viewer pages: concepts as a list and a graph, and the tree of categories.
 
-Concepts push each other apart and ties pull them together (Fruchterman and Reingold, 1991), from a sunflower in which
-the heaviest stand in the middle. Each is pushed by at most 200 others a round, so 2,000 take a second;
-here and not in the browser, whose page stays quick. The same web is always drawn alike.
+The layout is force-directed (Fruchterman and Reingold, 1991), starting from a sunflower with the most mentioned
+concepts in the middle. Each concept is repelled by at most `MAX_REPELLED` others per round, so 2,000 take a second. The
+same graph always gets the same layout.
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ async def concepts(
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
-    """Show the concepts that most memories refer to, and how they hang together."""
     every = await session.read(who, lambda memory: memory.concepts.list(query=find))
     held = every[(number - 1) * CONCEPTS_PAGE_SIZE : number * CONCEPTS_PAGE_SIZE]
     given = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
@@ -107,7 +106,6 @@ async def concept_graph(
     find: str = "",
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
 ) -> Response:
-    """Return the heaviest concepts, their ties, and where each is drawn."""
     found = await session.read(who, lambda memory: memory.concepts.web(query=find, limit=size))
     places = layout_graph(found)
     told: dict[str, Any] = {
@@ -125,7 +123,6 @@ async def concept_graph(
 async def concept(
     request: Request, who: ReadPrincipal, session: SessionDep, name: str, said: str = ""
 ) -> Response:
-    """Show one concept."""
     found = await session.read(who, lambda memory: memory.concepts.show(name))
     return render_page(request, "concept", found=found, concept=found.concept, said=said)
 
@@ -134,7 +131,6 @@ async def concept(
 async def change_concept(
     who: WritePrincipal, session: SessionDep, fields: FormFields, name: str, act: str
 ) -> Response:
-    """Rename a concept, give it another name, make it part of another, or remove it."""
     text = first_value(fields, "name").strip()
     if act != "remove" and not text:
         raise InputError("No name was given. Nothing was done.")
@@ -165,7 +161,6 @@ async def categories(
     kind: str = "topic",
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
-    """Show the top of the tree of topics, or of places."""
     every = await session.read(who, lambda memory: memory.categories.list(kind=kind, depth=1))
     held = every[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
     more = len(every) > number * CATEGORIES_PAGE_SIZE
@@ -182,7 +177,6 @@ async def category(
     name: str,
     number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
 ) -> Response:
-    """Show one category: what stands below it, and some of its memories."""
     found = await session.read(who, lambda memory: memory.categories.show(name))
     held = found.below[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
     more = len(found.below) > number * CATEGORIES_PAGE_SIZE

@@ -50,7 +50,6 @@ async def memory(
     said: str = "",
     number: Annotated[int, Query(alias="page", ge=1, le=1_000)] = 1,
 ) -> Response:
-    """Show one memory."""
     found = await _find_memory(session, who, name)
     record = found.memory
     events = tuple(reversed(found.history.events))
@@ -83,7 +82,6 @@ async def memory(
 
 @router.post("/memories/{name}/feedback")
 async def feedback(who: WritePrincipal, session: SessionDep, fields: FormFields, name: str) -> Response:
-    """Remember that it was used, useful or wrong."""
     verdict = first_value(fields, "verdict")
     done = await session.write(who, lambda memory: memory.feedback(name, verdict))
     return _redirect_back(done.ids, name, verdict)
@@ -91,21 +89,18 @@ async def feedback(who: WritePrincipal, session: SessionDep, fields: FormFields,
 
 @router.post("/memories/{name}/archive")
 async def archive(who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    """Take it out of default answers."""
     done = await session.write(who, lambda memory: memory.archive(name))
     return _redirect_back(done.ids + done.unchanged, name, "archived")
 
 
 @router.post("/memories/{name}/restore")
 async def restore(who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    """Make it active again."""
     done = await session.write(who, lambda memory: memory.restore(name))
     return _redirect_back(done.ids + done.unchanged, name, "restored")
 
 
 @router.get("/memories/{name}/forget")
 async def confirm_forget(request: Request, who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    """Say what forgetting would do, and ask."""
     found = await _find_memory(session, who, name)
     where = record_citation(found.memory, found.path) if found.path is not None else ""
     return render_page(
@@ -117,7 +112,6 @@ async def confirm_forget(request: Request, who: WritePrincipal, session: Session
 async def forget(
     request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
 ) -> Response:
-    """Remove it for good, and say what still stands in files."""
     if first_value(fields, "sure") != "yes":
         raise InputError("Not confirmed. Nothing was forgotten.", hint="tick the box first")
     done = await session.write(who, lambda memory: memory.forget(name))
@@ -138,7 +132,6 @@ PASSAGE_FIELDS: Final = ("confidence", "valid_from", "valid_until")
 
 @router.get("/memories/{name}/edit")
 async def edit_form(request: Request, who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    """Show the form with the memory as it is."""
     found = await session.read(who, lambda memory: memory.look(name, neighbours=0))
     return _render_form(request, who, found, _form_values(found.memory), None)
 
@@ -147,7 +140,6 @@ async def edit_form(request: Request, who: WritePrincipal, session: SessionDep, 
 async def edit(
     request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
 ) -> Response:
-    """Change what the form says otherwise; where that cannot be, show the form again with what was typed."""
     found: MemoryView = await session.read(who, lambda memory: memory.look(name, neighbours=0))
     given = {each: _normalize_newlines(first_value(fields, each)) for each in _form_values(found.memory)}
     try:
@@ -179,7 +171,6 @@ def _render_form(
 
 
 def _form_values(record: Record) -> dict[str, str]:
-    """Return a memory as a form shows it."""
     return {
         "content": _normalize_newlines(
             split_passage(record).body if record.place is not None else record.content
@@ -195,7 +186,7 @@ def _form_values(record: Record) -> dict[str, str]:
 
 
 def _change(who: Principal, found: MemoryView, given: dict[str, str], was: str) -> Callable[[Memory], str]:
-    """Return what changes a memory, from what a form says otherwise than it showed."""
+    """Return a function that writes the fields that differ from the memory as shown."""
     record = found.memory
     fresh = {name: value for name, value in given.items() if value != _form_values(record)[name]}
     passage = record.place is not None
@@ -247,5 +238,4 @@ def _parse_field(name: str, value: str) -> Any:
 
 
 def _normalize_newlines(text: str) -> str:
-    """Return a text with the line ends that are stored; a form sends those of a terminal of 1975."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,7 +1,7 @@
-"""Page rendering: templates, static files, forms, error pages, and how values and lists are formatted.
+"""Page rendering: templates, static files, forms, error pages, and the formatting of values and lists.
 
-Whatever a memory, a path or a query holds is text: Jinja escapes it, and the policy sent with each page lets a browser
-run no script and use no style but those that are files of this server.
+Memories, paths and queries are text: Jinja escapes them, and each page's policy allows only this server's scripts and
+styles.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def format_count(count: int, one: str, many: str = "") -> str:
 
 
 def format_day(text: str) -> str:
-    """Return an ISO date, however precise, as people write it; other text as it is.
+    """Return an ISO date of any precision as people write it; other text unchanged.
 
     >>> (
     ...     format_day("2026-03-01T10:05:00+00:00"), format_day("2026-03-01"), format_day("2026-03"),
@@ -93,12 +93,10 @@ def format_number(number: float) -> str:
 
 
 def memory_date(record: Record) -> str:
-    """Return the ISO date of a memory, empty where a file names none."""
     return record_date(record) or ""
 
 
 def iso_time(micros: int | None) -> str:
-    """Return microseconds as ISO text, empty for none."""
     return "" if micros is None else to_datetime(micros).isoformat(timespec="seconds")
 
 
@@ -114,7 +112,7 @@ assets_router = APIRouter(include_in_schema=False)
 
 @cache
 def _load_assets() -> dict[str, tuple[bytes, str, str]]:
-    """Name to bytes, type, and a mark that changes with the bytes."""
+    """Return each file's bytes, content type and version mark."""
     found = {}
     for file in sorted(STATIC_FOLDER.iterdir()):
         if file.suffix in CONTENT_TYPES:
@@ -124,13 +122,12 @@ def _load_assets() -> dict[str, tuple[bytes, str, str]]:
 
 
 def asset_url(name: str) -> str:
-    """Return the address of a file, another one for other bytes."""
+    """Return the URL of a file; it changes with the content, because browsers cache it forever."""
     return f"/assets/{name}?v={_load_assets()[name][2]}"
 
 
 @assets_router.get("/assets/{name}")
 def asset(name: str) -> Response:
-    """Return a file of the viewer."""
     if name not in _load_assets():
         raise NotFoundError(f"No such file: {name!r:.80}.")
     data, kind, _ = _load_assets()[name]
@@ -177,7 +174,7 @@ def _templates() -> Environment:
 
 
 def url_with_query(base: str, given: Mapping[str, Any], **changes: Any) -> str:
-    """Return a path with fields behind it; empty ones are left out.
+    """Return a path with query parameters; empty ones are left out.
 
     >>> url_with_query("/", {"tier": ["facet", "lesson"], "page": 1}, page=2, tag="")
     '/?tier=facet&tier=lesson&page=2'
@@ -192,14 +189,7 @@ def url_with_query(base: str, given: Mapping[str, Any], **changes: Any) -> str:
 
 
 def render_page(request: Request, template: str, code: int = 200, /, **shown: Any) -> HTMLResponse:
-    """Return a page.
-
-    Args:
-        request: Who asks, and for what.
-        template: Name of a file in ``templates``, without its ending.
-        code: HTTP status.
-        shown: What the template shows.
-    """
+    """Render the template of this name with the values in ``shown``."""
     who: Principal | None = request.scope.get(PRINCIPAL_KEY)
     scopes = who.scopes if who is not None else ()
     text = (
@@ -218,15 +208,14 @@ def render_page(request: Request, template: str, code: int = 200, /, **shown: An
 
 
 def redirect(location: str) -> RedirectResponse:
-    """Send a browser on to a path of this server after a form was taken; `PageRoute` puts the prefix before it."""
+    """Redirect after a form; `PageRoute` adds the root path."""
     return RedirectResponse(location, 303, HEADERS)
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are pages, and whose forms come from pages of this very server."""
+    """A route whose errors are pages, and whose forms must come from this server's pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler around the usual one."""
         usual = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
@@ -250,11 +239,6 @@ class PageRoute(APIRoute):
 
 
 async def _parse_form(request: Request) -> dict[str, list[str]]:
-    """Return the fields of a form, each with all of its values, line ends as they came.
-
-    Raises:
-        InputError: It is no form.
-    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise InputError("The request body is not a form. Nothing was done.")
@@ -273,12 +257,10 @@ FormFields = Annotated[dict[str, list[str]], Depends(_parse_form)]
 
 
 def first_value(fields: Mapping[str, list[str]], name: str) -> str:
-    """Return a field's first value, empty where it was not sent."""
     return fields.get(name, [""])[0]
 
 
 def _is_from_own_page(request: Request) -> bool:
-    """Tell whether a request comes from a page of this server, or from no browser."""
     fetched = request.headers.get("sec-fetch-site")
     if fetched is not None:
         return fetched == "same-origin"
@@ -292,15 +274,7 @@ _HEADINGS: Final = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*\n?)+")
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """One line of a list.
-
-    Attributes:
-        record: The memory.
-        title: What it is called, may be empty.
-        text: How it begins, on one line.
-        date: ISO date, as precise as it is known; empty where a file names none.
-        where: ``path:first-last``, or its id.
-    """
+    """One line of a list: the memory, how its text begins, its ISO date (may be empty), and its citation."""
 
     record: Record
     title: str
@@ -310,7 +284,7 @@ class MemoryRow:
 
 
 def without_headings(text: str) -> str:
-    r"""Return what stands below the headings that a passage or snippet begins with; a text of headings alone as it is.
+    r"""Return a text without the headings it begins with; a text of headings alone unchanged.
 
     >>> (
     ...     without_headings("# Berth\n\n## Costs\n\nForty euros."), without_headings("# Berth"),
@@ -322,13 +296,11 @@ def without_headings(text: str) -> str:
 
 
 def memory_row(record: Record, path: str | None) -> MemoryRow:
-    """Return one line."""
     text = excerpt(record.abstract or without_headings(record.content))
     return MemoryRow(record, record.title, text, memory_date(record), record_citation(record, path))
 
 
 def memory_rows(found: TimelinePage) -> list[MemoryRow]:
-    """Return a line each."""
     return [memory_row(record, found.paths.get(record.id)) for record in found.memories]
 
 
@@ -336,12 +308,10 @@ HighlightedText = list[tuple[str, bool]]
 
 
 def highlight(snippet: str, query: str, gave: Collection[str]) -> HighlightedText:
-    """Return a snippet's pieces.
+    """Return a snippet's pieces, each with whether it is marked.
 
-    Args:
-        snippet: What is shown.
-        query: What was asked.
-        gave: Query words that gave something to the score; the others (the, of) are not marked.
+    ``scored`` are the query words that contributed to the score. Function words (the, of) are marked only if nothing
+    else is.
 
     >>> highlight("The jay hides acorns.", "where are the acorns?", ["acorns"])
     [('The jay hides ', False), ('acorns', True), ('.', False)]

@@ -34,7 +34,7 @@ Texts = Annotated[list[str] | None, Query()]
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """One row of why a result stands where it stands: its name, what it adds, and how far its bar reaches, 0..100."""
+    """One row of a score's explanation; ``bar`` is its bar's length, 0 to 100."""
 
     name: str
     amount: float
@@ -58,7 +58,6 @@ async def search(
     by: str = "memory",
     show: str = "",
 ) -> Response:
-    """Show the search, with what answers where something was asked, else with what was remembered last."""
     given = {"query": query, "tier": _non_empty(tier), "tag": tag, "project": project, "path": path}
     given |= {
         "since": since,
@@ -109,7 +108,7 @@ async def _search_results(
 
 
 def _non_empty(values: list[str] | None) -> list[str]:
-    """Return what was chosen; a form without scripts also sends fields that are empty."""
+    """A form without scripts also sends empty fields."""
     return [each for each in values or () if each]
 
 
@@ -118,7 +117,6 @@ def _latest_memories(memory: Memory, given: Mapping[str, Any]) -> TimelinePage:
 
 
 def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters as the facade calls them."""
     split = {
         name: [each.strip() for each in given[name].split(",") if each.strip()] for name in ("tag", "project")
     }
@@ -139,7 +137,6 @@ def _highlighted(snippet: str, given: Mapping[str, Any], explanation: Explanatio
 
 
 def score_parts(explanation: Explanation | None) -> list[ScorePart]:
-    """Return every part of a score as rows: what each channel and each trait added, then what multiplied it."""
     if explanation is None:
         return []
     widest = max((abs(part.amount) for part in explanation.contributions), default=0.0) or 1.0
@@ -174,7 +171,6 @@ async def timeline(
     conversation: str = "",
     number: Annotated[int, Query(alias="page", ge=1, le=MAX_PAGES)] = 1,
 ) -> Response:
-    """Show what happened, by day."""
     given = {"until": until, "since": since, "tier": tier, "status": status, "tag": tag, "project": project}
     given |= {"category": category, "conversation": conversation}
     shown: dict[str, Any] = {"given": given, "number": number, "tiers": TIERS, "statuses": STATUSES}

@@ -1,8 +1,7 @@
 """PostgreSQL connections: connect, pool, escape text that the server rejects, and translate its errors.
 
-A connection returns to the pool clean, or is closed. One that the server has ended meanwhile fails at the next
-``BEGIN``
-and is replaced before anything was done on it.
+A connection returns to the pool clean or is closed. One that the server has ended is replaced at the next ``BEGIN``,
+before anything was done on it.
 """
 
 from __future__ import annotations
@@ -90,11 +89,7 @@ def unescape_text(text: str) -> str:
 
 
 def require_driver(url: str) -> None:
-    """Make sure that psycopg, an extra, is installed.
-
-    Raises:
-        StoreError: It is not.
-    """
+    """Raise `StoreError` unless psycopg, an optional dependency, is installed."""
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
@@ -105,11 +100,7 @@ def require_driver(url: str) -> None:
 
 
 def connect(url: str) -> Database:
-    """Open a connection on which each statement is its own transaction until ``BEGIN`` is sent.
-
-    Raises:
-        StoreError: The server cannot be reached.
-    """
+    """Open an autocommit connection: each statement is its own transaction until ``BEGIN`` is sent."""
     import psycopg
 
     try:
@@ -128,7 +119,6 @@ def connect(url: str) -> Database:
 
 
 def _connection_options(url: str) -> dict[str, Any]:
-    """Return what is asked of a connection beyond what its URL asks."""
     from psycopg.conninfo import conninfo_to_dict
 
     own = {"connect_timeout": str(CONNECT_TIMEOUT_S), "application_name": "scrubjay", **KEEPALIVES}
@@ -136,7 +126,6 @@ def _connection_options(url: str) -> dict[str, Any]:
 
 
 def _message_without_password(url: str, message: str) -> str:
-    """Return a driver's message on one line, without the URL's password."""
     line = " ".join(message.split())
     secrets = [urlsplit(url).password, *re.findall(r"password=([^&\s]+)", url)]
     for secret in secrets:
@@ -163,10 +152,7 @@ def _register_text_adapters(db: Database) -> None:
 
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
-    """Turn the driver's errors into ours, with the state of the store and the way out.
-
-    Only the server's first line is passed on: its details repeat what was written.
-    """
+    """Translate the driver's errors. Only the server's first line is passed on: its details repeat what was written."""
     import psycopg
     from psycopg import errors
 
@@ -222,12 +208,7 @@ def _one_line(error: psycopg.Error) -> str:
 
 @contextmanager
 def transaction(db: Database, kind: str = "") -> Iterator[None]:
-    """Hold one transaction: committed at the end of the block, rolled back on any error.
-
-    Args:
-        db: The connection.
-        kind: What follows ``BEGIN``, such as `READ_ONLY`.
-    """
+    """Run one transaction: committed at the end of the block, rolled back on any error. ``kind`` follows ``BEGIN``."""
     db.execute(f"BEGIN {kind}")
     with finish_transaction(db, kind):
         yield
@@ -235,15 +216,7 @@ def transaction(db: Database, kind: str = "") -> Iterator[None]:
 
 @contextmanager
 def finish_transaction(db: Database, kind: str = "") -> Iterator[None]:
-    """End the transaction that has begun: committed at the end of the block, rolled back on any error.
-
-    Args:
-        db: The connection.
-        kind: What followed ``BEGIN``.
-
-    Raises:
-        StoreError: The connection was lost while it committed, so that nobody knows whether it did.
-    """
+    """Commit the open transaction at the end of the block, or roll it back on any error."""
     try:
         yield
         _commit(db, reading=kind == READ_ONLY)
@@ -317,16 +290,7 @@ class ConnectionPool:
 
     @contextmanager
     def transaction(self, kind: str = "", *, gated: bool = True) -> Iterator[Database]:
-        """Open one transaction: committed at the end of the block, rolled back on any error.
-
-        Args:
-            kind: What follows ``BEGIN``.
-            gated: Whether to wait for a running migration.
-
-        Raises:
-            StoreBusyError: No connection became free in time.
-            StoreError: The server cannot be reached, or refused a statement.
-        """
+        """Run one transaction; ``gated`` waits for a running migration first."""
         with self._slot(), translate_errors(self._url):
             db = self._begin(f"BEGIN {kind}{MIGRATION_GATE if gated else ''}")
             try:
@@ -337,7 +301,7 @@ class ConnectionPool:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Wait for a slot; a thread that holds one already does not, as two of these would wait for each other."""
+        """Wait for a slot, unless this thread holds one already: two such threads would wait for each other."""
         depth = getattr(self._thread, "depth", 0)
         if not depth and not self._slots.acquire(timeout=self._patience):
             raise StoreBusyError(
@@ -389,7 +353,6 @@ class ConnectionPool:
             other.close()
 
     def close(self) -> None:
-        """Close every idle connection."""
         with self._lock:
             idle, self._idle = self._idle, []
         for _, db in idle:

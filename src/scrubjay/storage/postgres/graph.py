@@ -1,7 +1,7 @@
 """Graph: concepts, categories, edges and chains, read for one scope and written in the writer's transaction.
 
-All that stands in the same sessions, documents and projects is read at once, small columns only, and paired
-here: a join would be at the mercy of what the server has yet learned of the tables' sizes.
+Chains read the small columns of whole sessions, documents and projects and pair them in Python: a join would depend on
+the statistics that the server has of the tables' sizes.
 """
 
 from __future__ import annotations
@@ -11,26 +11,58 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from scrubjay.errors import InputError
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage import changes as c
 from scrubjay.storage.postgres import rows
-from scrubjay.storage.postgres.rows import IN_SCOPE, VISIBLE_EDGES, make_durable
+from scrubjay.storage.postgres.rows import IN_SCOPE, make_durable
 from scrubjay.storage.rows import MEMORY_EDGE_KINDS, SELECTED_COLUMNS, Tenant, id_from_hash
-from scrubjay.storage.validation import (
-    NOTHING_WRITTEN,
-    check_category,
-    check_concept,
-    check_edge,
-    check_key,
-    check_text,
-)
+from scrubjay.storage.writer import GraphWriter
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import Database
     from scrubjay.storage.postgres.rows import ScopeKeys
     from scrubjay.storage.snapshot import Snapshot
+
+
+VISIBLE_EDGES: Final = """
+WITH looked AS MATERIALIZED (
+    SELECT e.*,
+        (SELECT m.tier FROM memory m WHERE m.tenant = %(tenant)s AND m.generation = %(generation)s
+            AND m.hash = e.src AND m.key = ANY(%(keys)s)) AS src_of,
+        CASE e.kind
+        WHEN 'references' THEN CASE WHEN EXISTS (SELECT FROM concept c
+            WHERE c.tenant = %(tenant)s AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'concept' END
+        WHEN 'belongs' THEN CASE WHEN EXISTS (SELECT FROM category c
+            WHERE c.tenant = %(tenant)s AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'category' END
+        ELSE (SELECT m.tier FROM memory m WHERE m.tenant = %(tenant)s AND m.generation = %(generation)s
+            AND m.hash = e.dst AND m.key = ANY(%(keys)s)) END AS dst_of
+    FROM edge e WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s) AND {condition}
+), seen AS (SELECT * FROM looked WHERE src_of IS NOT NULL AND dst_of IS NOT NULL)
+"""
+"""The visible rows of edges: by their own key, their source, and their end. Values: `scope_parameters`.
+
+Each end is looked up by its number. As a join the server would plan it by what it has learned of the tables'
+sizes, and a tenant that has just written its first thousand memories would wait minutes for fifty edges.
+"""
+EDGE_COLUMNS: Final = "src_of, src, kind, dst_of, dst, key, weight, at, origin, rule, run"
+HAS_END: Final = "e.{near} = ANY(%(ends)s::bigint[])"
+MERGED_EDGES: Final = f"""
+{VISIBLE_EDGES.format(condition=HAS_END + " AND e.kind = ANY(%(kinds)s)")}
+SELECT {EDGE_COLUMNS} FROM (
+    SELECT *, row_number() OVER (
+        PARTITION BY {{near}}, kind ORDER BY weight DESC, {{far}}_of COLLATE "C", {{far}}
+    ) AS place FROM (
+        SELECT DISTINCT ON (src, kind, dst) * FROM seen
+        ORDER BY src, kind, dst, origin <> 'given', weight DESC, key COLLATE "C"
+    ) united
+) ranked WHERE %(limit)s::bigint IS NULL OR place <= %(limit)s ORDER BY place
+"""
+
+
+def edge_from_row(row: tuple[Any, ...]) -> Edge:
+    src_of, src, kind, dst_of, dst, *rest = row
+    return Edge(id_from_hash(src_of, src), kind, id_from_hash(dst_of, dst), *rest)
 
 
 CHAIN_NEIGHBOURS: Final = (
@@ -42,8 +74,6 @@ CHAIN_NEIGHBOURS: Final = (
 
 
 class ChainLink(NamedTuple):
-    """What chains ask of a memory."""
-
     id: str
     key: str
     at: int
@@ -54,130 +84,48 @@ class ChainLink(NamedTuple):
     project: str | None
 
     @property
-    def head(self) -> bool:
-        """Whether it is a head of its project."""
+    def is_head(self) -> bool:
         if self.session is not None or self.turn is not None:
             return self.session is not None and self.turn == 0
         return not self.ordinal
 
 
-def follows_edges(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
-    """Return the edges, later to earlier, that begin or end in these memories, by rule, source, end."""
-    wanted = set(ids)
-    asked = _select_links(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
-    sessions = {one.session for one in asked if one.session is not None}
-    documents = {one.document for one in asked if one.document is not None}
-    projects = {one.project for one in asked if one.project is not None}
-    near = _select_links(db, scope_keys, CHAIN_NEIGHBOURS, list(sessions), list(documents), list(projects))
-    edges = [
-        Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
-        for rule, later, earlier in (*_session_pairs(near), *_document_pairs(near), *_project_pairs(near))
-        if later.id in wanted or earlier.id in wanted
-    ]
-    return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
-
-
-def _select_links(db: Database, scope_keys: ScopeKeys, condition: str, *values: Any) -> list[ChainLink]:
-    found = db.execute(
-        "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
-        f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
-        (*scope_keys, *values),
-    ).fetchall()
-    return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
-
-
-class SessionTurns(NamedTuple):
-    """The turns of sessions.
-
-    Attributes:
-        places: Session and turn of each.
-        said: What was said at each place, by id's prefix and number.
-    """
-
-    places: dict[str, tuple[str, int]]
-    said: dict[tuple[str, int], list[str]]
-
-    def beside(self, memory: str) -> tuple[str, ...]:
-        """Return what was said just before and after a turn."""
-        if memory not in self.places:
-            return ()
-        session, turn = self.places[memory]
-        return (*self.said.get((session, turn - 1), ()), *self.said.get((session, turn + 1), ()))
-
-
-def read_turns(db: Database, scope_keys: ScopeKeys) -> SessionTurns:
-    """Return all visible turns."""
-    found = _select_turns(db, scope_keys, "true")
-    return SessionTurns(dict(found), _ids_by_turn(found))
-
-
-def adjacent_turns(db: Database, scope_keys: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return what was said just before and after each turn, of those that have any."""
-    asked = dict(_select_turns(db, scope_keys, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
-    sessions = {session for session, _ in asked.values()}
-    numbers = {beside for _, turn in asked.values() for beside in (turn - 1, turn + 1)}
-    near = _select_turns(
-        db, scope_keys, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
-    )
-    held = SessionTurns(asked, _ids_by_turn(near))
-    return {memory: beside for memory in asked if (beside := held.beside(memory))}
-
-
-def _select_turns(
-    db: Database, scope_keys: ScopeKeys, condition: str, *values: Any
-) -> list[tuple[str, tuple[str, int]]]:
-    """Return the visible turns that meet a condition, in the order of their ids, each with its place."""
-    found = db.execute(
-        f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
-        'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
-        (*scope_keys, *values),
-    ).fetchall()
-    return [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
-
-
-def _ids_by_turn(found: Sequence[tuple[str, tuple[str, int]]]) -> dict[tuple[str, int], list[str]]:
-    said = defaultdict(list)
-    for memory, place in found:
-        said[place].append(memory)
-    return said
-
-
-def _session_pairs(near: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
-    said = defaultdict(list)
-    for one in near:
-        if one.session is not None and one.turn is not None:
-            said[one.session, one.turn].append(one)
-    for (session, turn), pieces in said.items():
-        for earlier in said.get((session, turn - 1), ()):
-            yield from (("session", later, earlier) for later in pieces)
-
-
-def _document_pairs(near: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
-    standing = defaultdict(list)
-    for one in near:
-        if one.document is not None and one.ordinal is not None and one.session is None:
-            standing[one.document, one.ordinal].append(one)
-    for (document, ordinal), passages in standing.items():
-        for earlier in standing.get((document, ordinal - 1), ()):
-            yield from (("document", later, earlier) for later in passages)
-
-
-def _project_pairs(near: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
+def _chain_pairs(links: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
+    """Yield rule, later and earlier of two neighbours in a chain."""
+    chains: dict[tuple[str, object, int], list[ChainLink]] = defaultdict(list)
     heads = defaultdict(list)
-    for one in near:
-        if one.project is not None and one.head:
-            heads[one.project].append(one)
-    for chain in heads.values():
-        for earlier, later in pairwise(sorted(chain, key=lambda one: (one.at, one.id))):
+    for link in links:
+        if link.session is not None and link.turn is not None:
+            chains["session", link.session, link.turn].append(link)
+        elif link.session is None and link.document is not None and link.ordinal is not None:
+            chains["document", link.document, link.ordinal].append(link)
+        if link.project is not None and link.is_head:
+            heads[link.project].append(link)
+    for (rule, chain, place), links_here in chains.items():
+        for earlier in chains.get((rule, chain, place - 1), ()):
+            yield from ((rule, later, earlier) for later in links_here)
+    for project in heads.values():
+        for earlier, later in pairwise(sorted(project, key=lambda one: (one.at, one.id))):
             yield "project", later, earlier
+
+
+class SessionTurns:
+    """The turns of sessions: id and (session, turn) of each, in the order of their ids."""
+
+    def __init__(self, turns: Sequence[tuple[str, tuple[str, int]]]) -> None:
+        self.places = dict(turns)
+        self._ids: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for memory, place in turns:
+            self._ids[place].append(memory)
+
+    def adjacent(self, session: str, turn: int) -> tuple[str, ...]:
+        return (*self._ids.get((session, turn - 1), ()), *self._ids.get((session, turn + 1), ()))
 
 
 NO_TENANT: Final = -1
 
 
 class PostgresGraph:
-    """Concepts, categories, edges, chains, sessions and projects that one scope sees."""
-
     def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, snapshot: Snapshot) -> None:
         self._db = db
         self._snapshot = snapshot
@@ -213,7 +161,6 @@ class PostgresGraph:
         ]
 
     def concept_rows(self) -> list[EntityRow]:
-        """Return the visible rows of concepts, as tuples."""
         found = self._bound(
             "SELECT hash, key, name, nullif(aliases, '{}'), kind, at FROM concept "
             "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
@@ -224,7 +171,6 @@ class PostgresGraph:
         ]
 
     def concept_mark(self) -> int:
-        """Return how often the visible concepts were changed."""
         ((found,),) = self._bound(
             "SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = %(tenant)s "
             "AND key = ANY(%(keys)s)"
@@ -258,15 +204,16 @@ class PostgresGraph:
         near, wanted = "dst" if inward else "src", [kind for kind in STORED_EDGE_KINDS if kind in kinds]
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
-            held: dict[str, list[Edge]] = {one: [] for one in new}
-            for edge in rows.merged_edges(self._db, self._scope_keys, near, new, wanted, limit):
-                held[edge.dst if inward else edge.src].append(edge)
-            return held
+            statement = MERGED_EDGES.format(near=near, far="src" if inward else "dst")
+            found = self._bound(statement, ends=rows.node_hashes(new), kinds=wanted, limit=limit)
+            by_kind: dict[tuple[str, str], list[Edge]] = defaultdict(list)
+            for edge in map(edge_from_row, found):
+                by_kind[edge.dst if inward else edge.src, edge.kind].append(edge)
+            return {one: [edge for kind in wanted for edge in by_kind.get((one, kind), ())] for one in new}
 
         return self._snapshot.edges_of(ids, (near, tuple(wanted), limit), read)
 
     def _connected(self) -> bool:
-        """Return whether there is any edge that the scope may see, which many tenants do not have."""
         return self._snapshot.once("connected", self._any_edge)
 
     def _any_edge(self) -> bool:
@@ -297,7 +244,7 @@ class PostgresGraph:
         degrees = {id_from_hash(of, end): count for of, end, count in found}
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
-    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         asked = rows.node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
@@ -314,8 +261,48 @@ class PostgresGraph:
         )
         return {id_from_hash("concept", end): count for end, count in met if end not in asked}, len(looked)
 
+    def _members(self, categories: Sequence[str]) -> list[int]:
+        """Return the hashes of the visible memories that belong to any of these categories."""
+        condition = f"e.kind = 'belongs' AND {HAS_END.format(near='dst')}"
+        found = self._bound(
+            f"{VISIBLE_EDGES.format(condition=condition)} SELECT DISTINCT src FROM seen",
+            ends=rows.node_hashes(categories, "category"),
+        )
+        return [number for (number,) in found]
+
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        return follows_edges(self._db, self._scope_keys, ids)
+        wanted = set(ids)
+        links = self._links("m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
+        near = self._links(
+            CHAIN_NEIGHBOURS,
+            list({one.session for one in links if one.session is not None}),
+            list({one.document for one in links if one.document is not None}),
+            list({one.project for one in links if one.project is not None}),
+        )
+        edges = [
+            Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
+            for rule, later, earlier in _chain_pairs(near)
+            if later.id in wanted or earlier.id in wanted
+        ]
+        return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
+
+    def _links(self, condition: str, *values: Any) -> list[ChainLink]:
+        found = self._all(
+            "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
+            f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
+            *self._scope_keys, *values,
+        )  # fmt: skip
+        return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
+
+    def _session_turns(self, condition: str, *values: Any) -> SessionTurns:
+        found = self._all(
+            f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
+            'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
+            *self._scope_keys, *values,
+        )  # fmt: skip
+        return SessionTurns(
+            [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
+        )
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
         return self._records(
@@ -361,47 +348,22 @@ PUT_EDGE: Final = (
 DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %s AND dst = %s AND key = %s"
 
 
-class PostgresGraphWriter:
-    """One transaction's work on the graph of a tenant, for one scope."""
-
+class PostgresGraphWriter(GraphWriter):
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        super().__init__(tenant, scope)
         self._db = db
-        self._tenant = tenant.number
-        self._scope = scope
         self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
-    def apply(self, change: c.GraphChange) -> None:
-        """Do one change."""
-        match change:
-            case c.PutConcept(concept):
-                self._put_concept(concept)
-            case c.DropConcept(concept, key) if key in self._scope.keys:
-                self._drop_concept(concept, key)
-            case c.PutCategory(category):
-                self._put_category(category)
-            case c.DropCategory(category):
-                self._drop_category(category)
-            case c.PutEdges():
-                self._put_edges(change)
-            case c.DropEdges(triples):
-                seen = rows.stored_edges(self._db, self._scope_keys, "src", {src for src, _, _ in triples})
-                self._drop_edges(edge for edge in seen if (edge.src, edge.kind, edge.dst) in triples)
-            case c.PutProject():
-                self._put_project(change)
-
-    def _put_concept(self, concept: Entity) -> None:
-        check_key(self._scope, concept.key, f"Concept {concept.id}")
-        check_concept(concept)
+    def _write_concept(self, concept: Entity) -> None:
         values = (
             self._tenant, concept.key, rows.node_hash(concept.id), concept.name, list(concept.aliases),
             concept.kind, concept.at,
         )  # fmt: skip
         self._db.execute(PUT_CONCEPT, values)
-        self._count(concept.key)
+        self._bump_concept_mark(concept.key)
 
-    def _count(self, key: str) -> None:
-        """Count a change of a key's concepts: for good, as others keep by the count what they have read."""
-        make_durable(self._db)
+    def _bump_concept_mark(self, key: str) -> None:
+        make_durable(self._db)  # others cache concepts by the mark
         self._db.execute(BUMP_CONCEPT_MARK, (self._tenant, key))
 
     def _drop_concept(self, concept: str, key: str) -> None:
@@ -410,25 +372,22 @@ class PostgresGraphWriter:
                 "DELETE FROM concept WHERE tenant = %s AND key = %s AND hash = %s",
                 (self._tenant, key, number),
             )
-            self._count(key)
+            self._bump_concept_mark(key)
             self._db.execute(
                 "DELETE FROM edge WHERE tenant = %s AND kind = 'references' AND dst = %s AND key = %s",
                 (self._tenant, number, key),
             )
 
-    def _put_category(self, category: Category) -> None:
-        check_key(self._scope, category.key, f"Category {category.id}")
-        check_category(category)
-        number = rows.node_hash(category.id)
-        held = self._db.execute(
-            "SELECT key FROM category WHERE tenant = %s AND hash = %s", (self._tenant, number)
+    def _category_key(self, category: str) -> str | None:
+        row = self._db.execute(
+            "SELECT key FROM category WHERE tenant = %s AND hash = %s",
+            (self._tenant, rows.node_hash(category)),
         ).fetchone()
-        if held is not None and held[0] != category.key:
-            raise InputError(
-                f"Category id {category.id} belongs to another key's category. {NOTHING_WRITTEN}"
-            )
+        return None if row is None else str(row[0])
+
+    def _write_category(self, category: Category) -> None:
         values = (
-            self._tenant, number, category.key, category.kind, category.name, category.parent,
+            self._tenant, rows.node_hash(category.id), category.key, category.kind, category.name, category.parent,
             category.abstract, category.overview, category.model, category.centroid, category.at, category.built,
         )  # fmt: skip
         self._db.execute(PUT_CATEGORY, values)
@@ -445,49 +404,62 @@ class PostgresGraphWriter:
             )
 
     def _put_edges(self, change: c.PutEdges) -> None:
-        for edge in change.edges:
-            check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
-            check_edge(edge)
         for near in ("src", "dst") if change.inward else ("src",):
-            before = rows.stored_edges(self._db, self._scope_keys, near, set(change.of))
-            self._drop_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
-        ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
-        seen = rows.visible_ids(self._db, self._scope_keys, ends)
-        held: dict[tuple[str, str, str, str], Edge] = {}
-        for e in (
-            change.edges
-        ):  # of several that stand in one row the last one stays, but a given one before a found one
+            before = self._stored_edges(near, set(change.of))
+            self._delete_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
+        visible = self._visible_ids({end for edge in change.edges for end in (edge.src, edge.dst)})
+        fresh: dict[tuple[str, str, str, str], Edge] = {}
+        for e in change.edges:  # of several of one identity the last one, but a given one before a found one
             name = e.src, e.kind, e.dst, e.key
-            if e.src in seen and e.dst in seen and (e.origin == "given" or not _is_given(held.get(name))):
-                held[name] = e
-        if held:
-            self._db.execute(PUT_EDGE, (self._tenant, *_edge_values(list(held.values()))))
+            given = name in fresh and fresh[name].origin == "given"
+            if e.src in visible and e.dst in visible and (e.origin == "given" or not given):
+                fresh[name] = e
+        if fresh:
+            self._db.execute(PUT_EDGE, (self._tenant, *_edge_values(list(fresh.values()))))
 
-    def _drop_edges(self, found: Iterable[Edge]) -> None:
+    def _stored_edges(self, near: str, ids: Collection[str]) -> list[Edge]:
+        """Return the visible edges, one a key, whose ``near`` end (``src`` or ``dst``) is one of these ids."""
+        found = self._db.execute(
+            f"{VISIBLE_EDGES.format(condition=HAS_END.format(near=near))} SELECT {EDGE_COLUMNS} FROM seen",
+            rows.scope_parameters(self._scope_keys, ends=rows.node_hashes(ids)),
+        ).fetchall()
+        edges = map(edge_from_row, found)
+        return [edge for edge in edges if (edge.src if near == "src" else edge.dst) in ids]
+
+    def _visible_ids(self, ids: Collection[str]) -> set[str]:
+        found = self._db.execute(
+            "SELECT tier, hash FROM memory WHERE tenant = %(tenant)s AND generation = %(generation)s "
+            "AND key = ANY(%(keys)s) AND hash = ANY(%(ends)s::bigint[]) "
+            "UNION SELECT 'concept', hash FROM concept WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
+            "AND hash = ANY(%(ends)s::bigint[]) "
+            "UNION SELECT 'category', hash FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
+            "AND hash = ANY(%(ends)s::bigint[])",
+            rows.scope_parameters(self._scope_keys, ends=rows.node_hashes(ids)),
+        ).fetchall()
+        return {id_from_hash(of, number) for of, number in found} & set(ids)
+
+    def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None:
+        found = self._stored_edges("src", {src for src, _, _ in names})
+        self._delete_edges(edge for edge in found if (edge.src, edge.kind, edge.dst) in names)
+
+    def _delete_edges(self, found: Iterable[Edge]) -> None:
         with self._db.cursor() as cursor:
-            cursor.executemany(DROP_EDGE, [self._name(edge) for edge in found])
+            cursor.executemany(
+                DROP_EDGE,
+                [(self._tenant, rows.node_hash(e.src), e.kind, rows.node_hash(e.dst), e.key) for e in found],
+            )
 
-    def _name(self, edge: Edge) -> tuple[int, int, str, int, str]:
-        return self._tenant, rows.node_hash(edge.src), edge.kind, rows.node_hash(edge.dst), edge.key
-
-    def _put_project(self, change: c.PutProject) -> None:
-        check_key(self._scope, change.key, f"Project {change.name}")
-        check_text(change.place, change.name, change.key)
+    def _write_project(self, place: str, name: str, key: str) -> None:
         self._db.execute(
-            "DELETE FROM project WHERE tenant = %s AND key = %s AND place = %s",
-            (self._tenant, change.key, change.place),
+            "DELETE FROM project WHERE tenant = %s AND key = %s AND place = %s", (self._tenant, key, place)
         )
         self._db.execute(
             "INSERT INTO project (tenant, key, place, name) VALUES (%s, %s, %s, %s)",
-            (self._tenant, change.key, change.place, change.name),
+            (self._tenant, key, place, name),
         )
 
-    def lose(self, removed: Collection[tuple[str, int]]) -> None:
-        """Remove the edges and events of memories whose rows a change removed, unless they are there again.
-
-        Args:
-            removed: Tier and number of each.
-        """
+    def clean_up(self, removed: Collection[tuple[str, int]]) -> None:
+        """Remove the edges and events of removed memories (tier and number), unless they are there again."""
         if not removed:
             return
         there = self._db.execute(
@@ -511,28 +483,24 @@ class PostgresGraphWriter:
         )
 
 
-def _edge_values(found: Sequence[Edge]) -> Iterator[object]:
-    """Yield the values of `PUT_EDGE` but the tenant.
+def _edge_values(edges: Sequence[Edge]) -> Iterator[object]:
+    """Return the values of `PUT_EDGE` after the tenant.
 
-    Few texts are said of many edges: each edge names by a number which ones. To write them out for each took the
-    driver three quarters of what a write of edges takes.
+    Many edges share few texts, so each edge refers to its texts by number: writing them out for each took three
+    quarters of the time of a write.
     """
-    said: dict[tuple[str | None, ...], int] = {}
-    numbers = [said.setdefault((e.kind, e.key, e.origin, e.rule, e.run), len(said) + 1) for e in found]
-    yield from map(list, zip(*said, strict=True))
-    yield rows.array_literal(rows.node_hash(e.src) for e in found)
-    yield rows.array_literal(rows.node_hash(e.dst) for e in found)
-    yield rows.array_literal(float(e.weight) for e in found)
-    yield rows.array_literal(e.at for e in found)
+    texts: dict[tuple[str | None, ...], int] = {}
+    numbers = [texts.setdefault((e.kind, e.key, e.origin, e.rule, e.run), len(texts) + 1) for e in edges]
+    yield from map(list, zip(*texts, strict=True))
+    yield rows.array_literal(rows.node_hash(e.src) for e in edges)
+    yield rows.array_literal(rows.node_hash(e.dst) for e in edges)
+    yield rows.array_literal(float(e.weight) for e in edges)
+    yield rows.array_literal(e.at for e in edges)
     yield rows.array_literal(numbers)
 
 
-def _is_given(edge: Edge | None) -> bool:
-    return edge is not None and edge.origin == "given"
-
-
 def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
-    """Remove the edges and events of memories that one generation has and a fresh one has not."""
+    """Remove the edges and events of memories that the old generation has and the new one does not."""
     carried = (
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
         "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"

@@ -1,8 +1,8 @@
 """Full text: the tenant's vocabulary and the postings of its words.
 
-Of a scope that is small enough all postings are read at once, and kept with its snapshot: the server would otherwise
-unpack the words of each memory for each search. Of a large one those of the words that are asked for are read: from the
-tenant's blocks where there are any (`blocks`), and off each memory that came after them.
+All postings of a small scope are read at once and kept with its snapshot: otherwise the server unpacks the words of
+every memory for every search. Of a large scope only the postings of the query's words are read: from the tenant's
+blocks (`tenant_index`), and off each memory that is newer than the last block.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def get_or_create_terms(db: Database, tenant: int, terms: set[str]) -> dict[str, int]:
-    """Return the number of each term, which new ones are given now."""
     known: dict[str, int] = dict(
         db.execute(
             "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (tenant, list(terms))
@@ -47,7 +46,7 @@ def get_or_create_terms(db: Database, tenant: int, terms: set[str]) -> dict[str,
 
 
 def drop_unused_terms(db: Database, tenant: int, terms: Collection[int], posted: int) -> None:
-    """Remove those of these terms that no memory has; those of memories up to ``posted`` stand in blocks."""
+    """Remove the terms that no memory has; words of memories up to ``posted`` are in blocks."""
     db.execute(
         "DELETE FROM term WHERE tenant = %s AND id = ANY(%s::integer[]) AND NOT EXISTS "
         "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.num > %s AND m.terms @> ARRAY[term.id]) "
@@ -56,18 +55,11 @@ def drop_unused_terms(db: Database, tenant: int, terms: Collection[int], posted:
     )
 
 
-def put_tombstones(db: Database, tenant: int, hashes: Collection[str]) -> None:
-    """Remember hashes of what was forgotten."""
-    marks = "INSERT INTO tombstone SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
-    db.execute(marks, (tenant, list(hashes)))
-
-
 WORD_BYTES = 120
 """What a word takes with its number, about."""
 
 
 def find_words(db: Database, scope_keys: ScopeKeys, words: Sequence[str]) -> dict[str, int]:
-    """Return the numbers of those of these words that the tenant knows."""
     found = db.execute(
         "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (scope_keys[0], list(words))
     ).fetchall()
@@ -75,7 +67,6 @@ def find_words(db: Database, scope_keys: ScopeKeys, words: Sequence[str]) -> dic
 
 
 def used_word_numbers(db: Database, scope_keys: ScopeKeys) -> list[int]:
-    """Return the numbers of the words that visible memories hold."""
     ((found,),) = db.execute(
         "SELECT array_agg(DISTINCT t.term) FROM memory m CROSS JOIN LATERAL unnest(m.terms) AS t (term) "
         f"WHERE {IN_SCOPE}",
@@ -85,7 +76,7 @@ def used_word_numbers(db: Database, scope_keys: ScopeKeys) -> list[int]:
 
 
 def words_by_number(db: Database, scope_keys: ScopeKeys, numbers: Sequence[int]) -> dict[str, int]:
-    """Return the words of these numbers; laid end to end, as a row a word takes the client ten times as long."""
+    """Return words by number, concatenated by the server: as rows they take the client ten times as long."""
     row = db.execute(
         "SELECT string_agg(convert_to(text, 'UTF8'), %s ORDER BY id), array_agg(id ORDER BY id) FROM term "
         "WHERE tenant = %s AND id = ANY(%s::integer[])",
@@ -102,13 +93,7 @@ PACKED_TERM_COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
 
 
 class TablePostings(NamedTuple):
-    """All postings of a table, by word.
-
-    Attributes:
-        terms: Numbers of words, ascending, one an entry.
-        rows: Rows of the table, ascending for each word.
-        counts: How often.
-    """
+    """All postings of a table: term numbers (ascending), table rows (ascending for each term) and counts."""
 
     terms: NDArray[np.int32]
     rows: NDArray[np.int32]
@@ -116,11 +101,9 @@ class TablePostings(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all three."""
         return self.terms.nbytes + self.rows.nbytes + self.counts.nbytes
 
     def of(self, term: int) -> TermMatches:
-        """Return the rows that hold a word."""
         first, last = np.searchsorted(self.terms, (term, term + 1))
         return self.rows[first:last].astype(np.int64), self.counts[first:last].astype(np.float64)
 
@@ -133,15 +116,9 @@ def score_groups(
     groups: Sequence[TermGroup],
     posted: int | None,
 ) -> dict[TermGroup, GroupScores]:
-    """Return what each group adds to the scores of the rows that hold it.
+    """Return what each group adds to the scores of its rows.
 
-    Args:
-        db: Inside a transaction.
-        scope_keys: Tenant, generation and keys of who looks.
-        table: The rows.
-        snapshot: What was read of them before.
-        groups: Groups of words.
-        posted: Up to which memory words stand in blocks; None where all postings are read and kept.
+    ``posted``: words of memories up to this number are in blocks; None where all postings are read and cached.
     """
     forms = sorted({form for group in groups for form in group.forms})
     named = _word_numbers(db, scope_keys, snapshot, forms, posted)
@@ -159,8 +136,6 @@ def score_groups(
 def visible_words(
     db: Database, scope_keys: ScopeKeys, snapshot: Snapshot, posted: int | None
 ) -> dict[str, int]:
-    """Return the words of the visible memories, with their numbers."""
-
     def read() -> dict[str, int]:
         if posted is not None:
             numbers = used_word_numbers(db, scope_keys)
@@ -174,7 +149,6 @@ def visible_words(
 def _word_numbers(
     db: Database, scope_keys: ScopeKeys, snapshot: Snapshot, forms: Sequence[str], posted: int | None
 ) -> dict[str, int]:
-    """Return the numbers of words: those of the first search are asked for, and then all, if they are not too many."""
     asked = snapshot.rows("terms")
 
     def read(new: list[str]) -> dict[str, int]:
@@ -191,7 +165,6 @@ def _cached_postings(db: Database, scope_keys: ScopeKeys, snapshot: Snapshot) ->
 
 
 def _read_all_postings(db: Database, scope_keys: ScopeKeys) -> TablePostings:
-    """Read all postings, whose rows are counted in the order of the table."""
     row = db.execute(
         "SELECT string_agg(int4send(cardinality(m.terms)), '' ORDER BY m.num), "
         "string_agg(substr(array_send(m.terms), 21), '' ORDER BY m.num), "
@@ -212,7 +185,6 @@ def _read_all_postings(db: Database, scope_keys: ScopeKeys) -> TablePostings:
 def _read_postings(
     db: Database, scope_keys: ScopeKeys, table: MemoryTable, wanted: Sequence[int], posted: int
 ) -> dict[int, TermMatches]:
-    """Read the postings of some words."""
     late = _read_recent_postings(db, scope_keys, table, wanted, posted)
     if not posted:
         return late
@@ -231,7 +203,6 @@ def _join_matches(early: TermMatches, late: TermMatches) -> TermMatches:
 def _read_recent_postings(
     db: Database, scope_keys: ScopeKeys, table: MemoryTable, wanted: Sequence[int], posted: int
 ) -> dict[int, TermMatches]:
-    """Read the postings of some words off each memory after one."""
     found = db.execute(
         "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
         f"WHERE {IN_SCOPE} AND m.num > %s AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",

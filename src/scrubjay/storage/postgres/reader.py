@@ -1,10 +1,7 @@
 """Reader: one consistent view for one scope, inside one read-only transaction.
 
-Every transaction that writes puts a new random mark on its tenant's row, and each reader reads that first: as long as
-the mark is the same, so is all that the tenant holds, whoever wrote it. A number that counted up could come again after
-a restore.
-
-What those before it read of the same state, it does not read again (`SnapshotCache`).
+Every write puts a new random mark on its tenant's row, and each reader reads it first: as long as it is the same, what
+was read before (`SnapshotCache`) still holds. A counter could repeat a number after a restore.
 """
 
 from __future__ import annotations
@@ -14,6 +11,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
@@ -25,9 +24,8 @@ from scrubjay.models.records import (
     Source,
     StageVersions,
 )
-from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
-from scrubjay.storage.postgres import graph, postings, rows, tenant_index, vectors
+from scrubjay.storage.postgres import postings, rows, tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
@@ -46,11 +44,10 @@ from scrubjay.storage.rows import (
 )
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
 from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
-from scrubjay.storage.table import MemoryTable
+from scrubjay.storage.table import MemoryTable, path_matches
 from scrubjay.storage.validation import page_start as number_after
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from scrubjay.storage.postgres.connection import Database
@@ -63,8 +60,6 @@ SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
 
 
 class PostgresDocuments(PostgresGraph):
-    """Sources, documents and passages."""
-
     def sources(self) -> list[Source]:
         return list(self._snapshot.once("sources", self._sources))
 
@@ -90,8 +85,7 @@ class PostgresDocuments(PostgresGraph):
     def documents(self, source: str) -> dict[str, Document]:
         return {document.path: document for document in self._documents("d.source = %s", source)}
 
-    def held(self, sources: Sequence[str]) -> int:
-        """Return how many visible passages these sources' documents hold."""
+    def count_passages(self, sources: Sequence[str]) -> int:
         ((found,),) = self._all(
             f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
             *self._scope_keys,
@@ -123,8 +117,6 @@ AMONG_MEMORIES: Final = (
 
 
 class PostgresHistory:
-    """Events and runs that one scope sees."""
-
     _db: Database
     _scope_keys: ScopeKeys
 
@@ -145,7 +137,7 @@ class PostgresHistory:
         found = self._db.execute(SELECT_EVENTS.format(condition=condition), values).fetchall()
         return [event_from_row(row) for row in found]
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         wanted = set(ids)
         found = self._db.execute(
             "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
@@ -177,7 +169,7 @@ BEFORE: Final = "before"
 
 
 class SnapshotCache:
-    """What was read of the last scopes, shared by one process's readers."""
+    """Snapshots of the last scopes, shared by one process's readers."""
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most = most_bytes
@@ -185,13 +177,6 @@ class SnapshotCache:
         self._lock = threading.Lock()
 
     def of(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
-        """Return what was read for a scope, nothing where something was written since.
-
-        Args:
-            tenant: As the open transaction sees it.
-            name: Its name.
-            keys: The visibility keys.
-        """
         with self._lock:
             scope = (name, keys)
             mark, held = self._snapshots.get(scope, (UNREAD, None))
@@ -205,13 +190,11 @@ class SnapshotCache:
             return fresh
 
     def drop(self, name: str) -> None:
-        """Let go of what was read of a tenant, which has changed."""
         with self._lock:
             for scope in [scope for scope in self._snapshots if scope[0] == name]:
                 self._snapshots[scope] = (UNREAD, _carry_over(*self._snapshots[scope]))
 
     def _make_room(self) -> None:
-        """Let go of those that were read longest ago; what grew is weighed when the next scope comes."""
         weight = sum(held.weight for _, held in self._snapshots.values())
         while len(self._snapshots) > 1 and (weight > self._most or len(self._snapshots) > MAX_SCOPES):
             _, (_, held) = self._snapshots.popitem(last=False)
@@ -219,7 +202,6 @@ class SnapshotCache:
 
 
 def _carry_over(mark: int, held: Snapshot | None) -> Snapshot:
-    """Return what is known of a scope that was read under a mark before: its rows, to be brought up to date."""
     fresh = Snapshot()
     if held is not None:
         seen = held.known("table")
@@ -230,15 +212,7 @@ def _carry_over(mark: int, held: Snapshot | None) -> Snapshot:
 
 
 class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
-    """A view that lasts as long as its transaction.
-
-    Args:
-        db: Inside the transaction.
-        scope: Who looks.
-        tenant: As it sees it, None before its first write.
-        kept: What was read before of the same state.
-        large: When a scope is large.
-    """
+    """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
     def __init__(
         self,
@@ -252,14 +226,13 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         self._large = large
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
-        self._passing: dict[RecordFilter, NDArray[np.bool_]] = {}
+        self._masks: dict[RecordFilter, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, GroupScores] = {}
 
     def _all_rows(self) -> VisibleTable:
         return self._snapshot.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
 
     def _read_rows(self) -> VisibleTable:
-        """Read what is visible: of a large tenant what was touched since it was read last, if that is known."""
         before = self._snapshot.take(BEFORE)
         if before is not None and self._posted:
             mark, seen = before
@@ -272,10 +245,57 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return self._all_rows()[0]
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        """Return which rows pass a filter; each channel of a search asks for the same."""
-        if where not in self._passing:
-            self._passing[where] = rows.filter_mask(self._db, self._scope_keys, self._table(), where)
-        return self._passing[where]
+        if where not in self._masks:
+            self._masks[where] = self._read_mask(where)
+        return self._masks[where]
+
+    def _read_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
+        table = self._table()
+        mask = table.column_mask(where)
+        conditions: list[str] = []
+        values: list[Any] = []
+
+        def require(condition: str, value: object) -> None:
+            conditions.append(condition)
+            values.append(value)
+
+        projects = [project for project in where.projects if project is not None]
+        if None in where.projects:
+            require("(m.project = ANY(%s) OR m.project IS NULL)", projects)
+        elif projects:
+            require("m.project = ANY(%s)", projects)
+        if where.tags:
+            require("m.tags @> %s::text[]", list(where.tags))
+        if where.agents:
+            require("m.agent = ANY(%s)", list(where.agents))
+        if where.sessions:
+            require("m.session = ANY(%s)", list(where.sessions))
+        if where.apart_from is not None:
+            require("m.session IS DISTINCT FROM %s", where.apart_from)
+        if where.pinned:
+            require("m.pinned = %s", True)
+        if where.sources or where.path:
+            documents = self._all(
+                "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s",
+                *self._scope_keys[:2],
+            )
+            matching = [
+                number
+                for number, source, path in documents
+                if (not where.sources or source in where.sources)
+                and (not where.path or path_matches(path, where.path))
+            ]
+            require("m.document = ANY(%s::bigint[])", matching)
+        if where.categories:
+            require("m.hash = ANY(%s::bigint[])", self._members(where.categories))
+        if conditions:
+            found = self._all(
+                f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}",
+                *self._scope_keys, *values,
+            )  # fmt: skip
+            mask &= np.isin(table.columns["num"], np.array([num for (num,) in found], np.int64))
+        mask.flags.writeable = False
+        return mask
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         return self._snapshot.records.of(ids, self._get)
@@ -283,9 +303,8 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
     def _get(self, ids: Sequence[str]) -> dict[str, Record]:
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
-    def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        """Return title, length, turn and role of memories."""
-        return self._snapshot.heads.of(ids, self._heads)
+    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        return self._snapshot.ranking_metadata.of(ids, self._heads)
 
     def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
@@ -300,17 +319,24 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.beside.of(ids, self._adjacent)
+        return self._snapshot.adjacent.of(ids, self._read_adjacent)
 
-    def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
-            return graph.adjacent_turns(self._db, self._scope_keys, ids)
-        turns = self._snapshot.once(
-            "turns",
-            lambda: graph.read_turns(self._db, self._scope_keys),
-            lambda read: ROW_BYTES * len(read.places),
-        )
-        return {memory: near for memory in ids if (near := turns.beside(memory))}
+            places = self._session_turns("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)).places
+            sessions = {session for session, _ in places.values()}
+            numbers = {near for _, turn in places.values() for near in (turn - 1, turn + 1)}
+            turns = self._session_turns(
+                "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
+            )
+        else:
+            turns = self._snapshot.once(
+                "turns", lambda: self._session_turns("true"), lambda read: ROW_BYTES * len(read.places)
+            )
+            places = turns.places
+        return {
+            memory: near for memory in ids if memory in places and (near := turns.adjacent(*places[memory]))
+        }
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         number = number_after(after)
@@ -326,7 +352,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         ids = seen.latest(self._mask(where), limit, skip)
         return list(self.get(ids).values())
 
-    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+    def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
             held = self._all(
@@ -344,11 +370,10 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return score_words(self._table(), self._postings(groups), self._mask(where))
 
     def _looked(self) -> int | None:
-        """Return up to which memory the words of a large scope stand in blocks, None for a scope of usual size."""
+        """Return up to which memory the words of a large scope are in blocks, None for a scope of usual size."""
         return self._posted if self._table().rows > self._large.rows else None
 
     def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
             seen = (self._scope_keys, self._table(), self._snapshot)
@@ -369,7 +394,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
-        """Return the condition of waiting for a model, and the tenant and the number it asks for."""
         known = self._registered()
         number = known[fingerprint].number if fingerprint in known else -1
         mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"
@@ -384,7 +408,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         )
         return Coverage(held - waiting, waiting)
 
-    def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
         condition, asked = self._waits(fingerprint)
         records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
         return [PendingMemory(record, self._before(record)) for record in records]
@@ -400,10 +424,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         )  # fmt: skip
         return found[0].content if found else ""
 
-    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        return vectors.cached_texts(self._db, self._tenant, fingerprint, hashes)
-
-    def forgotten(self, hashes: Iterable[str]) -> set[str]:
+    def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         found = self._all(
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
         )
@@ -417,7 +438,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         held = [(tier, status, count) for tier, status, count in found]
         return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
 
-    def amount(self, key: str) -> int:
+    def count_memories(self, key: str) -> int:
         ((found,),) = self._all(
             f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._scope_keys, key
         )

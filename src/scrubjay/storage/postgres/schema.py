@@ -1,10 +1,4 @@
-"""PostgreSQL schema: numbered migrations in order, each committed together with the record that it ran.
-
-pgvector's own table is not made here: most databases do not have its type.
-
-Every table with a column ``tenant`` is fenced as in `M005`, in the migration that makes it. The owner is fenced, too: a
-migration that changes rows lifts the fence with ``NO FORCE`` and puts it up again.
-"""
+"""PostgreSQL schema: numbered migrations in order, applied together in one transaction."""
 
 from __future__ import annotations
 
@@ -218,17 +212,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
 
 
 def newest_schema() -> int:
-    """Return the number of the schema that this scrubjay works with."""
     return MIGRATIONS[-1][0]
 
 
 def schema_version(db: Database, url: str, known: int | None = None) -> int:
-    """Return the number of a database's schema, 0 where there is none.
-
-    Args:
-        db: A connection.
-        url: What messages call it by.
-        known: The newest that there may be; None for that of this scrubjay.
+    """Return the schema number of a database, 0 where there is none.
 
     Raises:
         StoreVersionError: A newer scrubjay made it.
@@ -249,19 +237,7 @@ def schema_version(db: Database, url: str, known: int | None = None) -> int:
 def migrate(
     db: Database, url: str, patience: float = PATIENCE_S, migrations: Sequence[Migration] | None = None
 ) -> None:
-    """Bring a database's schema to the newest, while others read and write.
-
-    Args:
-        db: A connection to be closed afterwards: on an error it may hold the lock.
-        url: What messages call it by.
-        patience: Seconds to wait for others.
-        migrations: All that there are, in order; None for `MIGRATIONS`.
-
-    Raises:
-        StoreBusyError: Others held the tables, or changed the schema, for longer than that.
-        StoreVersionError: A newer scrubjay made it, or this user may not change it.
-        StoreError: There is none yet, and this user may not make it.
-    """
+    """Bring a database to the newest schema while others read and write; on an error close the connection."""
     from psycopg import errors
 
     wanted = MIGRATIONS if migrations is None else migrations

@@ -1,8 +1,4 @@
-"""PostgreSQL store: many tenants, many processes, one server.
-
-Only the owner of the tables may: an index is made by nobody else. A tenant of usual size needs none of it, and pays
-nothing for it. Stopped at any moment, it goes on there the next time.
-"""
+"""PostgreSQL store: many tenants, many processes, one server; and the work that builds a large tenant's index."""
 
 from __future__ import annotations
 
@@ -35,14 +31,14 @@ from scrubjay.storage.postgres.rows import count_by_key, find_tenant, lock_tenan
 from scrubjay.storage.postgres.schema import migrate, newest_schema, schema_version
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader, read_tenant, tenant_names
-from scrubjay.storage.postgres.vectors import RegisteredModel, registered_models
+from scrubjay.storage.postgres.vectors import registered_models
 from scrubjay.storage.postgres.writer import PostgresRebuild, PostgresWriter
 from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
 from scrubjay.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.rows import Tenant
+    from scrubjay.storage.rows import RegisteredModel, Tenant
 
 
 BATCH_MEMORIES: Final = 2_000
@@ -59,14 +55,7 @@ StageCallback = Callable[[str, int], None]
 
 
 def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], large: int) -> str:
-    """Return what a tenant lacks of which some keys show more memories than are searched without.
-
-    Args:
-        db: Inside a transaction.
-        tenant: The tenant.
-        keys: The visibility keys.
-        large: Memories that are searched without.
-    """
+    """Return what slows the searches of a large tenant down, empty where nothing does."""
     seen = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
     if seen <= large:
         return ""
@@ -84,14 +73,7 @@ def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], 
 
 
 class TenantIndexer:
-    """Work of the owner on one tenant.
-
-    Args:
-        pool: Connections to the database.
-        url: Of the database.
-        name: The tenant.
-        patience: Seconds to wait for its writers, each time.
-    """
+    """Builds and drops a tenant's index, as the tables' owner; after an interruption it continues."""
 
     def __init__(self, pool: ConnectionPool, url: str, name: str, patience: float) -> None:
         self._pool = pool
@@ -100,7 +82,6 @@ class TenantIndexer:
         self._patience = patience
 
     def make(self, progress: Callable[[Progress], None]) -> IndexReport:
-        """Make what is missing: blocks of words, and for each model an index, if there is pgvector."""
         begun = time.monotonic()
         memories = self._check()
 
@@ -122,7 +103,6 @@ class TenantIndexer:
         return IndexReport(words, tuple(made), "", time.monotonic() - begun)
 
     def drop(self) -> None:
-        """Take away all that `make` has made."""
         self._check()
         for one in self._models():
             self._note(one, "")
@@ -135,11 +115,6 @@ class TenantIndexer:
             tenant_index.drop_blocks(db, tenant)
 
     def _check(self) -> int:
-        """Return how many memories the tenant has.
-
-        Raises:
-            StoreError: This user may make no index, or there is no such tenant.
-        """
         with self._pool.transaction() as db:
             row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
             if row is None or not row[0]:
@@ -164,7 +139,6 @@ class TenantIndexer:
             return list(registered_models(db, self._obtain(db).number).values())
 
     def _post(self, told: StageCallback) -> int:
-        """Put the words of all memories into blocks, each in a transaction of its own; return of how many they were."""
         done = 0
         while True:
             with self._pool.transaction() as db:
@@ -175,7 +149,6 @@ class TenantIndexer:
             told("words", done)
 
     def _index(self, model: RegisteredModel, told: StageCallback) -> None:
-        """Make a model's index: from the first step on writers write its table, too."""
         with self._pool.transaction() as db:
             if model.neighbours == tenant_index.READY and tenant_index.find_index(
                 db, self._obtain(db).number, model.number
@@ -214,7 +187,7 @@ class TenantIndexer:
             touch_tenant(db, tenant)
 
     def _apart(self, do: Callable[[Database, tuple[int, int]], None], model: RegisteredModel) -> None:
-        """Do what cannot be done in a transaction, and takes as long as it takes, on a connection of its own."""
+        """Run what cannot run in a transaction, without time limits, on a connection of its own."""
         with self._pool.transaction() as db:
             number = (self._obtain(db).number, model.number)
         with translate_errors(self._url), closing(connect(self._url)) as db:
@@ -237,19 +210,15 @@ WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND c.relname <> 'migration'
 class PostgresStore:
     """Memories in the schema ``scrubjay`` of one database.
 
-    A reader has one repeatable-read transaction; a writer one transaction, alone in its tenant.
+    A reader has one repeatable-read transaction; a writer has one transaction, exclusive for its tenant.
 
     Args:
         url: ``postgresql://user@host/database``, as libpq reads it.
-        secret: Key of ids and tombstones for a new tenant; random when left out.
-        patience: Seconds a writer waits for its turn, and anybody for a connection.
+        secret: Key of ids and tombstones for a new tenant; random by default.
+        patience: Seconds that a writer waits for its turn, and anybody for a connection.
         most: Threads that read or write at once.
-        quota: How many memories may be held.
-        large: When a scope is searched by what was made for large tenants; None for the usual bounds.
-
-    Raises:
-        StoreVersionError: A newer scrubjay made the schema, or an older one did and this user may not change it.
-        StoreError: The driver is not installed, or the server cannot be reached or used.
+        quota: Limits on the number of memories.
+        large: From which size on a scope is searched by its index.
     """
 
     def __init__(
@@ -284,10 +253,10 @@ class PostgresStore:
 
     @property
     def url(self) -> str:
-        """What `open_store` opens it by, but for the password: libpq finds that in its own places."""
+        """The URL without its password: libpq finds that in its own places."""
         return hide_password(self._url)
 
-    def held(self, tenant: str) -> Mapping[str, int]:
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self._pool.transaction(READ_ONLY) as db:
             found = find_tenant(db, tenant)
             return count_by_key(db, found) if found else {}
@@ -302,7 +271,6 @@ class PostgresStore:
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[PostgresReader]:
-        """Open a consistent view: everything in the block is read from one snapshot."""
         with self._pool.transaction(READ_ONLY) as db:
             tenant = find_tenant(db, scope.tenant)
             kept = self._snapshots.of(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
@@ -316,7 +284,6 @@ class PostgresStore:
         durable: bool = False,
         patience: float | None = None,
     ) -> None:
-        """Apply all of these changes, or none."""
         self._still_alone()
         with self._pool.transaction() as db:
             # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
@@ -333,7 +300,6 @@ class PostgresStore:
         self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
-        """Return whether another writer of the tenant is at work."""
         try:
             with self._pool.transaction() as db:
                 lock_tenant(db, scope.tenant, self._secret, patience)
@@ -342,8 +308,7 @@ class PostgresStore:
         return False
 
     @contextmanager
-    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
-        """Tell whether no other session holds a name; one of its own, which the server ends with its process."""
+    def try_exclusive(self, scope: Scope, name: str) -> Iterator[bool]:
         import psycopg
 
         with translate_errors(self._url):
@@ -364,16 +329,11 @@ class PostgresStore:
                     db.execute("SELECT pg_advisory_unlock_all()")
 
     def _holding(self) -> tuple[Database, ...]:
-        """Return the sessions that hold names for this thread."""
         held: tuple[Database, ...] = getattr(self._thread, "holding", ())
         return held
 
     def _still_alone(self) -> None:
-        """Write nothing for whoever has lost what keeps others from the same: one of them may have begun by now.
-
-        Raises:
-            StoreError: The session that held a name for this thread is lost.
-        """
+        """Refuse to write for a thread that lost the session that held its name: another may have started."""
         for db in self._holding():
             with translate_errors(self._url):
                 db.execute("SELECT 1")
@@ -383,7 +343,7 @@ class PostgresStore:
             return tenant_names(reader, self.url)
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[PostgresTenantReader]:
+    def tenant_reader(self, tenant: str) -> Iterator[PostgresTenantReader]:
         with self.reader(Scope(tenant, "")) as reader:
             # Whoever copies or compares looks at the other store for a while.
             reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
@@ -391,7 +351,6 @@ class PostgresStore:
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
-        """Fill the next generation beside the current one, then flip to it. The tenant's writers wait."""
         with self._pool.transaction() as db:
             db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
             rebuild = PostgresRebuild(db, lock_tenant(db, scope.tenant, self._secret, self._patience))
@@ -400,17 +359,15 @@ class PostgresStore:
         self._snapshots.drop(scope.tenant)
 
     def backup(self, file: Path) -> None:
-        """Refuse: a server is backed up by its own tools, for all of its users at once."""
         raise InputError(
             "The store is a PostgreSQL database, and a server has its own backups. Nothing was written.",
             hint="use pg_dump --format=custom --schema=scrubjay (docs/postgres.md), or `scrubjay export`",
         )
 
     def vacuum(self) -> None:
-        """Do nothing: autovacuum does, and only the owner of a table may ask for it."""
+        """Do nothing: autovacuum does it."""
 
     def size(self) -> int:
-        """Return the bytes of all tables and indexes, for all tenants."""
         with self._pool.transaction(READ_ONLY) as db:
             row = db.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
@@ -421,32 +378,29 @@ class PostgresStore:
             raise StoreError(f"{self.url} does not tell its size.")
         return int(row[0])
 
-    def unguarded(self) -> str:
-        """Return why row-level security does not hold for this user, an empty text where it does."""
+    def row_security_warning(self) -> str:
         with self._pool.transaction(READ_ONLY) as db:
             row = db.execute(FIND_UNFENCED, (SCHEMA,)).fetchone()
         if row is None or not row[1]:
             return ""
         return f"row-level security is not in force for the database user {row[0]}, {row[1]}"
 
-    def slow(self, scope: Scope) -> str:
-        """Return what a large tenant lacks, an empty text where it lacks nothing and where the scope sees less."""
+    def index_hint(self, scope: Scope) -> str:
         with self._pool.transaction(READ_ONLY) as db:
             tenant = find_tenant(db, scope.tenant)
             return "" if tenant is None else describe_missing_index(db, tenant, scope.keys, self._large.rows)
 
-    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
-        """Make blocks of words and, with pgvector, an index for each model; for the owner of the tables."""
+    def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
         with self._enlarging(scope) as work:
             return work.make(progress)
 
-    def reduce(self, scope: Scope) -> None:
+    def drop_index(self, scope: Scope) -> None:
         with self._enlarging(scope) as work:
             work.drop()
 
     @contextmanager
     def _enlarging(self, scope: Scope) -> Iterator[TenantIndexer]:
-        with self.alone(scope, "large") as alone:
+        with self.try_exclusive(scope, "large") as alone:
             if not alone:
                 raise StoreBusyError(
                     f"Another process is building or dropping the index of this tenant of {self.url}.",
@@ -455,5 +409,4 @@ class PostgresStore:
             yield TenantIndexer(self._pool, self._url, scope.tenant, self._patience)
 
     def close(self) -> None:
-        """Close every connection that is not in use."""
         self._pool.close()

@@ -1,15 +1,9 @@
-"""Index of a large tenant: word blocks, a pgvector index and change marks, so that a search reads only its part.
+"""Index of a large tenant: word blocks, a pgvector index and change marks, so that a search reads only what it needs.
 
-Each transaction that writes puts another mark on its tenant's row, and here, under that mark, the numbers of the
-memories that it inserted, removed or gave another status: what else may change of one is in no row that is kept.
-
-Some thousand memories at a time, and each word of theirs a row: a row a posting would be twice the store. What was
-written since the last block is read off the memories themselves. A block names memories by number, of any visibility:
-who reads it keeps those of its own table, so that nothing of a stranger's is felt.
-
-The index only nominates: who asks reads the canonical codes of what it names, and scores them as every store does. So
-the codes stand here as whole numbers without their scale, which half a float holds exactly, and are compared by their
-angle. There is an index a tenant and model, as one over all tenants would find strangers first and drop them.
+Every write of an indexed tenant lists, under its mark, the memories that it inserted, removed or gave another status.
+A block holds the postings of some thousand memories, a row a word; newer words are read off the memories. Blocks hold
+memories of any visibility key: the reader keeps those of its own table. There is one pgvector index a tenant and model;
+it stores the codes as half floats, which hold them exactly, and only nominates: every store scores the canonical codes.
 """
 
 from __future__ import annotations
@@ -34,18 +28,17 @@ if TYPE_CHECKING:
 
 
 class LargeTenantLimits(NamedTuple):
-    """Bounds, in memories.
+    """Limits, in memories.
 
     Attributes:
-        rows: A scope that sees more is large. Of one of so many all postings take about 25 MB; reading all takes little
-            longer than reading some, for which the server looks through every memory: among 22,000 a search took six
-            times as long (bench/LOG.md).
-        nominated: Of those that pass, how many an index names for a search: .983 of the nearest ten are among them, of
-            400 .957 (bench/LOG.md).
-        alike: The same for each of the texts of a write, of which the very nearest are wanted.
-        gathered: A filter that passes fewer than the root of so many times all rows is not put to the index, which
-            would have to go through as many more: 24,500 among 100,000. Reading a vector took 2 to 5 µs there, and
-            going through one in the index 30.
+        rows: A scope that sees more is large. All postings of so many take about 25 MB; reading only some takes the
+        server
+            as long as reading all, as it looks through every memory: among 22,000 it took six times as long
+            (bench/LOG.md).
+        nominated: How many the index names for a search: .983 of the nearest ten are among 1,000, .957 among 400.
+        alike: The same for each of the texts of a write, of which only the very nearest are wanted. gathered: A filter
+        that passes fewer than the root of this times all rows skips the index: reading a vector takes
+            2 to 5 µs, visiting one in the index 30.
     """
 
     rows: int = 50_000
@@ -54,7 +47,7 @@ class LargeTenantLimits(NamedTuple):
     gathered: int = 6_000
 
     def few(self, passing: int, rows: int, most: int) -> bool:
-        """Return whether so few of some rows pass that all of them are scored, where ``most`` would be nominated."""
+        """Return whether so few rows pass that all of them are scored."""
         return passing <= max(most, sqrt(self.gathered * rows))
 
 
@@ -68,7 +61,6 @@ MAX_TOUCHED: Final = 8_192
 
 
 def note_changes(db: Database, tenant: int, mark: int, touched: Collection[int]) -> None:
-    """Note what the transaction that ends with a mark has touched."""
     if len(touched) > MAX_TOUCHED:
         forget_changes(db, tenant)
         touched = ()
@@ -84,12 +76,11 @@ def note_changes(db: Database, tenant: int, mark: int, touched: Collection[int])
 
 
 def forget_changes(db: Database, tenant: int) -> None:
-    """Let everybody read all again."""
     db.execute("DELETE FROM change WHERE tenant = %s", (tenant,))
 
 
 def changes_since(db: Database, tenant: int, before: int, now: int) -> list[int] | None:
-    """Return the numbers of the memories touched after one mark, up to another one; None where that is not known."""
+    """Return the numbers of the memories touched between two marks, None where that is not known."""
     found = db.execute(
         "SELECT c.mark, c.nums FROM change c WHERE c.tenant = %s AND c.seq > "
         "(SELECT b.seq FROM change b WHERE b.tenant = %s AND b.mark = %s) ORDER BY c.seq",
@@ -105,8 +96,6 @@ BLOCK_POSTINGS: Final = 8_192
 PACKED_NUMBER: Final = np.dtype([("bytes", ">i4"), ("value", ">i8")])
 PACKED_COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
 """An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
-REMOVED_COLUMNS: Final = "tier, hash, key, num, terms"
-"""What is asked of a memory that is removed."""
 INSERT_BLOCK: Final = (
     "INSERT INTO posting (tenant, term, first, last, nums, tfs) SELECT m.tenant, t.term, min(m.num), max(m.num), "
     "array_agg(m.num ORDER BY m.num), array_agg(t.tf ORDER BY m.num) FROM memory m "
@@ -125,30 +114,18 @@ REMOVE_FROM_BLOCK: Final = (
 
 @dataclass(slots=True)
 class RemovedMemories:
-    """Memories that were removed, by number; those that blocks still name, and the words that these held."""
-
     nums: set[int] = field(default_factory=set)
     left: set[int] = field(default_factory=set)
     terms: set[int] = field(default_factory=set)
 
     def add(self, num: int, terms: Sequence[int]) -> None:
-        """Take one more in."""
         self.nums.add(num)
         self.left.add(num)
         self.terms.update(terms)
 
 
 def extend_blocks(db: Database, tenant: int, least: int | None = None) -> int:
-    """Put one block together of what was written since the last one, if that is enough.
-
-    Args:
-        db: Inside a transaction of the tenant's only writer.
-        tenant: Its number.
-        least: Memories that make a block; None for a full one.
-
-    Returns:
-        Memories of the block; 0 where there is none to make.
-    """
+    """Add a block of what was written since the last one, if it has ``least`` memories (default: a full one)."""
     ((posted,),) = db.execute("SELECT posted FROM tenant WHERE id = %s", (tenant,)).fetchall()
     ((last, count),) = db.execute(
         "SELECT max(num), count(*) FROM (SELECT m.num FROM memory m WHERE m.tenant = %s AND m.num > %s "
@@ -163,13 +140,11 @@ def extend_blocks(db: Database, tenant: int, least: int | None = None) -> int:
 
 
 def drop_blocks(db: Database, tenant: int) -> None:
-    """Take all blocks of a tenant away."""
     db.execute("DELETE FROM posting WHERE tenant = %s", (tenant,))
     db.execute("UPDATE tenant SET posted = 0 WHERE id = %s", (tenant,))
 
 
 def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None:
-    """Take memories out of the blocks, each once, inside the transaction that removes them."""
     if not gone.left:
         return
     words, nums = sorted(gone.terms), sorted(gone.left)
@@ -184,14 +159,6 @@ def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None
 def find_in_blocks(
     db: Database, tenant: int, table: MemoryTable, wanted: Sequence[int]
 ) -> dict[int, TermMatches]:
-    """Return the rows of a table that hold words, of those that the blocks know.
-
-    Args:
-        db: Inside a transaction.
-        tenant: Its number.
-        table: The rows.
-        wanted: Numbers of words.
-    """
     found = db.execute(
         "SELECT p.term, string_agg(substr(array_send(p.nums), 21), '' ORDER BY p.first), "
         "string_agg(substr(array_send(p.tfs), 21), '' ORDER BY p.first) FROM posting p "
@@ -203,7 +170,6 @@ def find_in_blocks(
 
 
 def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
-    """Return those of some memories that a table has, as its rows."""
     held = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
     counts = np.frombuffer(tfs, PACKED_COUNT)["value"].astype(np.float64)
     mine = table.columns["num"]
@@ -264,19 +230,13 @@ nearest ten, and .957 in strict order (bench/LOG.md)."""
 
 
 class NeighbourIndex(NamedTuple):
-    """An index that can be asked.
-
-    Attributes:
-        here: Where pgvector's type is, quoted.
-        vectors: How many it holds, as the server last counted them.
-    """
+    """A usable index: the quoted schema of pgvector's type, and about how many vectors it holds."""
 
     here: str
     vectors: int
 
 
 def pgvector_schema(db: Database) -> str | None:
-    """Return where pgvector is, quoted; None where it is not installed or too old."""
     found = db.execute(FIND_EXTENSION).fetchone()
     if found is None or tuple(map(int, re.findall(r"\d+", found[1])[:2])) < LEAST_VERSION:
         return None
@@ -284,31 +244,28 @@ def pgvector_schema(db: Database) -> str | None:
 
 
 def codes_type_schema(db: Database) -> str | None:
-    """Return where the type of the table's codes is, quoted; None where there is no such table."""
     found = db.execute(FIND_CODES_TYPE, (f"{SCHEMA}.neighbour",)).fetchone()
     return None if found is None else str(found[0])
 
 
 def index_name(tenant: int, model: int) -> str:
-    """Return the name of an index."""
     return f"neighbour_{tenant}_{model}"
 
 
 def find_index(db: Database, tenant: int, model: int) -> NeighbourIndex | None:
-    """Return the index of a tenant's model, None where there is none, or one that was not made to its end."""
+    """Return the index of a tenant's model, None where there is none or it was not finished."""
     found = db.execute(FIND_INDEX, (f"{SCHEMA}.{index_name(tenant, model)}",)).fetchone()
     here = None if found is None else codes_type_schema(db)
     return None if found is None or here is None else NeighbourIndex(here, int(found[0]))
 
 
 def create_neighbour_table(db: Database, here: str) -> None:
-    """Make the table, fenced, where pgvector is ``here``."""
     db.execute(CREATE_TABLE.format(at=here))
     db.execute(ROW_POLICY.format(table="neighbour", own=OWN_TENANT))
 
 
 def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dimensions: int) -> None:
-    """Make the index of a tenant's model, outside of a transaction; one that was stopped halfway makes way for it."""
+    """Build the index of a tenant's model, outside a transaction; an unfinished one is replaced."""
     drop_neighbour_index(db, tenant, model)
     db.execute(f"SET maintenance_work_mem TO '{BUILD_MEMORY}'")
     db.execute(
@@ -321,19 +278,11 @@ def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dim
 
 
 def drop_neighbour_index(db: Database, tenant: int, model: int) -> None:
-    """Remove the index of a tenant's model, outside of a transaction."""
     db.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(tenant, model)}")
 
 
 def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
-    """Write vectors into the table, if it is there.
-
-    Args:
-        db: Inside the transaction that writes them into ``vector``.
-        tenant: Its number.
-        model: The model's number.
-        rows: Memory, place and codes of each.
-    """
+    """Write vectors (memory, place, codes) into the table, if it exists."""
     here = codes_type_schema(db)
     held = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
     if here is None or not held:
@@ -350,11 +299,11 @@ def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[i
 def nominate_neighbours(
     db: Database, here: str, model: tuple[int, int], queries: NDArray[np.float32], most: int
 ) -> list[NDArray[np.int64]]:
-    """Return, for each query, the numbers of memories with a window near to it: nearly always the nearest there are.
+    """Return, for each query, the numbers of memories with a window near to it.
 
     Args:
         db: Inside a transaction.
-        here: Where pgvector's type is, quoted.
+        here: Quoted schema of pgvector's type.
         model: Numbers of the tenant and of its model.
         queries: Whole numbers within ±127, shape (queries, dimensions).
         most: Windows for each query.
@@ -378,7 +327,6 @@ def nominate_neighbours(
 def missing_neighbours(
     db: Database, tenant: int, model: int, after: int, limit: int
 ) -> Sequence[tuple[int, int, bytes]]:
-    """Return some vectors that the table lacks, of memories after one: memory, place and codes."""
     found = db.execute(
         "SELECT v.memory, v.place, v.data FROM vector v WHERE v.tenant = %s AND v.model = %s AND v.memory > %s "
         "AND NOT EXISTS (SELECT FROM neighbour n WHERE n.tenant = v.tenant AND n.memory = v.memory "
@@ -389,11 +337,9 @@ def missing_neighbours(
 
 
 def set_index_state(db: Database, tenant: int, model: int, state: str) -> None:
-    """Note how far the index of a tenant's model is."""
     db.execute("UPDATE model SET neighbours = %s WHERE tenant = %s AND id = %s", (state, tenant, model))
 
 
 def clear_neighbours(db: Database, tenant: int, model: int) -> None:
-    """Remove the vectors of a tenant's model from the table, if it is there."""
     if codes_type_schema(db) is not None:
         db.execute("DELETE FROM neighbour WHERE tenant = %s AND model = %s", (tenant, model))

@@ -1,4 +1,4 @@
-"""Tenant reader: all rows of one tenant in one transaction, for a copy to another store."""
+"""Tenant reader: all rows of one tenant in one transaction, for copies and checks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
 from scrubjay.storage.postgres import rows
 from scrubjay.storage.postgres import vectors as postgres_vectors
 from scrubjay.storage.postgres.connection import SCHEMA, unescape_text
+from scrubjay.storage.postgres.graph import edge_from_row
 from scrubjay.storage.postgres.reader import PostgresHistory, PostgresReader
-from scrubjay.storage.postgres.rows import edge_from_row, find_tenant
+from scrubjay.storage.postgres.rows import find_tenant
 from scrubjay.storage.rows import SELECTED_COLUMNS, SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.text.tokenizer import Terms
@@ -24,7 +25,7 @@ from scrubjay.text.tokenizer import Terms
 if TYPE_CHECKING:
     from scrubjay.models.lifecycle import CachedExtraction
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.rows import Tenant
+    from scrubjay.storage.rows import RegisteredModel, Tenant
 
 
 KEYED_TABLES: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
@@ -61,11 +62,6 @@ LEAST_HASH: Final = -SIGN
 
 
 def tenant_names(reader: PostgresReader, url: str) -> list[str]:
-    """Return the names of all tenants.
-
-    Raises:
-        StoreError: Row-level security hides those that are not asked for by name.
-    """
     db = reader._db
     found = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
     if found is None or found[0]:
@@ -84,8 +80,6 @@ def _everyone_scope(db: Database, name: str, tenant: Tenant | None) -> Unrestric
 
 
 class PostgresTenantReader(PostgresReader):
-    """A view for everyone, that lasts as long as its transaction."""
-
     def __init__(self, db: Database, name: str, tenant: Tenant | None) -> None:
         self.scope = _everyone_scope(db, name, tenant)
         self._found_tenant = tenant
@@ -96,7 +90,6 @@ class PostgresTenantReader(PostgresReader):
         return None if self._found_tenant is None else self._found_tenant.secret
 
     def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of a statement in pieces, which the server holds back."""
         cursor = self._db.cursor(name="whole")
         try:
             with cursor:
@@ -113,17 +106,16 @@ class PostgresTenantReader(PostgresReader):
         found = {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
         history = PostgresHistory()
         history._db, history._scope_keys = (
             self._db,
             (*self._scope_keys[:2], list(set(self.keys_of(ids).values()))),
         )
-        return history.readings(ids)
+        return history.extractions(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        """Yield every memory, in the order of the rows."""
         known = postgres_vectors.registered_models(self._db, self._tenant)
         last = -1
         while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
@@ -142,8 +134,7 @@ class PostgresTenantReader(PostgresReader):
                 for num, language, length, own, tfs, *record in found
             ]
 
-    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
-        """Yield memories looked at, with those whose text has another hash; the server makes the hashes."""
+    def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         last = -1
         while found := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
@@ -157,9 +148,8 @@ class PostgresTenantReader(PostgresReader):
             )
 
     def _of(
-        self, nums: list[int], known: dict[str, postgres_vectors.RegisteredModel]
+        self, nums: list[int], known: dict[str, RegisteredModel]
     ) -> dict[int, dict[str, QuantizedVectors]]:
-        """Return, by row, the windows of every model that memories have."""
         fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
         found = self._all(
             "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
@@ -173,7 +163,7 @@ class PostgresTenantReader(PostgresReader):
             held.setdefault(num, {})[name] = postgres_vectors.decode_vectors(scales, data, width)
         return held
 
-    def connections(self) -> Iterator[list[Edge]]:
+    def all_edges(self) -> Iterator[list[Edge]]:
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
         while found := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
             last = found[-1][:4]
@@ -184,7 +174,7 @@ class PostgresTenantReader(PostgresReader):
                 if src in tiers and (of := TARGET_KIND.get(kind) or tiers.get(dst)) is not None
             ]
 
-    def past(self) -> Iterator[list[Event]]:
+    def all_events(self) -> Iterator[list[Event]]:
         last = -1
         while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
             last = found[-1][0]
@@ -196,10 +186,9 @@ class PostgresTenantReader(PostgresReader):
             ]
 
     def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
-        """Return the tiers of those of these numbers that are memories'."""
         return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
-    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+    def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         asked = (
             "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
@@ -212,19 +201,18 @@ class PostgresTenantReader(PostgresReader):
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
             yield [mark for (mark,) in piece]
 
-    def places(self) -> list[PutProject]:
+    def all_projects(self) -> list[PutProject]:
         asked = "SELECT place, name, key FROM project WHERE tenant = %s"
         found = [PutProject(*row) for row in self._all(asked, self._tenant)]
         return sorted(found, key=lambda one: (one.key, one.place))
 
 
 def read_tenant(reader: PostgresReader, tenant: str) -> PostgresTenantReader:
-    """Return the view of everyone in the transaction of a reader."""
     return PostgresTenantReader(reader._db, tenant, find_tenant(reader._db, tenant))
 
 
 def _has_hash(content: bytes, digest: str) -> bool:
-    """Return whether a text, as the server keeps it, has a hash: that was made before it was escaped."""
+    """Return whether a text as the server holds it has a hash that was made before it was escaped."""
     try:
         return text_hash(unescape_text(content.decode())) == digest
     except UnicodeDecodeError:

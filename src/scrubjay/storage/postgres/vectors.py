@@ -1,61 +1,39 @@
 """Vectors: models, their windows, and nearest memories, exact or nominated by the pgvector index.
 
-The vectors of a scope of usual size are read whole and kept until somebody writes. Of a large one, for whose model
-there is an index (`neighbours`), a search reads the vectors of the nominated alone; where a filter lets few pass, all
-of theirs. The canonical codes are scored by the one function, and where the index leaves short, all are.
+The vectors of a scope of usual size are read whole and cached until the next write. Of a large one that has an index a
+search reads only the nominated vectors, or all that a narrow filter passes; where the index returns too few, all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, RecordFilter
-from scrubjay.models.results import Hit, round_score
-from scrubjay.storage.changes import TEXT_CACHE_BYTES, QuantizedVectors
-from scrubjay.storage.postgres import rows as postgres_rows
+from scrubjay.models.results import Hit
+from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
-from scrubjay.storage.postgres.rows import IN_SCOPE, WindowVectors
+from scrubjay.storage.postgres.rows import IN_SCOPE, memory_hashes
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourIndex
-from scrubjay.storage.rows import id_from_hash
-from scrubjay.storage.scoring import ArrayScores, quantize
+from scrubjay.storage.rows import RegisteredModel, id_from_hash
+from scrubjay.storage.scoring import ArrayScores, NominatedScores, dot_products, quantize, score_vectors
+from scrubjay.storage.table import MemoryTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from scrubjay.storage.postgres.connection import Database
     from scrubjay.storage.postgres.rows import ScopeKeys
-    from scrubjay.storage.table import MemoryTable
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredModel:
-    """A registered model with its number.
-
-    Attributes:
-        number: Its key in every table.
-        model: The model.
-        state: ``active`` or ``adding``.
-        neighbours: How far the index of its vectors is: nothing, ``filling`` or ``ready``.
-    """
-
-    number: int
-    model: EmbeddingModel
-    state: str
-    neighbours: str = ""
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
-    """Return a tenant's registered models by fingerprint."""
     found = db.execute(
         "SELECT fingerprint, id, state, neighbours, provider, name, revision, dimensions, pooling, most_tokens "
         "FROM model WHERE tenant = %s",
@@ -64,29 +42,9 @@ def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
     return {row[0]: RegisteredModel(row[1], EmbeddingModel(*row[4:]), row[2], row[3]) for row in found}
 
 
-def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> None:
-    """Register a model, or change the state of one."""
-    values = (
-        tenant, model.fingerprint, model.provider, model.name, model.revision, model.dimensions,
-        model.pooling, model.window, state,
-    )  # fmt: skip
-    db.execute(
-        "INSERT INTO model (tenant, fingerprint, provider, name, revision, dimensions, pooling, most_tokens, "
-        "state) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) "
-        "ON CONFLICT (tenant, fingerprint) DO UPDATE SET state = excluded.state",
-        values,
-    )
-
-
-def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
-    """Remove a model with its vectors and cached texts."""
-    db.execute("DELETE FROM model WHERE tenant = %s AND fingerprint = %s", (tenant, fingerprint))
-
-
 def put_vectors(
     db: Database, tenant: int, model: RegisteredModel, windows: Mapping[int, QuantizedVectors]
 ) -> None:
-    """Store the windows of memories, by the numbers of their rows, that have none of this model."""
     held = [
         (num, place, scale, row.tobytes())
         for num, codes in windows.items()
@@ -102,68 +60,10 @@ def put_vectors(
         tenant_index.put_neighbours(db, tenant, model.number, zip(nums, places, data, strict=True))
 
 
-def memory_windows(
-    db: Database, scope_keys: ScopeKeys, model: RegisteredModel, hashes: Sequence[int]
-) -> dict[str, QuantizedVectors]:
-    """Return the windows of a model of those of these visible memories that have them, by id."""
-    found = db.execute(
-        "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
-        "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
-        f"WHERE v.model = %s AND {IN_SCOPE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
-        (model.number, *scope_keys, hashes),
-    ).fetchall()
-    return {
-        id_from_hash(tier, number): decode_vectors(scales, data, model.model.dimensions)
-        for tier, number, scales, data in found
-    }
-
-
-def cached_texts(
-    db: Database, tenant: int, fingerprint: str, hashes: Sequence[str]
-) -> dict[str, QuantizedVectors]:
-    """Return windows of texts that were embedded before, by sha256 of the text."""
-    found = db.execute(
-        "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
-        "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
-        (tenant, fingerprint, list(hashes)),
-    ).fetchall()
-    return {text: decode_vectors(scales, data, width) for text, scales, data, width in found}
-
-
 def decode_vectors(scales: Sequence[float], data: bytes, dimensions: int) -> QuantizedVectors:
-    """Return windows as they are kept, from the columns of their rows."""
     return QuantizedVectors(
         np.frombuffer(data, np.int8).reshape(len(scales), dimensions), np.array(scales, np.float32)
     )
-
-
-def is_pending(db: Database, tenant: int, num: int, model: int, content_hash: str) -> bool:
-    """Return whether a memory still has this text and no vectors of a model."""
-    found = db.execute(
-        "SELECT 1 FROM memory m WHERE tenant = %s AND num = %s AND content_hash = %s AND NOT EXISTS "
-        "(SELECT FROM vector v WHERE v.tenant = m.tenant AND v.memory = m.num AND v.model = %s)",
-        (tenant, num, content_hash, model),
-    ).fetchone()
-    return found is not None
-
-
-def cache_texts(db: Database, tenant: int, model: int, texts: Mapping[str, QuantizedVectors]) -> None:
-    """Cache the windows of texts; when they are more than a tenant may have, an eighth goes, oldest first."""
-    for text, codes in texts.items():
-        db.execute(
-            "INSERT INTO cache (tenant, model, hash, scales, data) VALUES (%s, %s, %s, %s, %s) ON CONFLICT "
-            "(tenant, model, hash) DO UPDATE SET scales = excluded.scales, data = excluded.data",
-            (tenant, model, text, codes.scales.tolist(), codes.data.tobytes()),
-        )
-    row = db.execute(
-        "SELECT coalesce(sum(length(data)), 0), count(*) FROM cache WHERE tenant = %s", (tenant,)
-    ).fetchone()
-    if row is not None and row[0] > TEXT_CACHE_BYTES:
-        db.execute(
-            "DELETE FROM cache WHERE tenant = %s AND seq IN "
-            "(SELECT seq FROM cache WHERE tenant = %s ORDER BY seq LIMIT %s)",
-            (tenant, tenant, row[1] // 8 + 1),
-        )
 
 
 SAMPLED: Final = 4_096
@@ -173,71 +73,61 @@ QUERIES_AT_ONCE: Final = 64
 """Texts for which the index is asked in one statement."""
 
 
+FETCH_ROWS: Final = 50_000
+"""Memories whose vectors are asked for at once: a value of PostgreSQL's holds a gigabyte at most."""
+PACKED_WINDOW: Final = np.dtype([("num", ">i8"), ("scale", ">f4")])
+
+WindowVectors: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int8]]"
+"""Vectors of a model, a row a window: rows of a table, ascending; scales; codes, shape (windows, dimensions)."""
+
+
 class VectorSample(NamedTuple):
-    """Vectors of some of a large scope's memories.
+    """Windows of some of a large scope's memories, and about how many of all memories have any."""
 
-    Attributes:
-        held: Their windows.
-        covered: About how many of all memories have any; all where all of the sample do.
-    """
-
-    held: WindowVectors
+    windows: WindowVectors
     covered: int
 
 
-@dataclass(frozen=True, slots=True)
-class NominatedScores:
-    """Exact scores of what was nominated; any other memory is scored when it is asked for.
+def _read_windows(
+    db: Database,
+    scope_keys: ScopeKeys,
+    table: MemoryTable,
+    model: RegisteredModel,
+    of: NDArray[np.int64] | None = None,
+) -> WindowVectors:
+    """Return all visible vectors of a model, or those of some rows, ascending."""
+    heads, codes = [], []
+    nums = table.columns["num"]
+    wanted = nums if of is None else nums[of]
+    for first in range(0, len(wanted), FETCH_ROWS):
+        # By their numbers, which the table has: as a join the server would plan it by what it has learned.
+        row = db.execute(
+            "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
+            "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
+            "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
+            (scope_keys[0], model.number, wanted[first : first + FETCH_ROWS].tolist()),
+            binary=True,
+        ).fetchone()
+        if row is not None and row[0] is not None:
+            heads.append(row[0])
+            codes.append(row[1])
+    held = np.frombuffer(b"".join(heads), PACKED_WINDOW)
+    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), model.model.dimensions)
+    rows = np.searchsorted(nums, held["num"].astype(np.int64))
+    return rows, held["scale"].astype(np.float64), data
 
-    Attributes:
-        found: The scores, with mean and deviation of the sample.
-        left: Whether others pass.
-        exact: Scores rows exactly, ``-inf`` where there is no vector.
-        whole: Scores all.
-    """
 
-    found: ArrayScores
-    left: bool
-    exact: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-    whole: Callable[[], ArrayScores]
-
-    @property
-    def mean(self) -> float:
-        """Mean score of the sample."""
-        return self.found.mean
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the same."""
-        return self.found.deviation
-
-    @property
-    def covered(self) -> int:
-        """How many memories have vectors of the model, about."""
-        return self.found.covered
-
-    def top(self, limit: int) -> list[Hit]:
-        """Return the best that pass; where more are wanted than were nominated, among all."""
-        if self.left and limit > len(self.found.passing):
-            return self.whole().top(limit)
-        return self.found.top(limit)
-
-    def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id, exactly."""
-        places = self.found.table.find(ids)
-        known = np.array(sorted({row for row in places if row is not None}), np.int64)
-        scored = self.found.scores[known]
-        new = ~self.found.known[known]
-        scored[new] = self.exact(known[new])
-        found = dict(zip(known.tolist(), scored.tolist(), strict=True))
-        return [
-            round_score(found[row]) if row is not None and found[row] > -np.inf else None for row in places
-        ]
+def _score_windows(
+    table: MemoryTable, windows: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
+) -> ArrayScores:
+    codes, scale = quantize(query)
+    rows, scales, data = windows
+    best = np.full(table.rows, -np.inf, np.float64)
+    np.maximum.at(best, rows, dot_products(data, codes) * (scales * scale))
+    return score_vectors(table, best, mask)
 
 
 class PostgresVectors(PostgresGraph):
-    """Vectors of what one scope sees."""
-
     _large: LargeTenantLimits
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
@@ -251,18 +141,17 @@ class PostgresVectors(PostgresGraph):
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         return found
 
-    def _held(self, number: int, model: EmbeddingModel) -> WindowVectors:
-        """Return all visible vectors of a model."""
+    def _windows(self, model: RegisteredModel, rows: NDArray[np.int64] | None = None) -> WindowVectors:
+        return _read_windows(self._db, self._scope_keys, self._table(), model, rows)
+
+    def _all_windows(self, model: RegisteredModel) -> WindowVectors:
         return self._snapshot.once(
-            ("vectors", number),
-            lambda: postgres_rows.read_windows(
-                self._db, self._scope_keys, self._table(), number, model.dimensions
-            ),
+            ("vectors", model.number),
+            lambda: self._windows(model),
             lambda read: sum(array.nbytes for array in read),
         )
 
     def _index(self, model: RegisteredModel) -> NeighbourIndex | None:
-        """Return the index that nominates for this scope, None for a scope of usual size and where there is none."""
         if model.neighbours != tenant_index.READY or self._table().rows <= self._large.rows:
             return None
         return self._snapshot.once(
@@ -272,79 +161,73 @@ class PostgresVectors(PostgresGraph):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        one = self._model(fingerprint)
-        if query.shape != (one.model.dimensions,):
+        model = self._model(fingerprint)
+        if query.shape != (model.model.dimensions,):
             raise ModelMismatchError(
-                f"The query has {query.shape[-1]} dimensions; {one.model.name} makes {one.model.dimensions}."
+                f"The query has {query.shape[-1]} dimensions; {model.model.name} makes {model.model.dimensions}."
             )
-        (chosen,) = self._chosen(one, query[None, :], where, self._large.nominated)
-        if chosen is None:
-            return self._exact(one, query, where)
-        seen, mask = self._table(), self._mask(where)
-        sample = self._sample(one)
-        of_sample = postgres_rows.score_windows(seen, sample.held, query, mask)
-        found = postgres_rows.score_windows(seen, self._windows_of(one, chosen), query, mask)
+        (nominated,) = self._nominate(model, query[None, :], where, self._large.nominated)
+        if nominated is None:
+            return self._score_all(model, query, where)
+        table, mask = self._table(), self._mask(where)
+        sample = self._sample(model)
+        statistics = _score_windows(table, sample.windows, query, mask)
+        scores = _score_windows(table, self._windows(model, nominated), query, mask)
+
+        def exact(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+            return _score_windows(table, self._windows(model, rows), query, mask).scores[rows]
+
         return NominatedScores(
-            replace(found, mean=of_sample.mean, deviation=of_sample.deviation, covered=sample.covered),
-            len(chosen) < int(mask.sum()),
-            lambda rows: postgres_rows.score_windows(seen, self._windows_of(one, rows), query, mask).scores[
-                rows
-            ],
-            lambda: self._exact(one, query, where),
+            replace(scores, mean=statistics.mean, deviation=statistics.deviation, covered=sample.covered),
+            exact,
+            (lambda: self._score_all(model, query, where)) if len(nominated) < int(mask.sum()) else None,
         )
 
-    def _exact(self, model: RegisteredModel, query: NDArray[np.float32], where: RecordFilter) -> ArrayScores:
-        return postgres_rows.score_windows(
-            self._table(), self._held(model.number, model.model), query, self._mask(where)
-        )
-
-    def _windows_of(self, model: RegisteredModel, rows: NDArray[np.int64]) -> WindowVectors:
-        """Return the vectors of some rows, ascending."""
-        return postgres_rows.read_windows(
-            self._db, self._scope_keys, self._table(), model.number, model.model.dimensions, rows
-        )
+    def _score_all(
+        self, model: RegisteredModel, query: NDArray[np.float32], where: RecordFilter
+    ) -> ArrayScores:
+        return _score_windows(self._table(), self._all_windows(model), query, self._mask(where))
 
     def _sample(self, model: RegisteredModel) -> VectorSample:
         return self._snapshot.once(
             ("sample", model.number),
-            lambda: self._sampled(model),
-            lambda read: sum(array.nbytes for array in read.held),
+            lambda: self._read_sample(model),
+            lambda read: sum(array.nbytes for array in read.windows),
         )
 
-    def _sampled(self, model: RegisteredModel) -> VectorSample:
+    def _read_sample(self, model: RegisteredModel) -> VectorSample:
         keys = self._table().columns["key"]
-        least = min(SAMPLED, len(keys))
-        chosen = np.sort(np.argpartition(keys, least - 1)[:least])
-        held = self._windows_of(model, chosen)
-        return VectorSample(held, round(len(np.unique(held[0])) / least * len(keys)))
+        size = min(SAMPLED, len(keys))
+        windows = self._windows(model, np.sort(np.argpartition(keys, size - 1)[:size]))
+        return VectorSample(windows, round(len(np.unique(windows[0])) / size * len(keys)))
 
-    def _chosen(
+    def _nominate(
         self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, most: int
     ) -> list[NDArray[np.int64] | None]:
-        """Return, for each query, the rows that pass and are to be scored; None where that is all of them."""
+        """Return, for each query, the passing rows to score; None for all."""
         index = self._index(model)
         if index is None:
             return [None] * len(queries)
-        seen, mask = self._table(), self._mask(where)
+        table, mask = self._table(), self._mask(where)
         passing = np.flatnonzero(mask)
-        if self._large.few(len(passing), seen.rows, most):
+        if self._large.few(len(passing), table.rows, most):
             return [passing] * len(queries)
-        # Strangers' vectors and those that a filter holds back are named, too: so many more are asked for.
-        asked = ceil(most * max(index.vectors, seen.rows) / len(passing))
+        # The index also returns other scopes' vectors and those that the filter excludes: ask for as many more.
+        limit = ceil(most * max(index.vectors, table.rows) / len(passing))
         codes = np.stack([quantize(query)[0] for query in queries])
-        named = tenant_index.nominate_neighbours(
-            self._db, index.here, (self._tenant, model.number), codes, asked
+        found = tenant_index.nominate_neighbours(
+            self._db, index.here, (self._tenant, model.number), codes, limit
         )
-        nums = seen.columns["num"]
-        chosen: list[NDArray[np.int64] | None] = []
-        for found in named:
-            places = np.minimum(np.searchsorted(nums, found), len(nums) - 1)
-            places = places[(nums[places] == found) & mask[places]]
-            # The search of the index may have ended early: then nothing is lost, it only takes longer.
-            chosen.append(places if 2 * len(places) >= most else None)
-        return chosen
+        nums = table.columns["num"]
+        nominated: list[NDArray[np.int64] | None] = []
+        for memories in found:
+            rows = np.minimum(np.searchsorted(nums, memories), len(nums) - 1)
+            rows = rows[(nums[rows] == memories) & mask[rows]]
+            # The index may stop early; then all rows are scored, which only takes longer.
+            nominated.append(rows if 2 * len(rows) >= most else None)
+        return nominated
 
-    def alike(
+    def nearest_batch(
         self,
         fingerprint: str,
         queries: NDArray[np.float32],
@@ -352,53 +235,69 @@ class PostgresVectors(PostgresGraph):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        one = self._model(fingerprint)
-        if queries.ndim != 2 or queries.shape[1] != one.model.dimensions:
+        model = self._model(fingerprint)
+        if queries.ndim != 2 or queries.shape[1] != model.model.dimensions:
             raise ModelMismatchError(
-                f"The queries have shape {queries.shape}; {one.model.name} makes {one.model.dimensions} dimensions."
+                f"The queries have shape {queries.shape}; {model.model.name} makes {model.model.dimensions} dimensions."
             )
-        parts = [
-            queries[first : first + QUERIES_AT_ONCE] for first in range(0, len(queries), QUERIES_AT_ONCE)
-        ]
-        found = [hits for part in parts for hits in self._alike(one, part, where, limit)]
+        found: list[list[Hit]] = []
+        for first in range(0, len(queries), QUERIES_AT_ONCE):
+            found += self._nearest_part(model, queries[first : first + QUERIES_AT_ONCE], where, limit)
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
-    def _alike(
+    def _nearest_part(
         self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, limit: int
     ) -> list[list[Hit]]:
-        chosen = self._chosen(model, queries, where, max(self._large.alike, limit))
-        some = [rows for rows in chosen if rows is not None]
-        held = self._windows_of(model, np.unique(np.concatenate(some))) if some else None
-        seen, mask = self._table(), self._mask(where)
+        nominated = self._nominate(model, queries, where, max(self._large.alike, limit))
+        some = [rows for rows in nominated if rows is not None]
+        windows = self._windows(model, np.unique(np.concatenate(some))) if some else None
+        table, mask = self._table(), self._mask(where)
         found = []
-        for query, mine in zip(queries, chosen, strict=True):
-            if mine is None or held is None:
-                found.append(self._exact(model, query, where).top(limit))
+        for query, rows in zip(queries, nominated, strict=True):
+            if rows is None or windows is None:
+                found.append(self._score_all(model, query, where).top(limit))
                 continue
-            own = np.isin(held[0], mine)
-            of_mine = (held[0][own], held[1][own], held[2][own])
-            found.append(postgres_rows.score_windows(seen, of_mine, query, mask).top(limit))
+            own = np.isin(windows[0], rows)
+            own_windows = (windows[0][own], windows[1][own], windows[2][own])
+            found.append(_score_windows(table, own_windows, query, mask).top(limit))
         return found
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        one = self._model(fingerprint)
-        found = memory_windows(self._db, self._scope_keys, one, postgres_rows.memory_hashes(ids))
-        return {memory: found[memory] for memory in ids if memory in found}
+        model = self._model(fingerprint)
+        found = self._all(
+            "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
+            "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
+            f"WHERE v.model = %s AND {IN_SCOPE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
+            model.number, *self._scope_keys, memory_hashes(ids),
+        )  # fmt: skip
+        windows = {
+            id_from_hash(tier, number): decode_vectors(scales, data, model.model.dimensions)
+            for tier, number, scales, data in found
+        }
+        return {memory: windows[memory] for memory in ids if memory in windows}
 
     def windows(self, fingerprint: str) -> int:
-        return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+        return self._snapshot.once(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
-    def _windows(self, fingerprint: str) -> int:
-        one = self._registered().get(fingerprint)
-        if one is None:
+    def _count_windows(self, fingerprint: str) -> int:
+        model = self._registered().get(fingerprint)
+        if model is None:
             return 0
-        if self._table().rows <= self._large.rows:  # they are read by the search that asks
-            return len(self._held(one.number, one.model)[0])
-        if self._index(one) is not None:
-            return self._sample(one).covered
+        if self._table().rows <= self._large.rows:  # the search that asks reads them anyway
+            return len(self._all_windows(model)[0])
+        if self._index(model) is not None:
+            return self._sample(model).covered
         ((found,),) = self._all(
             "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
-            f"WHERE v.model = %s AND {postgres_rows.IN_SCOPE}",
-            one.number, *self._scope_keys,
+            f"WHERE v.model = %s AND {IN_SCOPE}",
+            model.number, *self._scope_keys,
         )  # fmt: skip
         return int(found)
+
+    def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+        found = self._all(
+            "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
+            "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
+            self._tenant, fingerprint, list(hashes),
+        )  # fmt: skip
+        return {text: decode_vectors(scales, data, width) for text, scales, data, width in found}

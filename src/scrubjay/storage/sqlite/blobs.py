@@ -1,8 +1,7 @@
 """Blobs: the encoding of columns, postings and vectors, and memory-mapped copies of a large store's vectors.
 
-The copies are one file for each segment, version and model, beside the store, mode 0600. A file never changes:
-a changed
-segment has another version and so another file. They are caches: remove them, and the next search writes them again.
+The copies are caches beside the store, mode 0600, one file for each segment, version and model. A file never changes: a
+changed segment has another version and so another file.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ def pack_postings(slots: NDArray[np.uint16], frequencies: NDArray[np.uint8]) -> 
 
 
 def unpack_postings(data: bytes) -> PostingList:
-    """Return slots and term frequencies of a posting list."""
     count = len(data) // 3
     return np.frombuffer(data, "<u2", count), np.frombuffer(data, "u1", count, count * 2)
 
@@ -46,9 +44,9 @@ def unpack_postings(data: bytes) -> PostingList:
 def unpack_lists(
     lists: Sequence[bytes],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint8]]:
-    """Return the sizes of many posting lists, and the slots and term frequencies of all, one list after another.
+    """Return the sizes of many posting lists, and the slots and term frequencies of all.
 
-    Most lists hold a few memories, so one array for all of them costs a fraction of two arrays for each.
+    Most lists hold a few memories, so one array for all costs a fraction of two arrays for each.
     """
     raw = np.frombuffer(b"".join(lists), "u1")
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
@@ -68,7 +66,6 @@ def pack_vectors(slots: NDArray[np.uint16], scales: NDArray[np.float32], data: N
 
 
 def unpack_vectors(blob: bytes, rows: int, dimensions: int) -> VectorRows:
-    """Return slots, scales and rows."""
     slots = np.frombuffer(blob, "<u2", rows)
     scales = np.frombuffer(blob, "<f4", rows, rows * 2)
     data = np.frombuffer(blob, "i1", rows * dimensions, rows * 6).reshape(rows, dimensions)
@@ -81,12 +78,11 @@ def row_offsets(row: int, rows: int, dimensions: int) -> tuple[int, int]:
 
 
 def unpack_terms(data: bytes) -> list[int]:
-    """Return a memory's term numbers."""
     return [int(term) for term in np.frombuffer(data, "<u4")]
 
 
 def join_vector_rows(parts: Sequence[VectorRows]) -> VectorRows:
-    """Return the rows of several vector blobs as one, in the order of their slots."""
+    """Join the rows of several vector blobs, in the order of their slots."""
     slots = np.concatenate([part[0] for part in parts])
     order = np.argsort(slots, kind="stable")
     scales = np.concatenate([part[1] for part in parts])[order]
@@ -105,7 +101,7 @@ class MappedVectors(NamedTuple):
         scales: Scale of each row.
         data: int8 rows.
         bits: Signs of each row, 64 to a number: shape (ceil(dimensions / 64), rows), uint64.
-        dense: Whether the rows are those of the slots 0, 1, 2 and so on: a window for each memory.
+        dense: Whether the slots are 0, 1, 2 and so on: one window a memory.
     """
 
     slots: NDArray[np.uint16]
@@ -116,10 +112,7 @@ class MappedVectors(NamedTuple):
 
 
 def pack_signs(rows: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Return which numbers of each row are positive, 64 to a word, the rest of the last word zero.
-
-    Words come first, rows second: counting goes along the rows of one word after the other.
-    """
+    """Return which numbers of each row are positive, 64 to a word, padded with zeros; words first, rows second."""
     packed = np.packbits(rows > 0, axis=1)
     spare = -packed.shape[1] % 8
     words = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
@@ -127,8 +120,6 @@ def pack_signs(rows: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint6
 
 
 class VectorFiles:
-    """The files of one store."""
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._open: OrderedDict[str, MappedVectors] = OrderedDict()
@@ -137,13 +128,7 @@ class VectorFiles:
     def of(
         self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[VectorRows]]
     ) -> MappedVectors:
-        """Return the vectors of (segment, version, model), from a file that is made if it is not there.
-
-        Args:
-            name: What the file is of.
-            dimensions: Length of a vector.
-            read: Reads the vectors from the store.
-        """
+        """Return the vectors of (segment, version, model) from their file, made by ``read`` if missing."""
         segment, version, model = name
         file = f"{segment}-{model}-{version}.vec"
         with self._lock:
@@ -198,7 +183,7 @@ class VectorFiles:
                 file.unlink(missing_ok=True)
 
     def keep(self, current: set[tuple[int, int]]) -> None:
-        """Remove every file but those of these (segment, version): what was forgotten is in no other."""
+        """Remove every file but those of these (segment, version): no other may hold what was forgotten."""
         if not self._folder.is_dir():
             return
         with self._lock:

@@ -1,8 +1,4 @@
-"""SQLite connections: open the file as every process must, encrypted or not, and translate SQLite's errors.
-
-SQLite3 Multiple Ciphers does it (ChaCha20-Poly1305, each page by itself, the log as well), in the build of APSW that is
-called apsw-sqlite3mc. The key is used as it is, without a passphrase's slow derivation: 32 bytes by chance need none.
-"""
+"""SQLite connections: open, unlock and configure a file, run write transactions, and translate SQLite's errors."""
 
 from __future__ import annotations
 
@@ -24,78 +20,46 @@ from scrubjay.storage.sqlite.schema import migrate, schema_version
 
 
 class Cursor(Protocol):
-    """What a statement gave."""
+    def fetchone(self) -> Any: ...
 
-    def fetchone(self) -> Any:
-        """Return the next row, or None."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """Return all rows."""
-        ...
+    def fetchall(self) -> list[Any]: ...
 
 
 class Blob(Protocol):
-    """One value, read and written in place."""
+    def read(self, length: int) -> bytes: ...
 
-    def read(self, length: int) -> bytes:
-        """Return the next bytes."""
-        ...
+    def seek(self, offset: int) -> None: ...
 
-    def seek(self, offset: int) -> None:
-        """Go to an offset."""
-        ...
-
-    def write(self, data: bytes) -> None:
-        """Overwrite the next bytes."""
-        ...
+    def write(self, data: bytes) -> None: ...
 
 
 class Database(Protocol):
-    """A connection. APSW's satisfies it; its own annotations make every column a union of all types."""
+    """A connection, as APSW's satisfies it; its own annotations make every column a union of all types."""
 
     @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        ...
+    def in_transaction(self) -> bool: ...
 
-    def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor:
-        """Run one statement."""
-        ...
+    def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor: ...
 
-    def executemany(self, statement: str, rows: Iterable[Sequence[object]]) -> Cursor:
-        """Run one statement for each row of values."""
-        ...
+    def executemany(self, statement: str, rows: Iterable[Sequence[object]]) -> Cursor: ...
 
     def blob_open(
         self, database: str, table: str, column: str, row: int, writable: bool
-    ) -> AbstractContextManager[Blob]:
-        """Open one value."""
-        ...
+    ) -> AbstractContextManager[Blob]: ...
 
-    def last_insert_rowid(self) -> int:
-        """Return the number of the row inserted last."""
-        ...
+    def last_insert_rowid(self) -> int: ...
 
-    def changes(self) -> int:
-        """Return how many rows the last statement changed."""
-        ...
+    def changes(self) -> int: ...
 
-    def pragma(self, name: str, value: object = None) -> Any:
-        """Set or read a setting."""
-        ...
+    def pragma(self, name: str, value: object = None) -> Any: ...
 
-    def set_busy_timeout(self, milliseconds: int) -> None:
-        """Set how long to wait for a lock."""
-        ...
+    def set_busy_timeout(self, milliseconds: int) -> None: ...
 
     def set_progress_handler(self, handler: Callable[[], bool], steps: int) -> None:
-        """Have a function called every so many instructions; a statement ends where it returns True or raises."""
+        """Call a function every so many instructions; a statement ends where it returns True or raises."""
         ...
 
-    def close(self) -> None:
-        """Close it."""
-        ...
+    def close(self) -> None: ...
 
 
 KEY_DIGITS: Final = 64
@@ -110,12 +74,7 @@ MAKE_KEY_HINT: Final = "make one: `(umask 077; openssl rand -hex 32 > FILE)`"
 
 @dataclass(frozen=True, slots=True)
 class EncryptionKey:
-    """What a file is encrypted with.
-
-    Attributes:
-        file: Where it stands.
-        digits: Itself; nothing prints it.
-    """
+    """The key of an encrypted file and the file that it was read from."""
 
     file: Path
     digits: str = field(repr=False)
@@ -125,7 +84,7 @@ def read_key(file: Path) -> EncryptionKey:
     """Read a key: 64 hexadecimal digits, in a file that nobody else may read.
 
     Raises:
-        InputError: It is not there, no key, or others may read it.
+        InputError: It is missing or no key, or others may read it.
         StoreError: This Python's SQLite cannot encrypt.
     """
     try:
@@ -151,18 +110,13 @@ def read_key(file: Path) -> EncryptionKey:
 
 
 def unlock(connection: Database, key: EncryptionKey | None) -> None:
-    """Have a connection that was just opened encrypt and decrypt, where there is a key, before all else."""
+    """Set the key of a connection that was just opened, before anything else."""
     if key is not None:
         connection.pragma("cipher", "chacha20")
         connection.pragma("key", f"raw:{key.digits}")
 
 
 def unlocked_schema_version(connection: Database, path: Path, key: EncryptionKey | None) -> int:
-    """Return the schema of a file that was opened and unlocked, as `schema_version` does.
-
-    Raises:
-        StoreError: It is no database, or not by this key.
-    """
     try:
         return schema_version(connection, str(path))
     except apsw.NotADBError as error:
@@ -170,7 +124,7 @@ def unlocked_schema_version(connection: Database, path: Path, key: EncryptionKey
 
 
 def sqlite_url(path: Path, key: EncryptionKey | None) -> str:
-    """Return what a file is opened by.
+    """Return the URL that opens a file.
 
     >>> sqlite_url(Path("/srv/what?.db"), None)
     'sqlite:////srv/what%3F.db'
@@ -180,7 +134,6 @@ def sqlite_url(path: Path, key: EncryptionKey | None) -> str:
 
 
 def _not_a_database(path: Path, key: EncryptionKey | None, error: Exception) -> StoreError:
-    """Return what to say of a file that SQLite finds to be no database."""
     with path.open("rb") as opened:
         plain = opened.read(len(PLAIN_HEADER)) == PLAIN_HEADER
     if key is not None and plain:
@@ -214,15 +167,9 @@ BUSY_PAUSE: Final = 0.005
 
 
 def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | None = None) -> Database:
-    """Open a store's file, made with mode 0600 if it is not there, on the newest schema.
+    """Open a store's file on the newest schema; created with mode 0600 if missing.
 
-    Args:
-        path: The file.
-        patience: Seconds SQLite waits for a lock held by a process that does not queue.
-        key: What it is encrypted with.
-
-    Raises:
-        StoreError: It cannot be opened, is damaged, or belongs to something else.
+    ``patience``: seconds SQLite waits for a lock held by a process that does not queue.
     """
     with translate_errors(path), translate_os_errors(path):
         if not path.exists():
@@ -281,7 +228,7 @@ def _prepare(
 
 
 def _enable_wal(connection: Database, patience: float) -> None:
-    """Switch to the write-ahead log. Of two that open a new file at once SQLite refuses one, without waiting."""
+    """Switch to the write-ahead log. Of two that open a new file at once SQLite refuses one without waiting."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -295,7 +242,6 @@ def _enable_wal(connection: Database, patience: float) -> None:
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, with the state of the store and the way out."""
     try:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:
@@ -331,7 +277,6 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def translate_os_errors(path: Path) -> Iterator[None]:
-    """Turn the system's errors into ours, where the store's own files are opened."""
     try:
         yield
     except OSError as error:
@@ -343,7 +288,7 @@ def translate_os_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def translate_corruption(path: Path) -> Iterator[None]:
-    """Say in our words that what stands in the file cannot be what was written, where SQLite itself does not notice."""
+    """Translate errors of reading bytes that cannot be what was written, where SQLite itself does not notice."""
     try:
         yield
     except (ValueError, LookupError) as error:
@@ -358,7 +303,7 @@ def translate_corruption(path: Path) -> Iterator[None]:
 
 
 def _raised_here(error: BaseException) -> bool:
-    """Return whether a store's module raised it, and not whoever reads in a block of its."""
+    """Return whether a storage module raised it, and not the code in a reader's block."""
     trace, module = error.__traceback__, ""
     while trace is not None:
         name = str(trace.tb_frame.f_globals.get("__name__", ""))
@@ -369,7 +314,7 @@ def _raised_here(error: BaseException) -> bool:
 
 @contextmanager
 def translate_wipe_errors(path: Path) -> Iterator[None]:
-    """Say in our words what kept the bytes of a forgotten text where they were: the memory itself is gone by then."""
+    """Report that a forgotten text's bytes could not be wiped: the memory itself is gone by then."""
     try:
         yield
     except (apsw.Error, OSError) as error:
@@ -382,7 +327,7 @@ def translate_wipe_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def write_transaction(db: Database) -> Iterator[None]:
-    """Hold one write transaction: committed at the end of the block, rolled back on any error."""
+    """Run one write transaction: committed at the end of the block, rolled back on any error."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

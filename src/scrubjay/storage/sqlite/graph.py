@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.ids import ID_DIGITS, parse_node_id
-from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
+from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS, Record
 from scrubjay.storage.rows import SIGN, TARGET_KIND, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.storage.sqlite import rows
@@ -38,14 +38,7 @@ VisibilityKeys: TypeAlias = "tuple[str, str, int, str, int]"
 
 @dataclass(frozen=True, slots=True)
 class EdgeVisibility:
-    """Who may see an edge.
-
-    Attributes:
-        code: Its number.
-        key: The edge's own key.
-        src_tier: Code of its source's tier.
-        dst_tier: Code of its end's tier, -1 where the end is no memory.
-    """
+    """One row of ``sight``: who may see an edge. ``dst_tier`` is -1 where its target is no memory."""
 
     code: int
     key: str
@@ -65,7 +58,6 @@ def load_visibilities(db: Database, tenant: int, keys: Sequence[str]) -> list[Ed
 
 
 def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) -> int:
-    """Return the number of a sight, given now to one that is new. Call it inside a transaction."""
     found = db.execute(
         "SELECT id FROM sight WHERE tenant = ? AND key = ? AND src_key = ? AND src_tier = ? AND dst_key = ? "
         "AND dst_tier = ?",
@@ -81,30 +73,22 @@ def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) ->
 
 
 def visibility_codes_sql(sights: Iterable[EdgeVisibility]) -> str:
-    """Return the numbers of sights, as SQL."""
     return ",".join(str(sight.code) for sight in sights)
 
 
 def node_condition(kind: str, keys: Sequence[str], node: str = "e.dst") -> str:
-    """Return the condition, as SQL with the keys as its values, that a concept or category is seen.
-
-    Args:
-        kind: ``concept`` or ``category``.
-        keys: The visibility keys of who asks.
-        node: SQL of its number; ``e.tenant`` is the tenant.
-    """
+    """Return the SQL condition, with the keys as its values, that a concept or category is visible."""
     seen = f"c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node}"
     return f"EXISTS (SELECT 1 FROM {kind} c WHERE {seen})"
 
 
 def encode_weight_and_time(edge: Edge) -> tuple[int | float, int]:
-    """Return an edge's weight and time as they are kept."""
     millionths = round(edge.weight * MILLION)
     return (millionths if millionths / MILLION == edge.weight else edge.weight), edge.at - EPOCH_MICROS
 
 
 def parse_node_hash(node: str) -> tuple[str, int, int] | None:
-    """Return what an id is of (``memory``, ``concept``, ``category``), its tier's code and its hash as kept."""
+    """Return the node's type (``memory``, ``concept``, ``category``), its tier's code and its hash as stored."""
     found = parse_node_id(node)
     if found is None:
         return None
@@ -114,12 +98,10 @@ def parse_node_hash(node: str) -> tuple[str, int, int] | None:
 
 
 def node_hashes(of: str, ids: Iterable[str]) -> list[int]:
-    """Return the hashes, as kept, of those of these ids that are of a ``memory``, ``concept`` or ``category``."""
     return hashes_by_kind(ids)[of]
 
 
 def hashes_by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
-    """Return the hashes, as kept, of the memories, concepts and categories among these ids."""
     found: dict[str, list[int]] = {"memory": [], "concept": [], "category": []}
     for one in ids:
         node = parse_node_hash(one)
@@ -129,12 +111,10 @@ def hashes_by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
 
 
 def visible_nodes(visible: VisibleMemories, kind: str, hashes: Sequence[int]) -> dict[int, str]:
-    """Return number to id of the visible concepts or categories of these hashes."""
     return _select_nodes(visible, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
 
 
 def nodes_by_number(visible: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
-    """Return number to id of the visible ones of these concepts or categories."""
     # The plus keeps the planner from going through all of the tenant's instead.
     return _select_nodes(visible, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
 
@@ -166,86 +146,16 @@ IS_HEAD: Final = (
 """What makes a memory a head of its project, word for word as the index `memory_head` asks it."""
 
 
-def follows_edges(visible: VisibleMemories, ids: Sequence[str]) -> list[Edge]:
-    """Return the edges, later to earlier, that begin or end in these memories."""
-    wanted = {memory for memory in ids if rows.is_memory_id(memory)}
-    found: dict[tuple[str, str, str], Edge] = {}
-    for batch in rows.id_batches(sorted(wanted)):
-        hashes = [rows.sort_hash(memory) for memory in batch]
-        for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
-            for step in (-1, 1):
-                pairs = _chain_pairs(visible, near.format(step), hashes)
-                for edge in _chain_edges(rule, pairs, step, wanted):
-                    found[edge.rule, edge.src, edge.dst] = edge
-        for edge in _project_edges(visible, hashes, wanted):
-            found[edge.rule, edge.src, edge.dst] = edge
-    return [found[name] for name in sorted(found)]
-
-
-def _chain_pairs(visible: VisibleMemories, near: str, hashes: Sequence[int]) -> list[Any]:
-    return visible.db.execute(
-        f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m CROSS JOIN memory n ON {near} "
-        f"WHERE {visible.among()} AND {visible.among('n')} AND m.hash IN ({','.join('?' * len(hashes))})",
-        (*visible.own, *visible.own, *hashes),
-    ).fetchall()
-
-
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
-    """Yield the edges of pairs of a wanted memory and the one that stands ``step`` from it."""
+    """Yield the edges of pairs of a wanted memory and the one that is ``step`` from it."""
     for *one, tier, number, key, at in pairs:
-        asked, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
-        if asked not in wanted:
+        memory, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
+        if memory not in wanted:
             continue
         if step < 0:
-            yield Edge(asked, "follows", other, one[2], at=at, rule=rule)
+            yield Edge(memory, "follows", other, one[2], at=at, rule=rule)
         else:
-            yield Edge(other, "follows", asked, key, at=one[3], rule=rule)
-
-
-def _project_edges(visible: VisibleMemories, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
-    heads = visible.db.execute(
-        f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash WHERE {visible.among()} "
-        f"AND m.hash IN ({','.join('?' * len(hashes))}) AND {IS_HEAD}",
-        (*visible.own, *hashes),
-    ).fetchall()
-    for project, *head in heads:
-        for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
-            near = visible.db.execute(
-                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {visible.among()} AND "
-                f"project = ? AND {IS_HEAD} "
-                f"AND {TIME_SQL.format('m')} {sign}= ? AND ({TIME_SQL.format('m')}, m.tier, m.hash) {sign} (?, ?, ?) "
-                f"ORDER BY {TIME_SQL.format('m')} {order}, m.tier {order}, m.hash {order} LIMIT 1",
-                (*visible.own, project, head[3], head[3], head[0], head[1]),
-            ).fetchone()
-            if near is not None:
-                yield from _chain_edges("project", [(*head, *near)], step, wanted)
-
-
-def adjacent_turns(visible: VisibleMemories, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the turns just before and after each turn of a session."""
-    found: dict[str, tuple[str, ...]] = {}
-    for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
-        held = visible.db.execute(
-            "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
-            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {visible.among()} "
-            f"AND {visible.among('n')} AND m.hash IN ({','.join('?' * len(batch))}) "
-            "ORDER BY m.hash, n.turn, n.tier, n.hash",
-            (*visible.own, *visible.own, *map(rows.sort_hash, batch)),
-        ).fetchall()
-        for tier, number, other_tier, other in held:
-            memory = id_from_hash(tier, number)
-            found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
-    return {memory: found[memory] for memory in ids if memory in found}
-
-
-def find_last_turn(visible: VisibleMemories, session: str) -> int | None:
-    """Return the greatest turn of a session."""
-    row = visible.db.execute(
-        f"SELECT m.turn FROM memory m WHERE {visible.among()} AND m.session = ? AND m.turn IS NOT NULL "
-        "ORDER BY m.turn DESC LIMIT 1",
-        (*visible.own, session),
-    ).fetchone()
-    return None if row is None else int(row[0])
+            yield Edge(other, "follows", memory, key, at=one[3], rule=rule)
 
 
 CATEGORY_COLUMNS = (
@@ -266,13 +176,6 @@ EDGE_RANK_SQL = (
 
 
 class SQLiteGraph:
-    """Concepts, categories, edges and projects that the holder of some keys sees.
-
-    Attributes:
-        visible: The memories they see.
-        kept: What was read of this state before.
-    """
-
     def __init__(self, visible: VisibleMemories, snapshot: Snapshot) -> None:
         self.visible = visible
         self._snapshot = snapshot
@@ -313,7 +216,6 @@ class SQLiteGraph:
         ]
 
     def concept_rows(self) -> list[EntityRow]:
-        """Return the visible rows of concepts, as tuples."""
         found = self._db.execute(
             f"SELECT {CONCEPT_ID_SQL}, c.key, c.name, nullif(c.aliases, '{NO_ALIASES}'), c.kind, c.at "
             "FROM concept c JOIN node n ON n.num = c.node "
@@ -323,7 +225,6 @@ class SQLiteGraph:
         return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in found]
 
     def concept_mark(self) -> int:
-        """Return how often the visible concepts were changed."""
         (found,) = self._db.execute(
             f"SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = ? AND key IN ({self._marks})",
             (self._tenant, *self._bound),
@@ -339,7 +240,6 @@ class SQLiteGraph:
         return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
 
     def projects(self) -> dict[str, str]:
-        """Return place to project name; of several keys' names, the smaller key's."""
         found = self._db.execute(
             f"SELECT place, name FROM project WHERE tenant = ? AND key IN ({self._marks}) ORDER BY key DESC",
             (self._tenant, *self._bound),
@@ -356,7 +256,7 @@ class SQLiteGraph:
     def _read(
         self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None
     ) -> dict[str, tuple[Edge, ...]]:
-        """Return the edges of each id; none where there are none, so that nobody asks again."""
+        """Return the edges of each id, also where there are none, so that a miss is cached."""
         read = self._inward if inward else self._outward
         # A memory leads to few, so that those of many are read at once and cut here; to a concept may lead all.
         alone = inward and limit is not None
@@ -374,7 +274,6 @@ class SQLiteGraph:
         return found
 
     def _any(self, kind: str) -> bool:
-        """Return whether the scope sees any concept, or any category, which many do not."""
         one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
         values = (self._tenant, *self._bound)
         return self._snapshot.once(
@@ -384,7 +283,6 @@ class SQLiteGraph:
     def _outward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
     ) -> Iterator[tuple[int, Edge]]:
-        """Yield the edges of one kind that leave memories of one tier, each with its source's hash."""
         seen = [sight for sight in self._sights() if sight.src_tier == tier]
         to = TARGET_KIND.get(kind)
         if of != "memory" or not seen or (to is not None and not self._any(to)):
@@ -401,7 +299,6 @@ class SQLiteGraph:
     def _inward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
     ) -> Iterator[tuple[int, Edge]]:
-        """Yield the edges of one kind that lead to nodes of one sort, each with the hash of its end."""
         seen = [sight for sight in self._sights() if sight.dst_tier == tier]
         if of != TARGET_KIND.get(kind, "memory") or not seen:
             return
@@ -456,7 +353,6 @@ class SQLiteGraph:
         return {one: count for one, count in self._by_id(of, found).items() if one in wanted}
 
     def _counted(self, kind: str, condition: str, values: Sequence[int]) -> list[tuple[int, int, int]]:
-        """Return end, any of its edges' sights, and number of edges, a row each end."""
         seen = self._sights()
         # What several keys say of one source and end is one edge.
         counted = "count(DISTINCT e.src)" if len({sight.key for sight in seen}) > 1 else "count(*)"
@@ -473,7 +369,7 @@ class SQLiteGraph:
         names = nodes_by_number(self.visible, of, [end for end, _, _ in counted])
         return {names[end]: count for end, _, count in counted if end in names}
 
-    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         own = visible_nodes(self.visible, "concept", node_hashes("concept", [concept]))
         if not own:
             return {}, 0
@@ -496,8 +392,73 @@ class SQLiteGraph:
         names = nodes_by_number(self.visible, "concept", list(met))
         return {names[other]: count for other, count in met.items() if other in names}, len(looked)
 
-    def members(self, categories: Sequence[str]) -> list[int]:
-        """Return the numbers of the ids of memories that belong to any of these categories."""
+    def follows(self, ids: Sequence[str]) -> list[Edge]:
+        wanted = {memory for memory in ids if rows.is_memory_id(memory)}
+        found: dict[tuple[str, str, str], Edge] = {}
+        for batch in rows.id_batches(sorted(wanted)):
+            hashes = [rows.sort_hash(memory) for memory in batch]
+            edges = list(self._project_edges(hashes, wanted))
+            for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
+                for step in (-1, 1):
+                    pairs = self._db.execute(
+                        f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m "
+                        f"CROSS JOIN memory n ON {near.format(step)} WHERE {self.visible.among()} "
+                        f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(hashes)})",
+                        (*self.visible.own, *self.visible.own, *hashes),
+                    ).fetchall()
+                    edges += _chain_edges(rule, pairs, step, wanted)
+            found |= {(edge.rule, edge.src, edge.dst): edge for edge in edges}
+        return [found[name] for name in sorted(found)]
+
+    def _project_edges(self, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
+        heads = self._db.execute(
+            f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash "
+            f"WHERE {self.visible.among()} AND m.hash IN ({_placeholders(hashes)}) AND {IS_HEAD}",
+            (*self.visible.own, *hashes),
+        ).fetchall()
+        time = TIME_SQL.format("m")
+        for project, *head in heads:
+            for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
+                near = self._db.execute(
+                    f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {self.visible.among()} AND "
+                    f"project = ? AND {IS_HEAD} AND {time} {sign}= ? AND ({time}, m.tier, m.hash) {sign} (?, ?, ?) "
+                    f"ORDER BY {time} {order}, m.tier {order}, m.hash {order} LIMIT 1",
+                    (*self.visible.own, project, head[3], head[3], head[0], head[1]),
+                ).fetchone()
+                if near is not None:
+                    yield from _chain_edges("project", [(*head, *near)], step, wanted)
+
+    def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
+            pairs = self._db.execute(
+                "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
+                f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {self.visible.among()} "
+                f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(batch)}) "
+                "ORDER BY m.hash, n.turn, n.tier, n.hash",
+                (*self.visible.own, *self.visible.own, *map(rows.sort_hash, batch)),
+            ).fetchall()
+            for tier, number, other_tier, other in pairs:
+                memory = id_from_hash(tier, number)
+                found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
+        return {memory: found[memory] for memory in ids if memory in found}
+
+    def turns(self, session: str, first: int, last: int) -> list[Record]:
+        return self.visible.records(
+            "m.session = ? AND m.turn BETWEEN ? AND ?",
+            (session, first, last),
+            "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
+        )
+
+    def last_turn(self, session: str) -> int | None:
+        row = self._db.execute(
+            f"SELECT m.turn FROM memory m WHERE {self.visible.among()} AND m.session = ? AND m.turn IS NOT NULL "
+            "ORDER BY m.turn DESC LIMIT 1",
+            (*self.visible.own, session),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _members(self, categories: Sequence[str]) -> list[int]:
         found: set[int] = set()
         for end in visible_nodes(self.visible, "category", node_hashes("category", categories)):
             found |= {

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from scrubjay.errors import InputError
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
@@ -20,14 +19,7 @@ from scrubjay.storage.sqlite.graph import (
 )
 from scrubjay.storage.sqlite.rows import VisibleMemories
 from scrubjay.storage.table import TIER_CODE
-from scrubjay.storage.validation import (
-    NOTHING_WRITTEN,
-    check_category,
-    check_concept,
-    check_edge,
-    check_key,
-    check_text,
-)
+from scrubjay.storage.writer import GraphWriter
 
 if TYPE_CHECKING:
     from scrubjay.models.graph import Category
@@ -49,13 +41,10 @@ DELETE_EVENTS: Final = (
 
 
 def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
-    """Put the edges and events of memories right that were removed or replaced.
+    """Clean up after memories that were removed or replaced; ``before`` maps a memory's hash to its old tier and key.
 
-    Args:
-        db: Inside a transaction.
-        tenant: The tenant, with the generation that counts.
-        before: Hash of a memory to the tier and key that it had. One that is not there any more loses its
-            edges on both sides, and its events; edges of one that has another key now are seen by who sees that.
+    One that is gone loses its edges on both sides, and its events; edges of one that has another key now get its
+    visibility.
     """
     # Removing a memory costs nothing more where there is nothing to put right.
     connected, told = (
@@ -79,7 +68,6 @@ def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str,
 
 
 def _update_visibility(db: Database, tenant: int, memory: int, key: str) -> None:
-    """Renumber the sights of all edges of a memory whose key is another now."""
     for edges, condition, place in EDGE_SIDES:
         found = db.execute(
             "SELECT id, key, src_key, src_tier, dst_key, dst_tier FROM sight "
@@ -109,51 +97,25 @@ BUMP_CONCEPT_MARK: Final = (
 
 
 class EdgeEnd(NamedTuple):
-    """One end of an edge: its number, its key and its tier's code. A concept or category has no key, and tier -1."""
+    """One end of an edge. A concept or category has no key, and tier -1."""
 
     number: int
     key: str
     tier: int
 
 
-class SQLiteGraphWriter:
-    """One transaction's work on the graph of a tenant, for one scope."""
-
+class SQLiteGraphWriter(GraphWriter):
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        super().__init__(tenant, scope)
         self._db = db
-        self._tenant = tenant.number
-        self._scope = scope
         self._keys = scope.keys
         self._visible = VisibleMemories(db, tenant.number, tenant.generation, self._keys)
         self._makers: dict[tuple[str, str, str | None], int] = {}
         self._sights: dict[graph.VisibilityKeys, int] = {}
 
-    def apply(self, change: c.GraphChange) -> None:
-        """Do one change."""
-        match change:
-            case c.PutConcept(concept):
-                self._put_concept(concept)
-            case c.DropConcept(concept_id, key) if key in self._keys:
-                self._drop_concept(concept_id, key)
-            case c.PutCategory(category):
-                self._put_category(category)
-            case c.DropCategory(category_id):
-                self._drop_category(category_id)
-            case c.PutEdges():
-                self._put_edges(change)
-            case c.DropEdges(edges):
-                self._drop_edges(edges)
-            case c.PutProject(place, name, key):
-                check_key(self._scope, key, f"Project {name}")
-                check_text(place, name, key)
-                values = (self._tenant, key, place, name)
-                self._db.execute("INSERT OR REPLACE INTO project VALUES (?, ?, ?, ?)", values)
-
-    def _put_concept(self, concept: Entity) -> None:
-        check_key(self._scope, concept.key, f"Concept {concept.id}")
-        check_concept(concept)
+    def _write_concept(self, concept: Entity) -> None:
         values = (
-            self._tenant, concept.key, self._obtained("concept", concept.id), concept.name,
+            self._tenant, concept.key, self._get_or_create_node("concept", concept.id), concept.name,
             json.dumps(concept.aliases, ensure_ascii=False), concept.kind, concept.at,
         )  # fmt: skip
         self._db.execute(PUT_CONCEPT, values)
@@ -173,32 +135,32 @@ class SQLiteGraphWriter:
             (self._tenant, KIND_CODE["references"], node, *own[:2]),
         )
 
-    def _put_category(self, category: Category) -> None:
-        check_key(self._scope, category.key, f"Category {category.id}")
-        check_category(category)
-        node = self._obtained("category", category.id)
-        if self._key_of(node) not in (None, category.key):
-            raise InputError(
-                f"Category id {category.id} belongs to another key's category. {NOTHING_WRITTEN}"
-            )
+    def _category_key(self, category: str) -> str | None:
+        node = self._node("category", category)
+        row = self._db.execute("SELECT key FROM category WHERE node = ?", (node,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _write_category(self, category: Category) -> None:
         values = (
-            node, self._tenant, category.key, category.kind, category.name, category.parent, category.abstract,
-            category.overview, category.model, category.centroid, category.at, category.built,
+            self._get_or_create_node("category", category.id), self._tenant, category.key, category.kind,
+            category.name, category.parent, category.abstract, category.overview, category.model,
+            category.centroid, category.at, category.built,
         )  # fmt: skip
         self._db.execute(PUT_CATEGORY, values)
 
-    def _key_of(self, category: int) -> str | None:
-        row = self._db.execute("SELECT key FROM category WHERE node = ?", (category,)).fetchone()
-        return None if row is None else str(row[0])
-
     def _drop_category(self, category: str) -> None:
-        node = self._node("category", category)
-        if node is not None and self._key_of(node) in self._keys:
+        if self._category_key(category) in self._keys:
+            node = self._node("category", category)
             self._db.execute("DELETE FROM category WHERE node = ?", (node,))
             own = (self._tenant, KIND_CODE["belongs"], node)
             self._db.execute(
                 f"DELETE FROM edge {BY_TARGET_INDEX} WHERE tenant = ? AND kind = ? AND dst = ?", own
             )
+
+    def _write_project(self, place: str, name: str, key: str) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO project VALUES (?, ?, ?, ?)", (self._tenant, key, place, name)
+        )
 
     def _node(self, kind: str, node: str) -> int | None:
         found = graph.parse_node_hash(node)
@@ -209,8 +171,7 @@ class SQLiteGraphWriter:
         ).fetchone()
         return None if row is None else int(row[0])
 
-    def _obtained(self, kind: str, node: str) -> int:
-        """Return the number of a concept or category, given now to one that is new."""
+    def _get_or_create_node(self, kind: str, node: str) -> int:
         number = self._node(kind, node)
         if number is None:
             (of,) = graph.node_hashes(kind, [node])
@@ -221,12 +182,7 @@ class SQLiteGraphWriter:
         return number
 
     def _put_edges(self, change: c.PutEdges) -> None:
-        first = {edge.key: edge for edge in reversed(change.edges)}
-        for edge in first.values():
-            check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
-        for edge in change.edges:
-            check_edge(edge)
-        self._take_away(change)
+        self._remove_found(change)
         ends = self._ends(node for edge in change.edges for node in (edge.src, edge.dst))
         fresh = []
         for edge in change.edges:
@@ -237,7 +193,7 @@ class SQLiteGraphWriter:
         fresh.sort(key=lambda row: row[:4])  # a stable sort: of two of one name the later one counts
         self._db.executemany(PUT_EDGE, fresh)
 
-    def _take_away(self, change: c.PutEdges) -> None:
+    def _remove_found(self, change: c.PutEdges) -> None:
         kinds = [kind for kind in dict.fromkeys(change.kinds) if kind in KIND_CODE]
         seen = graph.load_visibilities(self._db, self._tenant, self._keys) if change.of and kinds else []
         if not seen:
@@ -251,8 +207,8 @@ class SQLiteGraphWriter:
             for batch in rows.id_batches(of_kind):
                 self._remove(seen, kind, {"dst": batch}, IS_FOUND.format("e"))
 
-    def _drop_edges(self, edges: Iterable[tuple[str, str, str]]) -> None:
-        edges = [edge for edge in edges if edge[1] in KIND_CODE]
+    def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None:
+        edges = [name for name in names if name[1] in KIND_CODE]
         seen = graph.load_visibilities(self._db, self._tenant, self._keys)
         ends = self._ends(node for src, _, dst in edges for node in (src, dst))
         for src, kind, dst in edges:
@@ -262,7 +218,6 @@ class SQLiteGraphWriter:
     def _remove(
         self, seen: Iterable[EdgeVisibility], kind: str, ends: Mapping[str, Sequence[int]], only: str
     ) -> None:
-        """Remove the visible edges of a kind that have any of these sources, of these ends; and ``only``."""
         to = TARGET_KIND.get(kind)
         known = f"AND {graph.node_condition(to, self._keys)}" if to is not None else ""
         among = " AND ".join(f"e.{name} IN ({','.join('?' * len(held))})" for name, held in ends.items())
@@ -278,7 +233,6 @@ class SQLiteGraphWriter:
         )
 
     def _ends(self, nodes: Iterable[str]) -> dict[str, EdgeEnd]:
-        """Return what edges know those of these memories, concepts and categories by that are visible."""
         wanted = set(nodes)
         found: dict[str, EdgeEnd] = {}
         asked = graph.hashes_by_kind(wanted)

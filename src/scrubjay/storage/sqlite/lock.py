@@ -1,9 +1,8 @@
 """Writer lock: a fair turn for the writers of one store, across processes and threads.
 
-SQLite's own lock is taken by whoever polls at the right moment, so one busy writer can starve another.
-Here two byte locks on a file beside the store make a queue: a writer first holds *next*, then waits for
-*now*, then lets *next* go. Whoever just wrote stands behind the one that holds *next*. The kernel frees
-both when a process dies, so no lock outlives its owner.
+SQLite's own lock goes to whoever polls at the right moment, so one busy writer can starve another. Two byte locks on
+files beside the store make a queue: a writer takes *next*, waits for *now*, then releases *next*. The kernel frees both
+when a process dies.
 """
 
 from __future__ import annotations
@@ -33,11 +32,7 @@ PATIENCE: Final = 30.0
 
 @contextmanager
 def writer_turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Wait for this writer's turn and hold it until the block ends.
-
-    Raises:
-        StoreBusyError: The turn did not come within ``patience`` seconds.
-    """
+    """Wait for this writer's turn and hold it until the block ends."""
     if sys.platform == "win32":  # SQLite's own lock, unfair but sound
         yield
         return
@@ -61,11 +56,7 @@ def writer_turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 @contextmanager
 def try_exclusive(store: Path, tenant: str, name: str) -> Iterator[bool]:
-    """Tell whether this caller alone holds a name for a tenant until the block ends; never wait.
-
-    Raises:
-        StoreError: The file that is locked cannot be opened.
-    """
+    """Yield whether this caller alone holds a name for a tenant until the block ends; never wait."""
     held = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{held}"), store)
     try:

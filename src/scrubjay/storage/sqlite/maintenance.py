@@ -1,8 +1,8 @@
 """Maintenance: vacuum, backup and integrity check of a store's file.
 
-``secure_delete`` overwrites what is deleted where it lies. When SQLite balances a tree it moves entries to other pages
-and leaves their old bytes in the gap of the page that they came from; what is deleted afterwards lives on there. Words
-of texts that were changed or removed, not forgotten, stay in the vocabulary until then.
+``secure_delete`` overwrites deleted bytes in place. When SQLite balances a tree it moves entries to other pages and
+leaves their old bytes in the gap; bytes deleted afterwards survive there until a vacuum. So do words of texts that were
+changed or removed, not forgotten, in the vocabulary.
 """
 
 from __future__ import annotations
@@ -37,12 +37,11 @@ _COUNTER: Final = "leftovers"
 
 
 def note_leftovers(db: Database) -> None:
-    """Write down that something is forgotten or removed. Call it inside the transaction that does it."""
     db.execute("INSERT OR REPLACE INTO counter VALUES (?, 1)", (_COUNTER,))
 
 
 def is_vacuum_due(db: Database) -> bool:
-    """Return whether something was forgotten since the last VACUUM, by an earlier version too."""
+    """Return whether something was forgotten since the last VACUUM, also by an earlier version."""
     row = db.execute("SELECT value FROM counter WHERE name = ?", (_COUNTER,)).fetchone()
     if row is None:
         row = db.execute("SELECT EXISTS (SELECT 1 FROM tombstone)").fetchone()
@@ -50,18 +49,13 @@ def is_vacuum_due(db: Database) -> bool:
 
 
 def file_bytes(db: Database) -> int:
-    """Return the size of the file, as this connection sees it."""
     return int(db.pragma("page_count")) * int(db.pragma("page_size"))
 
 
 def vacuum_file(db: Database, *, on_disk: bool) -> None:
-    """Drop words that no memory holds, and rewrite the file.
+    """Drop unused words and rewrite the file, in a writer's turn but outside a transaction; readers continue.
 
-    Call it outside of a transaction, in a writer's turn; readers go on.
-
-    Args:
-        db: The connection that writes.
-        on_disk: Whether the copy that SQLite makes meanwhile lies in a temporary file, not in memory.
+    ``on_disk``: whether SQLite's temporary copy is a file, not in memory.
     """
     with write_transaction(db):
         unused = "SELECT id FROM term WHERE id NOT IN (SELECT term FROM posting)"
@@ -83,21 +77,15 @@ BACKUP_STEPS: Final = 100_000
 
 
 def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) -> None:
-    """Copy a database to a file that is not there yet, mode 0600, by ``VACUUM INTO``.
+    """Copy a database to a new file, mode 0600, by ``VACUUM INTO``, and check the copy.
 
-    It copies what is stored, not pages: words that were forgotten and are left in unused parts of the file stay behind.
-    The copy is of the moment at which it begins, and writers are not kept waiting. It is one file, without a log
-    beside it, and is on the disk when this returns.
+    It copies what is stored, not pages: forgotten words in unused parts of the file stay behind. The copy is of the
+    moment at which it begins, and is on the disk when this returns.
 
     Args:
-        source: A connection of nobody else's, outside a transaction.
+        source: A connection of its own, outside a transaction.
         file: The copy.
-        key: What the database is encrypted with, and the copy too.
-
-    Raises:
-        StoreDamagedError: The copy does not pass SQLite's integrity check.
-        StoreError: There is no room for it.
-        apsw.Error: It cannot be read or written.
+        key: Encrypts the database and the copy.
     """
     os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     source.set_progress_handler(_keep_going, BACKUP_STEPS)
@@ -125,7 +113,7 @@ def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) 
 
 
 def _keep_going() -> bool:
-    """Return that SQLite is not to stop: Python raises here what interrupts it."""
+    """Let SQLite continue; Python raises an interrupt here."""
     return False
 
 
@@ -136,14 +124,14 @@ MAX_FAULTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """What was found of a file.
+    """Result of an integrity check.
 
     Attributes:
-        schema: Its schema.
+        schema: The file's schema.
         newest: The schema that this version writes.
         pages: Pages of the file.
-        finished: Whether all of it was looked at in the time.
-        faults: What SQLite says is wrong with it.
+        finished: Whether all of it was checked in time.
+        faults: SQLite's messages.
     """
 
     schema: int
@@ -154,16 +142,7 @@ class IntegrityReport:
 
 
 def check_integrity(path: Path, seconds: float, key: EncryptionKey | None = None) -> IntegrityReport:
-    """Look a store's file through, its indexes' order apart (``PRAGMA quick_check``).
-
-    Args:
-        path: The file.
-        seconds: After which the look is broken off; what was seen until then had no fault.
-        key: What it is encrypted with.
-
-    Raises:
-        StoreError: It cannot be opened, is no store, or is of a newer scrubjay.
-    """
+    """Run ``PRAGMA quick_check`` on a file for at most so many seconds."""
     with translate_errors(path), translate_os_errors(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         database = cast("Database", connection)

@@ -9,7 +9,7 @@ import numpy as np
 
 from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group, similar_words
 from scrubjay.storage.sqlite import rows
-from scrubjay.storage.sqlite.blobs import unpack_postings, unpack_terms
+from scrubjay.storage.sqlite.blobs import unpack_postings
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, TermGroup, nearest_terms, trigrams
 
@@ -43,7 +43,7 @@ class Vocabulary:
         self._epoch = 0
 
     def numbers(self, db: Database, tenant: int, terms: Iterable[str]) -> dict[str, int]:
-        """Return the number of each term, given now to those that are new. Call it inside a transaction."""
+        """Return the number of each term; new ones get theirs now. Call it inside a transaction."""
         (epoch,) = db.execute("SELECT value FROM counter WHERE name = 'epoch'").fetchone()
         if epoch != self._epoch or sum(map(len, self._numbers.values())) > MAX_REMEMBERED_TERMS:
             self._numbers.clear()  # another process may have removed terms
@@ -59,11 +59,11 @@ class Vocabulary:
         return {term: known[term] for term in wanted}
 
     def discard(self) -> None:
-        """Forget the numbers: the transaction that gave some of them was rolled back."""
+        """Forget the numbers after a rollback."""
         self._numbers.clear()
 
     def prune(self, db: Database, tenant: int, numbers: Iterable[int]) -> None:
-        """Remove those of these terms that no memory holds any more, from the trigrams too."""
+        """Remove those of these terms that no memory holds any more, and their trigrams."""
         segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
         for number in numbers:
             held = any(
@@ -82,7 +82,7 @@ class Vocabulary:
 
 
 def _insert_terms(db: Database, tenant: int, terms: Sequence[str]) -> dict[str, int]:
-    """Give numbers to new terms. None was ever given before, so that an old mention of one means no other term."""
+    """Number new terms. No number is used twice, so that an old reference never means another term."""
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
     first = 1 if last is None else int(last[0]) + 1
     numbers = {term: number for number, term in enumerate(terms, first)}
@@ -95,14 +95,12 @@ def _insert_terms(db: Database, tenant: int, terms: Sequence[str]) -> dict[str, 
 
 
 def pad_term(term: str) -> str:
-    """Return a term with its ends marked, as `grams.trigrams` marks them."""
     return f"{WORD_EDGE}{term}{WORD_EDGE}"
 
 
 def find_similar_terms(
     db: Database, tenant: int, snapshot: Snapshot, word: str
 ) -> Sequence[tuple[str, float]]:
-    """Return the tenant's terms that are spelled like a word, the nearest first, each with how near it is."""
     own = snapshot.once(
         "terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ())
     )
@@ -113,7 +111,7 @@ def find_similar_terms(
 
 
 def small_vocabulary(db: Database, tenant: int) -> tuple[str, ...] | None:
-    """Return all terms of a tenant that has few of a file's; None where they are better found by their trigrams."""
+    """Return all terms of a tenant that has few of a file's; None where trigrams find them faster."""
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
     most = min(FEW_TERMS, int(last[0]) // FEW_DIVISOR) if last is not None else 0
     found = db.execute("SELECT text FROM term WHERE tenant = ? LIMIT ?", (tenant, most + 1)).fetchall()
@@ -123,9 +121,9 @@ def small_vocabulary(db: Database, tenant: int) -> tuple[str, ...] | None:
 def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
     """Return the tenant's terms that share enough trigrams with a word, at most `MAX_CANDIDATES`.
 
-    The Jaccard index of a terms and b, of which s are shared, is s / (a + b - s). For it to come to the floor f, s must
-    be f · a or more, since b is at least s, and b at most s · (1 + 1 / f) - a. So of the thousands of terms that share
-    one trigram few are read: a term of three letters or more has three trigrams or more.
+    The Jaccard index of a terms and b, of which s are shared, is s / (a + b - s). To reach the floor f, s must be f · a
+    or more, since b is at least s, and b at most s · (1 + 1 / f) - a. So of the thousands of terms that share one
+    trigram few are read: a term of three letters or more has three trigrams or more.
     """
     grams = trigrams(word)
     asked = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
@@ -143,16 +141,9 @@ def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
     return [text for (text,) in found]
 
 
-def terms_of_memory(db: Database, num: int) -> set[int]:
-    """Return the numbers of a memory's terms."""
-    row = db.execute("SELECT terms FROM slot WHERE num = ?", (num,)).fetchone()
-    return set() if row is None else set(unpack_terms(row[0]))
-
-
 def score_groups(
     db: Database, tenant: int, table: MemoryTable, groups: Iterable[TermGroup]
 ) -> dict[TermGroup, GroupScores]:
-    """Return what each group adds to the scores of the rows that hold it; all are read together."""
     groups = list(groups)
     found = _read_postings(
         db, tenant, table, list(dict.fromkeys(form for group in groups for form in group.forms))
@@ -187,7 +178,6 @@ def _read_postings(
 
 
 def has_term(db: Database, tenant: int, table: MemoryTable, term: str) -> bool:
-    """Return whether any visible memory holds a term."""
     row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, term)).fetchone()
     return row is not None and any(
         db.execute("SELECT 1 FROM posting WHERE segment = ? AND term = ?", (part.segment, row[0])).fetchone()

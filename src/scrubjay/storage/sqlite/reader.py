@@ -1,6 +1,6 @@
 """Reader: one consistent view for one scope, inside one read transaction.
 
-SQLite itself tells when another connection has committed (``PRAGMA data_version``); then everything is read anew.
+SQLite tells when another connection has committed (``PRAGMA data_version``); then everything is read again.
 """
 
 from __future__ import annotations
@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
-from scrubjay.models.graph import Edge
-from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
@@ -24,23 +22,27 @@ from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     SIGN,
     SOURCE_COLUMNS,
+    RegisteredModel,
+    counts_from_rows,
     document_from_row,
     event_from_row,
     id_from_hash,
+    id_ranges,
     run_from_row,
     source_from_row,
 )
-from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
+from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores, score_words
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
-from scrubjay.storage.sqlite import graph, postings, rows, vectors
+from scrubjay.storage.sqlite import postings, rows
 from scrubjay.storage.sqlite.graph import SQLiteGraph
-from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql, read_metadata
-from scrubjay.storage.sqlite.vectors import NominatedScores, VectorCache
-from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE, MemoryTable, TablePart, path_matches
+from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql
+from scrubjay.storage.sqlite.vectors import ModelVectors, VectorCache, decode_cached_text
+from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart, path_matches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
     from scrubjay.text.tokenizer import TermGroup
@@ -51,19 +53,13 @@ MAX_SCOPES: Final = 4
 
 
 class SnapshotCache:
-    """What one connection read of the state that the file is in."""
+    """Snapshots of the last scopes of one connection, for the current state of the file."""
 
     def __init__(self) -> None:
         self._version: int | None = None
         self._scopes: OrderedDict[Hashable, Snapshot] = OrderedDict()
 
     def of(self, db: Database, scope: Hashable) -> Snapshot:
-        """Return what was read for a scope, nothing where something was written since.
-
-        Args:
-            db: The connection, inside a transaction: so what it sees stays what it is.
-            scope: Whose memories are read.
-        """
         version = db.pragma("data_version")
         if version != self._version:
             self._version = version
@@ -94,7 +90,6 @@ class TableCache:
         self._lock = threading.Lock()
 
     def table(self, db: Database, tenant: int, generation: int, keys: Sequence[str]) -> MemoryTable:
-        """Return the table of these visibility keys, as the open transaction sees it."""
         heads = db.execute(
             "SELECT id, version, slots, live, length FROM segment WHERE tenant = ? AND generation = ? "
             f"AND key IN ({keys_sql(keys)}) ORDER BY id",
@@ -119,7 +114,7 @@ class TableCache:
 def _read_table(
     db: Database, heads: Sequence[tuple[int, int, int, int, int]], before: MemoryTable | None
 ) -> MemoryTable:
-    """Return the table of some segments; what the one before it holds of them is not read again."""
+    """Return the table of some segments; unchanged segments are copied from the table before."""
     known = {} if before is None else {(part.segment, part.version): part for part in before.parts}
     parts: list[TablePart] = []
     pieces: list[NDArray[np.void]] = []
@@ -154,97 +149,15 @@ def _read_table(
     )
 
 
-def filter_mask(graph: SQLiteGraph, table: MemoryTable, where: RecordFilter) -> NDArray[np.bool_]:
-    """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
-    db, tenant = graph.visible.db, graph.visible.tenant
-    columns = table.columns
-    mask = table.of_status(tuple(_name_codes(STATUS_CODE, where.statuses))).copy()
-    if where.tiers:
-        mask &= _is_any(columns["tier"], _name_codes(TIER_CODE, where.tiers))
-    if where.since is not None:
-        mask &= columns["at"] >= where.since
-    if where.until is not None:
-        mask &= columns["at"] < where.until
-    nums = columns["num"]
-    for tag in where.tags:
-        mask &= _is_among(nums, _select_numbers(db, "SELECT num FROM tag WHERE tag = ?", (tag,)))
-    if where.sources or where.path:
-        mask &= _is_among(nums, _documents_mask(db, tenant, where))
-    mask &= _names_mask(db, tenant, nums, where)
-    if where.pinned:
-        mask &= _is_among(
-            nums, _select_numbers(db, "SELECT num FROM memory WHERE tenant = ? AND pinned = 1", (tenant,))
-        )
-    if where.categories:
-        mask &= np.isin(columns["key"], np.array(graph.members(where.categories), np.uint64))
-    return mask
-
-
-def _names_mask(db: Database, tenant: int, nums: NDArray[np.int64], where: RecordFilter) -> NDArray[np.bool_]:
-    """Return which rows are of the projects, agents and sessions that are named."""
-    mask = np.ones(len(nums), np.bool_)
-    named = "SELECT num FROM memory WHERE tenant = ? AND"
-    projects = tuple(project for project in where.projects if project is not None)
-    none = None in where.projects  # the index knows nothing of those of no project: the others are left out
-    columns = (("project", () if none else projects), ("agent", where.agents), ("session", where.sessions))
-    for column, names in columns:
-        if names:
-            found = _select_numbers(db, f"{named} {column} IN ({_placeholders(names)})", (tenant, *names))
-            mask &= _is_among(nums, found)
-    if none:
-        others = f"{named} project IS NOT NULL AND project NOT IN ({_placeholders(projects)})"
-        mask &= ~_is_among(nums, _select_numbers(db, others, (tenant, *projects)))
-    if where.apart_from is not None:
-        mask &= ~_is_among(nums, _select_numbers(db, f"{named} session = ?", (tenant, where.apart_from)))
-    return mask
-
-
-def _placeholders(names: Sequence[str]) -> str:
-    return ",".join("?" * len(names))
-
-
-def _select_numbers(db: Database, statement: str, values: Sequence[object]) -> NDArray[np.int64]:
-    return np.array([num for (num,) in db.execute(statement, values).fetchall()], np.int64)
-
-
 def _is_among(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows' numbers are wanted. A table of all numbers: np.isin sorts, half a second a million."""
-    held = np.zeros(int(nums.max(initial=0)) + 1, np.bool_)
-    held[wanted[wanted < len(held)]] = True
-    found: NDArray[np.bool_] = held[nums]
+    """Return which rows' numbers are wanted. A lookup table: np.isin sorts, half a second a million."""
+    table = np.zeros(int(nums.max(initial=0)) + 1, np.bool_)
+    table[wanted[wanted < len(table)]] = True
+    found: NDArray[np.bool_] = table[nums]
     return found
 
 
-def _name_codes(known: Mapping[str, int], names: Sequence[str]) -> list[int]:
-    return [known[name] for name in names if name in known]
-
-
-def _is_any(column: NDArray[np.uint8], codes: Sequence[int]) -> NDArray[np.bool_]:
-    """Return where a column holds any of a few codes. Not np.isin: it imports numpy.ma, a tenth of a cold search."""
-    mask = np.zeros(len(column), np.bool_)
-    for code in codes:
-        mask |= column == code
-    return mask
-
-
-def _documents_mask(db: Database, tenant: int, where: RecordFilter) -> NDArray[np.int64]:
-    found = db.execute("SELECT id, source, path FROM document WHERE tenant = ?", (tenant,)).fetchall()
-    nums: list[int] = []
-    for document, source, path in found:
-        if (not where.sources or source in where.sources) and (
-            not where.path or path_matches(path, where.path)
-        ):
-            nums += _select_numbers(db, "SELECT num FROM memory WHERE document = ?", (document,)).tolist()
-    return np.array(nums, np.int64)
-
-
 class SQLiteHistory:
-    """Events and runs that the holder of some keys sees.
-
-    Attributes:
-        visible: The memories they see.
-    """
-
     visible: VisibleMemories
 
     def events(
@@ -268,7 +181,6 @@ class SQLiteHistory:
         return [event for _, event in found[:limit]]
 
     def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
-        """Return the order of writing and itself of each of the newest events that a condition is true of."""
         # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
         found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
@@ -279,7 +191,7 @@ class SQLiteHistory:
         ).fetchall()
         return [(number, event_from_row(row)) for number, *row in found]
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
@@ -307,19 +219,17 @@ NO_TENANT = -1
 
 
 class SQLiteReader(SQLiteGraph, SQLiteHistory):
-    """A view that lasts as long as its transaction; ``kept`` is what those before it read of the same state."""
-
     def __init__(
-        self, db: Database, scope: Scope, tables: TableCache, blocks: VectorCache, snapshot: Snapshot
+        self, db: Database, scope: Scope, tables: TableCache, cache: VectorCache, snapshot: Snapshot
     ) -> None:
         tenant = snapshot.once("tenant", lambda: find_tenant(db, scope.tenant))
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
         super().__init__(VisibleMemories(db, number, self._generation, scope.keys), snapshot)
         self._own = self.visible.own
         self._tables = tables
-        self._blocks = blocks
+        self._cache = cache
         self._loaded_table: MemoryTable | None = None
-        self._found: dict[TermGroup, GroupScores] = {}
+        self._scored_groups: dict[TermGroup, GroupScores] = {}
 
     def _table(self) -> MemoryTable:
         if self._loaded_table is None:
@@ -329,15 +239,58 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        """Return which rows pass a filter; each channel of a search asks for the same, and the next search often."""
-        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._passing)[where]
+        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._read_masks)[where]
         return found
 
-    def _passing(self, wanted: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
-        found = {where: filter_mask(self, self._table(), where) for where in wanted}
+    def _read_masks(self, filters: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
+        found = {where: self._read_mask(where) for where in filters}
         for mask in found.values():
             mask.flags.writeable = False
         return found
+
+    def _read_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
+        table = self._table()
+        nums, mask = table.columns["num"], table.column_mask(where)
+
+        def numbers(source: str, *values: object) -> list[int]:
+            return [num for (num,) in self._db.execute(f"SELECT num FROM {source}", values).fetchall()]
+
+        def among(found: list[int]) -> NDArray[np.bool_]:
+            return _is_among(nums, np.array(found, np.int64))
+
+        for tag in where.tags:
+            mask &= among(numbers("tag WHERE tag = ?", tag))
+        if where.sources or where.path:
+            documents = self._db.execute(
+                "SELECT id, source, path FROM document WHERE tenant = ?", (self._tenant,)
+            ).fetchall()
+            passages: list[int] = []
+            for document, source, path in documents:
+                if (not where.sources or source in where.sources) and (
+                    not where.path or path_matches(path, where.path)
+                ):
+                    passages += numbers("memory WHERE document = ?", document)
+            mask &= among(passages)
+        mine = "memory WHERE tenant = ? AND"
+        projects = [project for project in where.projects if project is not None]
+        marks = ",".join("?" * len(projects))
+        if None in where.projects:  # no index finds memories without a project: exclude the others
+            others = f"project IS NOT NULL AND project NOT IN ({marks})"
+            mask &= ~among(numbers(f"{mine} {others}", self._tenant, *projects))
+        elif projects:
+            mask &= among(numbers(f"{mine} project IN ({marks})", self._tenant, *projects))
+        for column, names in (("agent", where.agents), ("session", where.sessions)):
+            if names:
+                mask &= among(
+                    numbers(f"{mine} {column} IN ({','.join('?' * len(names))})", self._tenant, *names)
+                )
+        if where.apart_from is not None:
+            mask &= ~among(numbers(f"{mine} session = ?", self._tenant, where.apart_from))
+        if where.pinned:
+            mask &= among(numbers(f"{mine} pinned = 1", self._tenant))
+        if where.categories:
+            mask &= np.isin(table.columns["key"], np.array(self._members(where.categories), np.uint64))
+        return mask
 
     def sources(self) -> list[Source]:
         return list(self._snapshot.once("sources", self._sources))
@@ -358,8 +311,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         ).fetchall()
         return {document.path: document for document in map(document_from_row, found)}
 
-    def held(self, sources: Sequence[str]) -> int:
-        """Return how many visible passages these sources' documents hold."""
+    def count_passages(self, sources: Sequence[str]) -> int:
         marks = ",".join("?" * len(sources))
         (found,) = self._db.execute(
             "SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? "
@@ -378,88 +330,96 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         return self._snapshot.records.of(ids, self.visible.of)
 
-    def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.heads.of(ids, lambda new: read_metadata(self.visible, self._table(), new))
+    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        return self._snapshot.ranking_metadata.of(ids, self._read_metadata)
+
+    def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        table = self._table()
+        places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
+        found: dict[str, RankingMetadata] = {}
+        for batch in rows.id_batches(list(places)):
+            read = self._db.execute(
+                "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
+                "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
+                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                (*self._own, *map(rows.sort_hash, batch)),
+            ).fetchall()
+            for tier, number, title, turn, role, at, used, pinned, *rest in read:
+                memory = id_from_hash(tier, number)
+                if memory in places:
+                    words = int(table.lengths[places[memory]])
+                    found[memory] = RankingMetadata(
+                        title, words, turn is not None, role, at, used, bool(pinned), *rest
+                    )
+        return found
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.beside.of(ids, lambda new: graph.adjacent_turns(self.visible, new))
-
-    def follows(self, ids: Sequence[str]) -> list[Edge]:
-        return graph.follows_edges(self.visible, ids)
-
-    def turns(self, session: str, first: int, last: int) -> list[Record]:
-        return self.visible.records(
-            "m.session = ? AND m.turn BETWEEN ? AND ?",
-            (session, first, last),
-            "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
-        )
-
-    def last_turn(self, session: str) -> int | None:
-        return graph.find_last_turn(self.visible, session)
+        return self._snapshot.adjacent.of(ids, self._read_adjacent)
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        from scrubjay.storage.validation import page_start as number_after  # it knows all that may be written
+        from scrubjay.storage.validation import page_start  # for writes; no cold search needs it
 
-        number = number_after(after)
+        number = page_start(after)
         if where is not None:
-            ids = self._table().page(self._mask(where), number, limit)
-            return list(self.get(ids).values())
+            return list(self.get(self._table().page(self._mask(where), number, limit)).values())
         first = number + 1 - SIGN
         if first >= SIGN:
             return []
         return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        table = self._table()
-        return list(self.get(table.latest(self._mask(where), limit, skip)).values())
+        return list(self.get(self._table().latest(self._mask(where), limit, skip)).values())
 
-    def complete(self, prefix: str, limit: int = 10) -> list[str]:
-        return self.visible.complete(prefix, limit)
+    def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
+        found: list[str] = []
+        for tier, first, last in id_ranges(prefix):
+            read = self._db.execute(
+                f"SELECT m.hash FROM memory m WHERE {self.visible.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
+                "ORDER BY m.hash LIMIT ?",
+                (*self._own, tier, first, last, limit - len(found)),
+            ).fetchall()
+            found += [id_from_hash(tier, number) for (number,) in read]
+        return found
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        return [len(rows) for rows, _ in self._postings(groups)]
+        return [len(rows) for rows, _ in self._group_scores(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        return score_words(self._table(), self._postings(groups), self._mask(where))
+        return score_words(self._table(), self._group_scores(groups), self._mask(where))
 
-    def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        """Return what groups add to scores; asked by the plan first and by the scorer again."""
-        new = [group for group in groups if group not in self._found]
+    def _group_scores(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
+        new = [group for group in groups if group not in self._scored_groups]
         if new:
             table = self._table()
-            self._found |= self._snapshot.words.of(
+            self._scored_groups |= self._snapshot.words.of(
                 new, lambda unread: postings.score_groups(self._db, self._tenant, table, unread)
             )
-        return [self._found[group] for group in groups]
+        return [self._scored_groups[group] for group in groups]
 
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        model = self._model(fingerprint, query.shape, 1)
-        return vectors.score_model(self._db, self._table(), self._blocks, *model, query, self._mask(where))
+        return self._model(fingerprint, query.shape, 1).score(query, self._mask(where))
 
-    def _model(
-        self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
-    ) -> tuple[int, int]:
-        """Return a model's number and dimensions; queries of this shape must have so many axes and fit it."""
-        known = self._registered()
-        if fingerprint not in known:
+    def _model(self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1) -> ModelVectors:
+        """Return a model's vectors; a query's shape must have so many axes and fit it."""
+        registered = self._registered().get(fingerprint)
+        if registered is None:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
-        number, model, _ = known[fingerprint]
+        model = registered.model
         if shape is not None and (len(shape) != axes or shape[-1] != model.dimensions):
             raise ModelMismatchError(
                 f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
-        return number, model.dimensions
+        return ModelVectors(self._db, self._table(), self._cache, registered.number, model.dimensions)
 
-    def _registered(self) -> dict[str, tuple[int, EmbeddingModel, str]]:
+    def _registered(self) -> dict[str, RegisteredModel]:
         return self._snapshot.once("models", lambda: rows.registered_models(self._db, self._tenant))
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        model = self._model(fingerprint)
-        return vectors.read_windows(self._db, self._table(), self._blocks, *model, ids)
+        return self._model(fingerprint).windows(ids)
 
-    def alike(
+    def nearest_batch(
         self,
         fingerprint: str,
         queries: NDArray[np.float32],
@@ -467,17 +427,13 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        model = self._model(fingerprint, queries.shape, 2)
-        table, passing = self._table(), self._mask(where)
-        return vectors.nearest_memories(self._db, table, self._blocks, *model, queries, passing, limit, floor)
+        return self._model(fingerprint, queries.shape, 2).nearest(queries, self._mask(where), limit, floor)
 
     def languages(self) -> tuple[str, ...]:
-        return self._snapshot.once("languages", self._languages)
+        return self._snapshot.once("languages", self._read_languages)
 
-    def _languages(self) -> tuple[str, ...]:
+    def _read_languages(self) -> tuple[str, ...]:
         codes = self._table().languages
-        if not codes:
-            return ()
         marks = ",".join("?" * len(codes))
         found = self._db.execute(
             f"SELECT code FROM language WHERE id IN ({marks}) ORDER BY code", codes
@@ -486,24 +442,32 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         found: list[tuple[str, float]] = []
-        for term, alike in postings.find_similar_terms(self._db, self._tenant, self._snapshot, word):
+        for term, similarity in postings.find_similar_terms(self._db, self._tenant, self._snapshot, word):
             if len(found) == limit:
                 break
             if postings.has_term(self._db, self._tenant, self._table(), term):
-                found.append((term, alike))
+                found.append((term, similarity))
         return found
 
     def models(self) -> list[ModelState]:
-        found = [ModelState(model, state) for _, model, state in self._registered().values()]
+        found = [ModelState(one.model, one.state) for one in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
-        return rows.model_coverage(self.visible, fingerprint, self._table().memories)
+        memories, registered = self._table().memories, self._registered().get(fingerprint)
+        if registered is None:
+            return Coverage(0, memories)
+        (pending,) = self._db.execute(
+            "SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
+            f"AND {self.visible.among()}",
+            (registered.number, *self._own),
+        ).fetchone()
+        return Coverage(memories - pending, pending)
 
     def windows(self, fingerprint: str) -> int:
-        return self._snapshot.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+        return self._snapshot.once(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
-    def _windows(self, fingerprint: str) -> int:
+    def _count_windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
             "SELECT total(v.rows) FROM segment s JOIN vector v ON v.segment = s.id JOIN model m ON m.id = v.model "
             f"WHERE s.tenant = ? AND s.generation = ? AND s.key IN ({self._marks}) AND m.fingerprint = ?",
@@ -511,20 +475,70 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         ).fetchone()
         return int(found)
 
-    def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        return rows.pending_memories(self.visible, fingerprint, limit)
+    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+        registered = self._registered().get(fingerprint)
+        if registered is not None:
+            table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
+            order, values = "p.hash, p.num", [registered.number]
+        else:
+            table, order, values = "memory m WHERE", "m.hash", []
+        nums = self._db.execute(
+            f"SELECT m.num FROM {table} {self.visible.among()} ORDER BY {order} LIMIT ?",
+            (*values, *self._own, limit),
+        ).fetchall()
+        return [
+            PendingMemory(record, self._text_before(num))
+            for (num,) in nums
+            for record in self.visible.records("m.num = ?", (num,))
+        ]
 
-    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        return rows.cached_texts(self._db, self._tenant, fingerprint, list(hashes))
+    def _text_before(self, num: int) -> str:
+        row = self._db.execute(
+            "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
+            "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
+            (num,),
+        ).fetchone()
+        return "" if row is None else str(row[0])
 
-    def forgotten(self, hashes: Iterable[str]) -> set[str]:
-        return rows.forgotten_hashes(self._db, self._tenant, hashes)
+    def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+        registered = self._registered().get(fingerprint)
+        if registered is None:
+            return {}
+        found = {}
+        for text in hashes:
+            row = self._db.execute(
+                "SELECT rows, data FROM cache WHERE tenant = ? AND model = ? AND hash = ?",
+                (self._tenant, registered.number, text),
+            ).fetchone()
+            if row is not None:
+                found[text] = decode_cached_text(row[0], row[1], registered.model.dimensions)
+        return found
+
+    def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
+        if not self._db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (self._tenant,)).fetchone():
+            return set()  # a sync asks for every passage under each of its reader's keys
+        asked = "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?"
+        return {mark for mark in hashes if self._db.execute(asked, (self._tenant, mark)).fetchone()}
 
     def counts(self) -> Counts:
-        return self.visible.counts(len(self.sources()))
+        by_tier = self._db.execute(
+            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {self.visible.among()} GROUP BY m.tier, m.status",
+            self._own,
+        ).fetchall()
+        (documents,) = self._db.execute(
+            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
+            f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self._marks})",
+            self._own,
+        ).fetchone()
+        return counts_from_rows(by_tier, documents, len(self.sources()))
 
-    def amount(self, key: str) -> int:
-        return self.visible.amount(key)
+    def count_memories(self, key: str) -> int:
+        (live,) = self._db.execute(
+            "SELECT total(live) FROM segment WHERE tenant = ? AND generation = ? "
+            f"AND key IN ({self._marks}) AND key = ?",
+            (*self._own, key),
+        ).fetchone()
+        return int(live)
 
     def versions(self) -> StageVersions | None:
         row = self._db.execute("SELECT versions FROM tenant WHERE id = ?", (self._tenant,)).fetchone()

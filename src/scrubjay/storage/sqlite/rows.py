@@ -9,41 +9,29 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from scrubjay.models.ids import EmbeddingModel, parse_id
-from scrubjay.models.records import Document, Record, Source, SourcePlace
-from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
+from scrubjay.models.records import Record
 from scrubjay.storage.rows import (
-    DOCUMENT_COLUMNS,
-    PLACE_COLUMNS,
     RECORD_COLUMNS,
     SELECTED_COLUMNS,
     SIGN,
-    SOURCE_COLUMNS,
+    RegisteredModel,
     Tenant,
-    counts_from_rows,
-    document_to_row,
-    id_from_hash,
-    id_ranges,
     insert_sql,
-    place_to_row,
     record_from_row,
     record_to_row,
-    source_to_row,
 )
 
 if TYPE_CHECKING:
-    from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
-    from scrubjay.storage.table import MemoryTable
 
 
 def find_tenant(db: Database, name: str) -> Tenant | None:
-    """Return a tenant, None before its first write."""
     row = db.execute("SELECT id, secret, generation FROM tenant WHERE name = ?", (name,)).fetchone()
     return None if row is None else Tenant(*row)
 
 
 def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
-    """Return visibility key to how many memories a tenant holds: a row a segment, of thousands of memories each."""
+    """Return visibility key to number of memories, from the segments: a row for thousands of memories."""
     found = db.execute(
         "SELECT key, sum(live) FROM segment WHERE tenant = ? AND generation = ? GROUP BY key",
         (tenant.number, tenant.generation),
@@ -52,7 +40,7 @@ def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
 
 
 def get_or_create_tenant(db: Database, name: str, secret: bytes | None = None) -> Tenant:
-    """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
+    """Return a tenant, created with this or a random secret if new. Call it inside a transaction."""
     found = find_tenant(db, name)
     if found is None:
         db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or os.urandom(32)))
@@ -68,26 +56,23 @@ SELECT_MEMORY: Final = f"SELECT {SELECTED_COLUMNS} FROM memory m LEFT JOIN docum
 
 
 def sort_hash(memory: str) -> int:
-    """Return an id's number as SQLite keeps it, sorting as the id's digits do."""
+    """Return an id's number as SQLite stores it, which sorts as the id's digits do."""
     parsed = parse_id(memory)
     assert parsed is not None, memory
     return parsed[1] - SIGN
 
 
 def tier_of(memory: str) -> str:
-    """Return an id's tier."""
     parsed = parse_id(memory)
     assert parsed is not None, memory
     return parsed[0]
 
 
 def memory_to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
-    """Return a record as the values of `INSERT_MEMORY`."""
     return (tenant, generation, *record_to_row(record, sort_hash(record.id), document, _encode_strings))
 
 
 def memory_from_row(row: tuple[Any, ...]) -> Record:
-    """Return a row of `SELECT_MEMORY` as a record."""
     return record_from_row(row, _decode_strings)
 
 
@@ -102,7 +87,6 @@ def _decode_strings(text: str) -> tuple[str, ...]:
 
 
 def is_memory_id(memory: str) -> bool:
-    """Return whether a text is a whole id."""
     return parse_id(memory) is not None
 
 
@@ -111,7 +95,6 @@ BATCH_IDS: Final = 500
 
 
 def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield whole ids, or their numbers, as many at a time as one statement takes."""
     for first in range(0, len(ids), BATCH_IDS):
         yield ids[first : first + BATCH_IDS]
 
@@ -122,24 +105,15 @@ sees the keys of all of its users."""
 
 
 def bind_keys(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return keys as values of `keys_sql`."""
     return tuple(keys) if len(keys) <= MANY_KEYS else (json.dumps(list(keys)),)
 
 
 def keys_sql(keys: Sequence[str]) -> str:
-    """Return keys as SQL, to stand in the parentheses of ``IN``."""
     return ",".join("?" * len(keys)) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
 
 
 class VisibleMemories(NamedTuple):
-    """The memories of some visibility keys in the generation that answers.
-
-    Attributes:
-        db: The connection, inside a transaction.
-        tenant: Number of the tenant.
-        generation: The generation that answers.
-        keys: The visibility keys.
-    """
+    """The memories of some visibility keys in the current generation; ``db`` is inside a transaction."""
 
     db: Database
     tenant: int
@@ -158,22 +132,18 @@ class VisibleMemories(NamedTuple):
 
     @property
     def marks(self) -> str:
-        """The keys, as SQL."""
         return keys_sql(self.keys)
 
     def among(self, name: str = "m") -> str:
-        """Return the condition, as SQL, that a row of ``memory`` is one of these."""
         return f"{name}.tenant = ? AND {name}.generation = ? AND {name}.key IN ({self.marks})"
 
     def records(self, condition: str, values: Sequence[object], tail: str = "") -> list[Record]:
-        """Return those of these memories, as ``m``, that a condition is true of."""
         found = self.db.execute(
             f"{SELECT_MEMORY} WHERE {self.among()} AND {condition} {tail}", (*self.own, *values)
         ).fetchall()
         return [memory_from_row(row) for row in found]
 
     def of(self, ids: Iterable[str]) -> dict[str, Record]:
-        """Return those of these memories that have one of these ids."""
         wanted = [memory for memory in ids if is_memory_id(memory)]
         held: dict[str, Record] = {}
         for batch in id_batches(wanted):
@@ -182,213 +152,16 @@ class VisibleMemories(NamedTuple):
             held |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
         return {memory: held[memory] for memory in wanted if memory in held}
 
-    def complete(self, prefix: str, limit: int) -> list[str]:
-        """Return ids that begin with a prefix, smallest first."""
-        found: list[str] = []
-        for tier, first, last in id_ranges(prefix):
-            held = self.db.execute(
-                f"SELECT m.hash FROM memory m WHERE {self.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
-                "ORDER BY m.hash LIMIT ?",
-                (*self.own, tier, first, last, limit - len(found)),
-            ).fetchall()
-            found += [id_from_hash(tier, number) for (number,) in held]
-        return found
-
-    def amount(self, key: str) -> int:
-        """Return how many memories one of the keys holds, as its segments count them."""
-        (live,) = self.db.execute(
-            "SELECT total(live) FROM segment WHERE tenant = ? AND generation = ? "
-            f"AND key IN ({self.marks}) AND key = ?",
-            (*self.own, key),
-        ).fetchone()
-        return int(live)
-
-    def counts(self, sources: int) -> Counts:
-        """Return what these memories are, and how many documents the visible sources hold."""
-        held = self.db.execute(
-            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {self.among()} GROUP BY m.tier, m.status",
-            self.own,
-        ).fetchall()
-        (documents,) = self.db.execute(
-            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
-            f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self.marks})",
-            self.own,
-        ).fetchone()
-        return counts_from_rows(held, documents, sources)
-
-
-def read_metadata(
-    visible: VisibleMemories, table: MemoryTable, ids: Sequence[str]
-) -> dict[str, RankingMetadata]:
-    """Return the heads of those that are seen."""
-    places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
-    found: dict[str, RankingMetadata] = {}
-    for batch in id_batches(list(places)):
-        held = visible.db.execute(
-            "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
-            "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
-            f"WHERE {visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-            (*visible.own, *map(sort_hash, batch)),
-        ).fetchall()
-        for tier, number, title, turn, role, at, used, pinned, *sure in held:
-            memory = id_from_hash(tier, number)
-            if memory in places:
-                words = int(table.lengths[places[memory]])
-                found[memory] = RankingMetadata(
-                    title, words, turn is not None, role, at, used, bool(pinned), *sure
-                )
-    return found
-
-
-PUT_DOCUMENT: Final = insert_sql("document", ("tenant", "generation", *DOCUMENT_COLUMNS))
-PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS)).replace(
-    "INSERT", "INSERT OR REPLACE", 1
-)
-
-
-def find_document(db: Database, tenant: Tenant, source: str, path: str) -> int | None:
-    """Return a document's number."""
-    row = db.execute(
-        "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
-        (tenant.number, source, tenant.generation, path),
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
-def put_document(db: Database, tenant: Tenant, number: int | None, document: Document) -> int:
-    """Write a document over the one of a number, or as a new one, and return its number."""
-    values = document_to_row(document)
-    if number is not None:
-        assigned = ", ".join(f"{name} = ?" for name in DOCUMENT_COLUMNS)
-        db.execute(f"UPDATE document SET {assigned} WHERE id = ?", (*values, number))
-        return number
-    db.execute(PUT_DOCUMENT, (tenant.number, tenant.generation, *values))
-    return db.last_insert_rowid()
-
-
-def place_memory(db: Database, num: int, document: int, place: SourcePlace) -> None:
-    """Set a memory's place in a document; no write where that is its place already."""
-    columns = ", ".join(("document", *PLACE_COLUMNS))
-    values = (document, *place_to_row(place))
-    marks = ",".join("?" * len(values))
-    db.execute(
-        f"UPDATE memory SET ({columns}) = ({marks}) WHERE num = ? AND ({columns}) IS NOT ({marks})",
-        (*values, num, *values),
-    )
-
-
-def without_document(db: Database, nums: Sequence[int]) -> list[int]:
-    """Return those of these memories, told by their rows, that stand in no document."""
-    found = (
-        db.execute("SELECT num FROM memory WHERE num = ? AND document IS NULL", (num,)).fetchone()
-        for num in nums
-    )
-    return [row[0] for row in found if row is not None]
-
-
-def put_source(db: Database, tenant: int, source: Source) -> None:
-    """Write a source, over the one of its id."""
-    db.execute(PUT_SOURCE, (tenant, *source_to_row(source, json.dumps)))
-
-
-def find_source_key(db: Database, tenant: int, source: str) -> str | None:
-    """Return the visibility key of a source, None where there is none of this id."""
-    row = db.execute("SELECT key FROM source WHERE tenant = ? AND id = ?", (tenant, source)).fetchone()
-    return None if row is None else str(row[0])
-
 
 _SELECT_MODELS: Final = (
     "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"
 )
 
 
-def registered_models(db: Database, tenant: int) -> dict[str, tuple[int, EmbeddingModel, str]]:
-    """Return a tenant's registered models: fingerprint to (number, model, state)."""
+def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
+    """Return a tenant's registered models by fingerprint."""
     found = {}
     for number, *identity, state in db.execute(_SELECT_MODELS, (tenant,)).fetchall():
         model = EmbeddingModel(*identity)
-        found[model.fingerprint] = (number, model, state)
+        found[model.fingerprint] = RegisteredModel(number, model, state)
     return found
-
-
-def cached_texts(
-    db: Database, tenant: int, fingerprint: str, hashes: list[str]
-) -> dict[str, QuantizedVectors]:
-    """Return windows of texts that were embedded before."""
-    import numpy as np
-
-    from scrubjay.storage.changes import QuantizedVectors
-
-    known = registered_models(db, tenant)
-    if fingerprint not in known:
-        return {}
-    number, model, _ = known[fingerprint]
-    found = {}
-    for text in hashes:
-        row = db.execute(
-            "SELECT rows, data FROM cache WHERE tenant = ? AND model = ? AND hash = ?", (tenant, number, text)
-        ).fetchone()
-        if row is not None:
-            count, blob = row
-            data = np.frombuffer(blob, "i1", count * model.dimensions, count * 4)
-            found[text] = QuantizedVectors(
-                data.reshape(count, model.dimensions), np.frombuffer(blob, "<f4", count)
-            )
-    return found
-
-
-def model_coverage(visible: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
-    """Return how many of so many memories have a model's vectors, and how many wait."""
-    known = registered_models(visible.db, visible.tenant)
-    if fingerprint not in known:
-        return Coverage(0, memories)
-    (waits,) = visible.db.execute(
-        "SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
-        f"AND {visible.among()}",
-        (known[fingerprint][0], *visible.own),
-    ).fetchone()
-    return Coverage(memories - waits, waits)
-
-
-def pending_memories(visible: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
-    """Return memories without a model's vectors, in hash order."""
-    known = registered_models(visible.db, visible.tenant)
-    if fingerprint in known:
-        table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
-        order, values = "p.hash, p.num", [known[fingerprint][0]]
-    else:
-        table, order, values = "memory m WHERE", "m.hash", []
-    nums = visible.db.execute(
-        f"SELECT m.num FROM {table} {visible.among()} ORDER BY {order} LIMIT ?",
-        (*values, *visible.own, limit),
-    ).fetchall()
-    return [
-        PendingMemory(record, _text_before(visible, num))
-        for (num,) in nums
-        for record in visible.records("m.num = ?", (num,))
-    ]
-
-
-def _text_before(visible: VisibleMemories, num: int) -> str:
-    row = visible.db.execute(
-        "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
-        "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
-        (num,),
-    ).fetchone()
-    return "" if row is None else str(row[0])
-
-
-def forgotten_hashes(db: Database, tenant: int, hashes: Iterable[str]) -> set[str]:
-    """Return those of these tombstone hashes that were forgotten."""
-    if not db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (tenant,)).fetchone():
-        return set()  # every passage of a sync is asked for under each of its reader's keys
-    return {
-        mark
-        for mark in hashes
-        if db.execute("SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?", (tenant, mark)).fetchone()
-    }
-
-
-def put_tombstones(db: Database, tenant: int, hashes: Iterable[str]) -> None:
-    """Remember hashes of what was forgotten."""
-    db.executemany("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", ((tenant, mark) for mark in hashes))

@@ -1,20 +1,16 @@
 """SQLite schema: numbered migrations in order, each committed together with the record that it ran.
 
-An edge is two rows of a B-tree, and there may be ten a memory, so each is made of small numbers:
+An edge is two rows of a B-tree, and there may be ten a memory, so each is made of small numbers (about 65 bytes):
 
 * A memory is the hash of its id, as in `memory.hash`: it stays when the memory is replaced, moved or rebuilt.
-* A concept or a category is a number of `node`. It stays when the thing goes: edges of other keys may name it.
-* `sight` numbers who may see an edge: its own key, and the keys of those ends that are memories. Their tiers
-  are there too, so that an edge is read without looking at its memories. When a memory's key changes, the
-  edges at both its sides are renumbered in the same transaction.
+* A concept or a category is a number of `node`. It stays when the node goes: edges of other keys may name it.
+* `sight` numbers who may see an edge: its own key, and the keys and tiers of those ends that are memories. When a
+  memory's key changes, its edges get other numbers in the same transaction.
 * `maker` numbers what made an edge: origin, rule, run.
 * A weight is a whole number of millionths where that is exact, else the number itself.
-* A time is counted from 2030, which takes six bytes instead of eight from 2025 to 2034.
+* A time counts from 2030, which takes six bytes instead of eight from 2025 to 2034.
 
-Measured (tests/storage/sqlite): about 65 bytes an edge, the index by target included.
-
-An event names its memory by the same hash and holds no text, so a forgotten memory leaves nothing there. A row of
-``reading`` is deleted with the row of its memory, whose number is never used again.
+An event names its memory by the same hash and holds no text. A row of ``reading`` is deleted with its memory's row.
 """
 
 from __future__ import annotations
@@ -199,12 +195,7 @@ MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
 
 
 def schema_version(connection: Database, path: str) -> int:
-    """Return the schema of a store, 0 of an empty file, and refuse any other file.
-
-    Raises:
-        StoreDamagedError: The file is an SQLite database of something else.
-        StoreVersionError: A newer scrubjay made it.
-    """
+    """Return a file's schema number, 0 for an empty file."""
     connection.execute("BEGIN")  # one snapshot: another process may be making the tables just now
     try:
         found = connection.pragma("application_id")
@@ -227,7 +218,6 @@ def schema_version(connection: Database, path: str) -> int:
 
 
 def migrate(connection: Database, done: int) -> None:
-    """Bring a store of schema ``done`` to the newest."""
     for number, name, script in MIGRATIONS:
         if number > done:
             _run_migration(connection, number, name, script)

@@ -1,22 +1,19 @@
 """Segments: insert memories into segments, remove them, and merge segments of one size.
 
-A segment holds the columns, postings and vectors of up to ``MOST`` memories of one visibility key. One
-write makes one new segment a key; when several of one size have gathered, `merge` makes them one. So a
-word's statistics are the sums over the segments that a reader may see, and nothing else.
+A segment holds the columns, postings and vectors of up to ``MAX_SLOTS`` memories of one visibility key. A write makes
+one new segment a key; several of one size are merged. A word's statistics are the sums over the visible segments.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from scrubjay.models.ids import parse_id
-from scrubjay.models.records import Record
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.scoring import MAX_TERM_COUNT
 from scrubjay.storage.sqlite import blobs
@@ -28,32 +25,14 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentEntry:
-    """A memory on its way into a segment."""
-
-    num: int
-    memory: PreparedMemory
-
-
 def insert_memories(
     db: Database,
     tenant: int,
     key: str,
     generation: int,
-    entries: Sequence[SegmentEntry],
+    entries: Sequence[tuple[int, PreparedMemory]],
     terms: dict[str, int],
 ) -> None:
-    """Write new segments for memories of one key.
-
-    Args:
-        db: Inside a transaction.
-        tenant: Number of the tenant.
-        key: Their visibility key.
-        generation: Their generation.
-        entries: The memories.
-        terms: Term to its number, for all of their terms.
-    """
     for first in range(0, len(entries), blobs.MAX_SLOTS):
         _insert_segment(db, tenant, key, generation, entries[first : first + blobs.MAX_SLOTS], terms)
 
@@ -63,14 +42,14 @@ def _insert_segment(
     tenant: int,
     key: str,
     generation: int,
-    entries: Sequence[SegmentEntry],
+    entries: Sequence[tuple[int, PreparedMemory]],
     terms: dict[str, int],
 ) -> None:
     columns = np.zeros(len(entries), COLUMNS)
     languages = {
-        code: language_number(db, code) for code in dict.fromkeys(entry.memory.language for entry in entries)
+        code: language_number(db, code) for code in dict.fromkeys(memory.language for _, memory in entries)
     }
-    columns[:] = [_column_values(entry, languages[entry.memory.language]) for entry in entries]
+    columns[:] = [_column_values(num, memory, languages[memory.language]) for num, memory in entries]
     db.execute(
         "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
         f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
@@ -92,24 +71,23 @@ def _insert_segment(
     db.executemany(
         "INSERT INTO slot VALUES (?, ?, ?, ?)",
         [
-            (entry.num, segment, slot, own[4 * first : 4 * last])
-            for slot, (entry, (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
+            (num, segment, slot, own[4 * first : 4 * last])
+            for slot, ((num, _), (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
         ],
     )
     db.executemany("INSERT INTO posting VALUES (?, ?, ?)", posting_lists(segment, slots, numbers, counts))
     by_model: dict[str, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
-    for slot, entry in enumerate(entries):
-        for fingerprint, codes in entry.memory.vectors.items():
+    for slot, (_, memory) in enumerate(entries):
+        for fingerprint, codes in memory.vectors.items():
             by_model[fingerprint].append((slot, codes))
     for fingerprint, rows in by_model.items():
         append_vectors(db, segment, model_number(db, tenant, fingerprint), rows)
 
 
 def _occurrences(
-    entries: Sequence[SegmentEntry], terms: dict[str, int]
+    entries: Sequence[tuple[int, PreparedMemory]], terms: dict[str, int]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
-    """Return slot, term number and count of each term of each memory, in the order of the slots."""
-    held = [entry.memory.terms.counts for entry in entries]
+    held = [memory.terms.counts for _, memory in entries]
     sizes = [len(counts) for counts in held]
     total = sum(sizes)
     numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(held)), np.uint32, total)
@@ -121,7 +99,7 @@ def _occurrences(
 def posting_lists(
     segment: int, slots: NDArray[np.uint16], numbers: NDArray[np.uint32], counts: NDArray[np.uint8]
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the rows of the posting table, by term: cut from one array, for most lists hold a few memories."""
+    """Yield the rows of the posting table, by term: cut from one array, as most lists hold a few memories."""
     order = np.argsort(numbers, kind="stable")
     numbers = numbers[order]
     firsts = np.flatnonzero(np.diff(numbers, prepend=0))  # no term has the number 0
@@ -131,17 +109,16 @@ def posting_lists(
         yield segment, term, places[2 * first : 2 * last] + frequencies[first:last]
 
 
-def _column_values(entry: SegmentEntry, language: int) -> tuple[int, ...]:
-    record: Record = entry.memory.record
+def _column_values(num: int, memory: PreparedMemory, language: int) -> tuple[int, ...]:
+    record = memory.record
     parsed = parse_id(record.id)
     assert parsed is not None
     at = record.event.start if record.event is not None else record.recorded_at
-    length = min(entry.memory.terms.length, 2**32 - 1)
-    return (parsed[1], entry.num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
+    length = min(memory.terms.length, 2**32 - 1)
+    return (parsed[1], num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
 
 
 def language_number(db: Database, code: str) -> int:
-    """Return a language's number, given now to one that is new."""
     row = db.execute("SELECT id FROM language WHERE code = ?", (code,)).fetchone()
     if row is None:
         db.execute("INSERT INTO language (code) VALUES (?)", (code,))
@@ -150,7 +127,6 @@ def language_number(db: Database, code: str) -> int:
 
 
 def model_number(db: Database, tenant: int, fingerprint: str) -> int:
-    """Return a registered model's number."""
     (number,) = db.execute(
         "SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)
     ).fetchone()
@@ -160,7 +136,6 @@ def model_number(db: Database, tenant: int, fingerprint: str) -> int:
 def append_vectors(
     db: Database, segment: int, model: int, rows: Sequence[tuple[int, QuantizedVectors]]
 ) -> None:
-    """Append vectors of memories of one segment, given as (slot, windows)."""
     rows = sorted(rows, key=lambda row: row[0])
     slots = np.concatenate([np.full(len(codes.scales), slot, np.uint16) for slot, codes in rows])
     scales = np.concatenate([codes.scales for _, codes in rows])
@@ -177,12 +152,7 @@ memory's hundred posting lists are a hundred small updates, a whole segment abou
 
 
 def remove_memories(db: Database, nums: Sequence[int]) -> list[int]:
-    """Remove memories from their segments: columns, postings and vectors, byte by byte.
-
-    Returns:
-        Segments that must be merged (each with itself) before the transaction ends: so much was taken out
-        of them that their postings were left for that.
-    """
+    """Empty the slots of memories, and return the segments that must be written anew."""
     gone: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
     rewrite = []
     for num in nums:
@@ -233,7 +203,7 @@ def _strip_postings(db: Database, segment: int, taken: Sequence[tuple[int, list[
 
 
 def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
-    """Zero the rows in place: rewriting megabytes to remove one row would be the cost of every edit."""
+    """Zero the rows in place: an edit must not cost rewriting megabytes."""
     gone = np.array(sorted(slots), np.uint16)
     found = db.execute(
         "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?",
@@ -251,10 +221,7 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
 
 
 def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
-    """Give memories, told by their rows, another status in the columns of their segments.
-
-    Whoever holds a table of these segments reads them again: their versions are others.
-    """
+    """Set statuses, by row number, in the columns of the segments, which get new versions."""
     places: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for num, status in statuses.items():
         segment, slot = db.execute("SELECT segment, slot FROM slot WHERE num = ?", (num,)).fetchone()
@@ -271,7 +238,6 @@ def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
 
 
 def drop_segment(db: Database, segment: int) -> None:
-    """Remove a segment whose memories have all left it, with its postings and vectors."""
     for table, column in (("posting", "segment"), ("vector", "segment"), ("segment", "id")):
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (segment,))
 
@@ -300,7 +266,7 @@ def size_class(live: int) -> int:
 
 
 def merge_due(db: Database, tenant: int, keys: Iterable[str], generation: int) -> None:
-    """Merge what is due; the rest is the next write's, once this one has waited long enough for it."""
+    """Merge what is due, up to a limit; the next write merges the rest."""
     merged = 0
     for key in keys:
         while segments := segments_to_merge(db, tenant, key, generation):
@@ -310,7 +276,6 @@ def merge_due(db: Database, tenant: int, keys: Iterable[str], generation: int) -
 
 
 def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> list[int]:
-    """Return the segments to merge next, or an empty list."""
     rows = db.execute(
         "SELECT id, live, slots FROM segment WHERE tenant = ? AND key = ? AND generation = ? ORDER BY id",
         (tenant, key, generation),
@@ -337,17 +302,12 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
 
 
 def _segment_limit(db: Database, tenant: int) -> int:
-    """Return how many memories a merged segment may have: fewer where their vectors are long."""
     (dimensions,) = db.execute("SELECT max(dimensions) FROM model WHERE tenant = ?", (tenant,)).fetchone()
     return min(blobs.MAX_SLOTS, max(MIN_SEGMENT_LIMIT, VECTOR_BYTES // (dimensions or 1)))
 
 
 def merge_segments(db: Database, segments: Sequence[int]) -> int:
-    """Make one segment of several, in their order, and drop them. Call it inside a transaction.
-
-    Returns:
-        How many memories the new one has.
-    """
+    """Merge segments, in their order, into a new one, and return how many memories it has."""
     marks = ",".join("?" * len(segments))
     rows = db.execute(f"SELECT * FROM segment WHERE id IN ({marks}) ORDER BY id", tuple(segments)).fetchall()
     remap: dict[int, NDArray[np.int32]] = {}
@@ -381,7 +341,6 @@ def merge_segments(db: Database, segments: Sequence[int]) -> int:
 def _merge_postings(
     db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Return the posting lists of the segments as those of the new one."""
     parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
     for segment, remapped in sorted(remap.items()):
         found = db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,)).fetchall()
@@ -412,7 +371,6 @@ def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 
 
 def write_vectors(db: Database, segment: int, model: int, vectors: blobs.VectorRows) -> None:
-    """Write rows of vectors as one blob."""
     slots, scales, data = vectors
     if len(slots):
         db.execute(
@@ -422,7 +380,7 @@ def write_vectors(db: Database, segment: int, model: int, vectors: blobs.VectorR
 
 
 def join_vectors(db: Database, segment: int, model: int) -> None:
-    """Make one blob of the many that a backfill appended to a segment, once they are `FANOUT` or more."""
+    """Join the blobs that a backfill appended to a segment, once they are `FANOUT` or more."""
     found = db.execute(
         "SELECT v.id, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "
         "WHERE v.segment = ? AND v.model = ? ORDER BY v.rows DESC, v.id",

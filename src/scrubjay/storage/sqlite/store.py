@@ -13,7 +13,6 @@ from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import NoTenantIndex
 from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
-from scrubjay.storage.sqlite import maintenance
 from scrubjay.storage.sqlite.blobs import VectorFiles
 from scrubjay.storage.sqlite.connection import (
     BUSY_MS,
@@ -45,18 +44,15 @@ WIPE_MS: Final = 250
 class SQLiteStore(NoTenantIndex):
     """Memories in one SQLite file, in WAL mode.
 
-    One connection a thread that reads, and one that all threads write with in turn. A reader holds a
-    snapshot and never blocks a writer; writers queue (`lock`).
+    Each reading thread has a connection; all threads write with one, in turn. A reader holds a snapshot and never
+    blocks a writer; writers queue (`lock`).
 
     Args:
-        path: The file; made with its folders, mode 0600, when it is not there.
-        secret: Key of ids and tombstones for a new tenant; random when left out.
+        path: The file; created with its folders, mode 0600, when missing.
+        secret: Key of ids and tombstones for a new tenant; random by default.
         patience: Seconds a writer waits for its turn.
-        quota: How many memories may be held.
-        key: What the file is encrypted with; nothing else then lies beside it.
-
-    Raises:
-        StoreError: It cannot be opened.
+        quota: Limits on the number of memories.
+        key: Encrypts the file; then no copies of vectors lie beside it.
     """
 
     def __init__(
@@ -75,7 +71,7 @@ class SQLiteStore(NoTenantIndex):
         self._open: list[Database] = []
         self._tables = TableCache()
         self._files = VectorFiles(path.with_name(path.name + "-vectors"))
-        self._blocks = VectorCache(None if key else self._files)
+        self._vectors = VectorCache(None if key else self._files)
         self._vocabulary = Vocabulary()
         self._writing = threading.RLock()
         self._db()
@@ -98,7 +94,6 @@ class SQLiteStore(NoTenantIndex):
         return db
 
     def _identity(self) -> tuple[int, int] | None:
-        """Return what tells the file from any other that takes its place, None where there is none."""
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -106,7 +101,7 @@ class SQLiteStore(NoTenantIndex):
         return found.st_dev, found.st_ino
 
     def _in_place(self) -> None:
-        """Refuse to go on with a file that no name leads to: what is written there is lost."""
+        """Refuse to use a file that was moved or removed: what is written there is lost."""
         if self._identity() != self._file:
             raise StoreError(
                 f"{self._path} was moved or removed since it was opened. Nothing was written.",
@@ -115,7 +110,6 @@ class SQLiteStore(NoTenantIndex):
 
     @contextmanager
     def _turn(self, patience: float | None = None) -> Iterator[Database]:
-        """Wait for this writer's turn and hold it, with the connection that writes."""
         self._in_place()
         seconds = self._patience if patience is None else patience
         with translate_errors(self._path), self._first(patience), writer_turn(self._path, seconds):
@@ -125,7 +119,6 @@ class SQLiteStore(NoTenantIndex):
 
     @contextmanager
     def _first(self, patience: float | None) -> Iterator[None]:
-        """Wait until no other thread writes: as long as it takes, or so many seconds."""
         if not self._writing.acquire(timeout=-1 if patience is None else patience):
             raise StoreBusyError(
                 f"Another thread has written to {self._path} for {patience:g} seconds. Nothing was written.",
@@ -136,8 +129,7 @@ class SQLiteStore(NoTenantIndex):
         finally:
             self._writing.release()
 
-    def held(self, tenant: str) -> Mapping[str, int]:
-        """Return visibility key to number of memories, as the segments tell it."""
+    def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self.reader(Scope(tenant, "")):
             found = find_tenant(self._db(), tenant)
             return count_by_key(self._db(), found) if found else {}
@@ -153,7 +145,6 @@ class SQLiteStore(NoTenantIndex):
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
-        """Open a consistent view: everything in the block is read from one snapshot."""
         self._in_place()
         with translate_errors(self._path), translate_corruption(self._path):
             db = self._db()
@@ -162,7 +153,7 @@ class SQLiteStore(NoTenantIndex):
                 db.execute("BEGIN")
             try:
                 kept = self._local.snapshots.of(db, (scope.tenant, *scope.keys))
-                yield SQLiteReader(db, scope, self._tables, self._blocks, kept)
+                yield SQLiteReader(db, scope, self._tables, self._vectors, kept)
             finally:
                 if not nested:
                     db.execute("COMMIT")
@@ -175,7 +166,6 @@ class SQLiteStore(NoTenantIndex):
         durable: bool = False,
         patience: float | None = None,
     ) -> None:
-        """Apply all of these changes, or none."""
         from scrubjay.storage.changes import Forget
         from scrubjay.storage.sqlite.writer import SQLiteWriter, drop_stale_generations
 
@@ -213,15 +203,14 @@ class SQLiteStore(NoTenantIndex):
     def _wipe(self, db: Database, *, required: bool, log: bool) -> None:
         """Remove forgotten memories from the files beside the store; the next write repeats what fails now.
 
-        Args:
-            db: The connection that writes, after its commit.
-            required: Whether a failure is raised: only where this write was to forget.
-            log: Whether there is time to empty the write-ahead log. An open reader keeps it.
+        ``required`` raises a failure. ``log`` empties the write-ahead log too, which an open reader may prevent.
         """
         try:
             with translate_wipe_errors(self._path):
                 self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
                 if log:
+                    from scrubjay.storage.sqlite import maintenance
+
                     if (
                         maintenance.is_vacuum_due(db)
                         and maintenance.file_bytes(db) <= maintenance.VACUUM_AT_ONCE_BYTES
@@ -238,15 +227,13 @@ class SQLiteStore(NoTenantIndex):
                 raise
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
-        """Return whether another process or thread writes."""
         try:
             with writer_turn(self._path, patience):
                 return False
         except StoreBusyError:
             return True
 
-    def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
-        """Tell whether no other process or thread holds a name."""
+    def try_exclusive(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
         return try_exclusive(self._path, scope.tenant, name)
 
     def tenants(self) -> list[str]:
@@ -256,8 +243,7 @@ class SQLiteStore(NoTenantIndex):
             ]
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[SQLiteTenantReader]:
-        """Open a consistent view of all that a tenant has; the log grows meanwhile with what others write."""
+    def tenant_reader(self, tenant: str) -> Iterator[SQLiteTenantReader]:
         from scrubjay.models.records import UnrestrictedScope
         from scrubjay.storage.snapshot import Snapshot
         from scrubjay.storage.sqlite.tenant_reader import SQLiteTenantReader, all_keys
@@ -265,18 +251,16 @@ class SQLiteStore(NoTenantIndex):
         with self.reader(Scope(tenant, "")):
             db = self._db()
             everyone = UnrestrictedScope(tenant, "", (), all_keys(db, tenant))
-            yield SQLiteTenantReader(db, everyone, self._tables, self._blocks, Snapshot())
+            yield SQLiteTenantReader(db, everyone, self._tables, self._vectors, Snapshot())
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:
-        """Fill the next generation beside the current one, then flip to it.
-
-        Other writers wait until the block ends; readers do not. Killed midway, the current generation
-        still answers, and the next rebuild drops what was left.
-        """
+        """Killed midway, the current generation still answers, and the next rebuild drops what was left."""
         from scrubjay.storage.sqlite.writer import SQLiteRebuild, drop_stale_generations
 
         with self._turn() as db:
+            from scrubjay.storage.sqlite import maintenance
+
             with write_transaction(db):
                 old = get_or_create_tenant(db, scope.tenant, self._secret)
             drop_stale_generations(db, old.number)
@@ -289,7 +273,6 @@ class SQLiteStore(NoTenantIndex):
                 drop_stale_generations(db, old.number)
 
     def backup(self, file: Path) -> None:
-        """Copy the store, as it is at one moment, to a file that is not there yet."""
         from scrubjay.storage.sqlite.maintenance import backup_file
 
         self._in_place()
@@ -300,8 +283,9 @@ class SQLiteStore(NoTenantIndex):
             backup_file(db, file, self._key)
 
     def vacuum(self) -> None:
-        """Rewrite the file where something was forgotten since the last time; writers wait, readers do not."""
         with translate_errors(self._path):
+            from scrubjay.storage.sqlite import maintenance
+
             if not maintenance.is_vacuum_due(self._db()):
                 return
         with self._turn() as db:
@@ -311,12 +295,10 @@ class SQLiteStore(NoTenantIndex):
             self._wipe(db, required=True, log=True)
 
     def size(self) -> int:
-        """Return the bytes of the file and its write-ahead log."""
         files = (self._path, self._path.with_name(self._path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
-    def unguarded(self) -> str:
-        """Return nothing: whoever may open the file may read all of it."""
+    def row_security_warning(self) -> str:
         return ""
 
     def close(self) -> None:

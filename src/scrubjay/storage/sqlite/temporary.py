@@ -13,12 +13,7 @@ from scrubjay.storage.sqlite.store import SQLiteStore
 
 
 class TemporaryStore(SQLiteStore):
-    """An SQLite store whose folder is removed when it is closed, or when its process ends.
-
-    Args:
-        secret: Key of ids and tombstones for a new tenant; random when left out.
-        quota: How many memories may be held.
-    """
+    """An SQLite store whose folder is removed when it is closed, or when its process ends."""
 
     def __init__(self, secret: bytes | None = None, quota: Quota = NO_QUOTA) -> None:
         folder = tempfile.mkdtemp(prefix="scrubjay-")
@@ -31,13 +26,11 @@ class TemporaryStore(SQLiteStore):
         return "memory://"
 
     def backup(self, file: Path) -> None:
-        """Refuse: the store is meant to leave no file."""
         raise InputError(
             "memory:// has no file that could be copied. Nothing was written.",
             hint="`scrubjay export` writes its memories",
         )
 
     def close(self) -> None:
-        """Close the store and remove its folder."""
         super().close()
         self._remove()

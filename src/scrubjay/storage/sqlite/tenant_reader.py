@@ -1,4 +1,4 @@
-"""Tenant reader: all rows of one tenant in one transaction, for a copy to another store."""
+"""Tenant reader: all rows of one tenant in one transaction, for copies and checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scrubjay.storage.sqlite import blobs, graph, rows
 from scrubjay.storage.sqlite.graph import WEIGHT_SQL
 from scrubjay.storage.sqlite.reader import SQLiteHistory, SQLiteReader
 from scrubjay.storage.sqlite.rows import find_tenant
-from scrubjay.storage.sqlite.vectors import read_vectors
+from scrubjay.storage.sqlite.vectors import decode_cached_text, read_vectors
 from scrubjay.storage.table import COLUMNS
 from scrubjay.text.tokenizer import Terms
 
@@ -57,7 +57,6 @@ SELECT_EVENTS: Final = (
 
 
 def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
-    """Return every visibility key of a tenant. Call it inside the transaction of the view."""
     found = find_tenant(db, tenant)
     if found is None:
         return ()
@@ -66,17 +65,15 @@ def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
 
 
 class SQLiteTenantReader(SQLiteReader):
-    """A view for everyone, that lasts as long as its transaction."""
-
     def __init__(
         self,
         db: Database,
         scope: UnrestrictedScope,
         tables: TableCache,
-        blocks: VectorCache,
+        cache: VectorCache,
         snapshot: Snapshot,
     ) -> None:
-        super().__init__(db, scope, tables, blocks, snapshot)
+        super().__init__(db, scope, tables, cache, snapshot)
         self.scope = scope
 
     @property
@@ -96,14 +93,13 @@ class SQLiteTenantReader(SQLiteReader):
             found |= {id_from_hash(tier, number): key for tier, number, key in held}
         return {one: found[one] for one in wanted if one in found}
 
-    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
         history = SQLiteHistory()
         history.visible = self.visible._replace(keys=tuple(set(self.keys_of(ids).values())))
-        return history.readings(ids)
+        return history.extractions(ids)
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        """Yield every memory, by segment."""
         db, own = self._db, (self._tenant, self._generation)
         words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", own[:1]).fetchall())
         languages = dict(db.execute("SELECT id, code FROM language").fetchall())
@@ -120,8 +116,8 @@ class SQLiteTenantReader(SQLiteReader):
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
         vectors = {
-            fingerprint: self._windows_of(segment, number, model.dimensions)
-            for fingerprint, (number, model, _) in rows.registered_models(self._db, self._tenant).items()
+            fingerprint: self._windows_of(segment, one.number, one.model.dimensions)
+            for fingerprint, one in self._registered().items()
         }
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _batches(iter(live)):
@@ -143,7 +139,6 @@ class SQLiteTenantReader(SQLiteReader):
         return [id_from_hash(TIERS[tier], number - SIGN) for tier, number in zip(tiers, numbers, strict=True)]
 
     def _counts(self, segment: int, slots: int, words: dict[int, str]) -> list[dict[str, int]]:
-        """Return the terms of each slot's memory."""
         counts: list[dict[str, int]] = [{} for _ in range(slots)]
         found = self._db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,))
         for term, data in iter(found.fetchone, None):
@@ -154,7 +149,6 @@ class SQLiteTenantReader(SQLiteReader):
         return counts
 
     def _windows_of(self, segment: int, model: int, dimensions: int) -> dict[int, QuantizedVectors]:
-        """Return slot to the windows of its memory."""
         held: dict[int, QuantizedVectors] = {}
         for slots, scales, data in read_vectors(self._db, segment, model, dimensions):
             firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1)).tolist()
@@ -162,8 +156,7 @@ class SQLiteTenantReader(SQLiteReader):
                 held[int(slots[first])] = QuantizedVectors(data[first:last], scales[first:last])
         return held
 
-    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
-        """Yield memories looked at, with those whose text has another hash; as bytes, for they may be no text."""
+    def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         first = -SIGN
         while found := self._db.execute(
             SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)
@@ -178,31 +171,29 @@ class SQLiteTenantReader(SQLiteReader):
                 ],
             )
 
-    def connections(self) -> Iterator[list[Edge]]:
+    def all_edges(self) -> Iterator[list[Edge]]:
         found = self._db.execute(SELECT_EDGES, (self._tenant,))
         return _batches(_edge_from_row(row) for row in iter(found.fetchone, None))
 
-    def past(self) -> Iterator[list[Event]]:
+    def all_events(self) -> Iterator[list[Event]]:
         found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
         return _batches(event_from_row(row) for row in iter(found.fetchone, None))
 
-    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+    def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         found = self._db.execute(
             "SELECT c.hash, c.rows, c.data, m.dimensions, m.id FROM cache c JOIN model m ON m.id = c.model "
             "WHERE c.tenant = ? ORDER BY c.seq",
             (self._tenant,),
         )
-        known = rows.registered_models(self._db, self._tenant)
-        fingerprints = {number: fingerprint for fingerprint, (number, _, _) in known.items()}
+        fingerprints = {one.number: name for name, one in self._registered().items()}
         for text, count, blob, width, model in iter(found.fetchone, None):
-            data = np.frombuffer(blob, "i1", count * width, count * 4).reshape(count, width)
-            yield fingerprints[model], {text: QuantizedVectors(data, np.frombuffer(blob, "<f4", count))}
+            yield fingerprints[model], {text: decode_cached_text(count, blob, width)}
 
     def tombstones(self) -> Iterator[list[str]]:
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
         return _batches(mark for (mark,) in iter(found.fetchone, None))
 
-    def places(self) -> list[PutProject]:
+    def all_projects(self) -> list[PutProject]:
         asked = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
         return [PutProject(*row) for row in self._db.execute(asked, (self._tenant,)).fetchall()]
 

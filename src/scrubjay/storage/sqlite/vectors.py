@@ -1,8 +1,7 @@
 """Vectors: cosine with each memory's best window, exact, batched, or nominated by sign bits first.
 
-One matrix product a block of rows gives whole numbers: codes are whole and so small that float32 sums them
-without rounding, in whatever order (`scrubjay.storage.scoring`). So the product nominates and is exact at once;
-only what may still be among the best of its query is scored in float64, rounded and kept.
+Codes are whole and so small that float32 sums them exactly in any order (`scoring`), so one matrix product a block of
+rows both nominates and is exact; only candidates for the best are scored in float64 and rounded.
 """
 
 from __future__ import annotations
@@ -16,10 +15,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scrubjay.models.results import MICRO, Hit, round_score
+from scrubjay.models.results import MICRO, Hit
+from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.scoring import (
     MAX_FLOAT32_DIMENSIONS,
     ArrayScores,
+    NominatedScores,
     dot_products,
     mean_and_deviation,
     quantize,
@@ -31,7 +32,6 @@ from scrubjay.storage.table import MemoryTable, TablePart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
 
 
@@ -53,43 +53,6 @@ class VectorSpan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NominatedScores:
-    """Exact scores of the nominated rows; any other row is scored when it is asked for."""
-
-    nominated: ArrayScores
-    query: SpanQuery
-
-    @property
-    def mean(self) -> float:
-        """Mean score, from an even sample."""
-        return self.nominated.mean
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation, from the same sample."""
-        return self.nominated.deviation
-
-    @property
-    def covered(self) -> int:
-        """How many rows have vectors of the model."""
-        return self.nominated.covered
-
-    def top(self, limit: int) -> list[Hit]:
-        """Return the best rows that pass the filter."""
-        return self.nominated.top(limit)
-
-    def of(self, ids: Sequence[str]) -> list[float | None]:
-        """Return the scores of memories by id, exactly."""
-        rows = self.nominated.table.find(ids)
-        known = sorted({row for row in rows if row is not None})
-        best = self.query.exact(np.array(known, np.int64))
-        scores = dict(zip(known, best.tolist(), strict=True))
-        return [
-            round_score(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
-        ]
-
-
-@dataclass(frozen=True, slots=True)
 class SpanQuery:
     """A query's codes against all spans of a table."""
 
@@ -99,7 +62,6 @@ class SpanQuery:
 
     @classmethod
     def of(cls, query: NDArray[np.float32], spans: Sequence[VectorSpan]) -> SpanQuery:
-        """Return the query of a unit vector."""
         codes, scale = quantize(query)
         return cls(codes, scale, tuple(spans))
 
@@ -136,21 +98,18 @@ class SpanQuery:
 def score_large_table(
     table: MemoryTable, spans: Sequence[VectorSpan], query: NDArray[np.float32], passing: NDArray[np.bool_]
 ) -> NominatedScores:
-    """Score a large table.
-
-    The Hamming distance of signs orders rows nearly as the cosine does; the nearest are scored exactly.
-    """
+    """Score the rows whose signs have the smallest Hamming distance, which orders rows nearly as the cosine does."""
     asked = SpanQuery.of(query, spans)
     covered = sum(len(span.vectors.slots) for span in spans)
     mean, deviation = mean_and_deviation(_sample_statistics(table, asked, covered))
     found = score_nominated(table, asked, passing)
     return NominatedScores(
-        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked
+        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked.exact
     )
 
 
 def score_nominated(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.bool_]) -> ArrayScores:
-    """Score the rows that are nominated and no others, without mean and deviation."""
+    """Score only the nominated rows, without mean and deviation."""
     few = int(passing.sum()) <= max(FEW_SHARE * table.rows, NOMINATED)
     rows = np.flatnonzero(passing) if few else _nominate_rows(table, asked, passing)
     best = np.full(table.rows, -np.inf, np.float64)
@@ -283,7 +242,6 @@ def _nearest_batch(
 
 
 def _blocks(pieces: Iterable[Rows]) -> Iterator[Rows]:
-    """Yield the rows of all pieces in blocks that grow from `FIRST_BLOCK` to `LARGEST_BLOCK`."""
     size = FIRST_BLOCK
     held: list[Rows] = []
     count = 0
@@ -325,7 +283,7 @@ def _best_rows(table: MemoryTable, kept: Kept, fresh: Kept, limit: int) -> Kept:
 
 
 def _raise_floor(least: NDArray[np.float64], kept: Kept, limit: int) -> None:
-    """Raise the least score of each query that has as many rows as are wanted to that of the last."""
+    """Raise the least score of each query that has enough rows to that of its last."""
     query, _, micro = kept
     ends = np.searchsorted(query, np.arange(len(least)), "right")
     full = ends - np.searchsorted(query, np.arange(len(least)), "left") >= limit
@@ -353,8 +311,7 @@ rows 64 cost 4.9 ms each instead of 11.2, 360 3.6 instead of 9.4, and it misses 
 class VectorCache:
     """Vector rows of the segments read last, shared by one process's readers.
 
-    Args:
-        files: Where the vectors of a large table are mapped from; None scores every table exactly.
+    ``files`` maps the vectors of a large table; None scores every table exactly.
     """
 
     def __init__(self, files: VectorFiles | None) -> None:
@@ -364,7 +321,6 @@ class VectorCache:
         self._lock = threading.Lock()
 
     def of(self, db: Database, part: TablePart, model: int, dimensions: int) -> list[VectorRows]:
-        """Return a segment's vectors of a model."""
         name = (part.segment, part.version, model)
         with self._lock:
             kept = self._kept.get(name)
@@ -386,7 +342,6 @@ class VectorCache:
 
 
 def read_vectors(db: Database, segment: int, model: int, dimensions: int) -> list[VectorRows]:
-    """Return a segment's vectors of a model, from the file."""
     found = db.execute(
         "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
     ).fetchall()
@@ -397,102 +352,85 @@ def _vector_bytes(vectors: list[VectorRows]) -> int:
     return sum(data.nbytes + scales.nbytes + slots.nbytes for slots, scales, data in vectors)
 
 
-def score_model(
-    db: Database,
-    table: MemoryTable,
-    blocks: VectorCache,
-    model: int,
-    dimensions: int,
-    query: NDArray[np.float32],
-    passing: NDArray[np.bool_],
-) -> ArrayScores | NominatedScores:
-    """Score every row that has vectors of the model; in a large table, the most promising ones."""
-    if _is_large(table, blocks):
-        return score_large_table(table, _spans(db, table, blocks, model, dimensions), query, passing)
-    codes, scale = quantize(query)
-    best = np.full(table.rows, -np.inf, np.float64)
-    for rows, scales, data in iter_vectors(db, table, blocks, model, dimensions):
-        amounts = dot_products(data, codes) * (scales.astype(np.float64) * scale)
-        if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
-            np.maximum.at(best, rows, amounts)
-        else:
-            best[rows] = amounts
-    return score_vectors(table, best, passing)
+def decode_cached_text(rows: int, blob: bytes, dimensions: int) -> QuantizedVectors:
+    data = np.frombuffer(blob, "i1", rows * dimensions, rows * 4).reshape(rows, dimensions)
+    return QuantizedVectors(data, np.frombuffer(blob, "<f4", rows))
 
 
-def nearest_memories(
-    db: Database,
-    table: MemoryTable,
-    blocks: VectorCache,
-    model: int,
-    dimensions: int,
-    queries: NDArray[np.float32],
-    passing: NDArray[np.bool_],
-    limit: int,
-    floor: float,
-) -> list[list[Hit]]:
-    """Return at most ``limit`` rows of each query, of a cosine of at least ``floor``."""
-    if not _is_large(table, blocks) or len(queries) >= MANY_QUERIES:
-        return nearest_rows(
-            table, iter_vectors(db, table, blocks, model, dimensions), queries, passing, limit, floor
+class ModelVectors:
+    """The vectors that a table's memories have of one model."""
+
+    def __init__(
+        self, db: Database, table: MemoryTable, cache: VectorCache, model: int, dimensions: int
+    ) -> None:
+        self._db = db
+        self._table = table
+        self._cache = cache
+        self._model = model
+        self._dimensions = dimensions
+        self._large = table.memories >= LARGE_TABLE and cache.files is not None
+
+    def score(self, query: NDArray[np.float32], passing: NDArray[np.bool_]) -> ArrayScores | NominatedScores:
+        """Score every row; in a large table only the nominated ones."""
+        table = self._table
+        if self._large:
+            return score_large_table(table, self._spans(), query, passing)
+        codes, scale = quantize(query)
+        best = np.full(table.rows, -np.inf, np.float64)
+        for rows, scales, data in self._pieces():
+            amounts = dot_products(data, codes) * (scales.astype(np.float64) * scale)
+            if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
+                np.maximum.at(best, rows, amounts)
+            else:
+                best[rows] = amounts
+        return score_vectors(table, best, passing)
+
+    def nearest(
+        self, queries: NDArray[np.float32], passing: NDArray[np.bool_], limit: int, floor: float
+    ) -> list[list[Hit]]:
+        """Return at most ``limit`` rows of each query, of a cosine of at least ``floor``."""
+        if not self._large or len(queries) >= MANY_QUERIES:
+            return nearest_rows(self._table, self._pieces(), queries, passing, limit, floor)
+        spans = self._spans()
+        found = (
+            score_nominated(self._table, SpanQuery.of(query, spans), passing).top(limit) for query in queries
         )
-    spans = _spans(db, table, blocks, model, dimensions)
-    found = (score_nominated(table, SpanQuery.of(query, spans), passing).top(limit) for query in queries)
-    return [[hit for hit in hits if hit.score >= floor] for hits in found]
+        return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
+    def windows(self, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
+        """Return the windows of those of these memories that have any."""
+        found = zip(ids, self._table.find(ids), strict=True)
+        places = {memory: row for memory, row in found if row is not None}
+        wanted = np.array(sorted(set(places.values())), np.int64)
+        held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
+        for rows, scales, data in self._pieces():
+            firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
+            for place in np.flatnonzero(lasts > firsts).tolist():
+                own = slice(int(firsts[place]), int(lasts[place]))
+                held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
+        return {
+            memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
+            for memory, row in places.items()
+            if row in held
+        }
 
-def read_windows(
-    db: Database,
-    table: MemoryTable,
-    blocks: VectorCache,
-    model: int,
-    dimensions: int,
-    ids: Sequence[str],
-) -> dict[str, QuantizedVectors]:
-    """Return the windows of those of these memories that have vectors of the model."""
-    from scrubjay.storage.changes import QuantizedVectors
+    def _pieces(self) -> Iterator[Rows]:
+        """Yield table rows (a row a window, ascending), scales and codes, piece by piece."""
+        if self._large:
+            for span in self._spans():
+                held = span.vectors
+                yield held.slots.astype(np.int64) + span.first, held.scales, held.data
+            return
+        for part in self._table.parts:
+            for slots, scales, data in self._cache.of(self._db, part, self._model, self._dimensions):
+                yield slots.astype(np.int64) + part.first, scales, data
 
-    places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
-    wanted = np.array(sorted(set(places.values())), np.int64)
-    held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
-    for rows, scales, data in iter_vectors(db, table, blocks, model, dimensions):
-        firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
-        for place in np.flatnonzero(lasts > firsts).tolist():
-            own = slice(int(firsts[place]), int(lasts[place]))
-            held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
-    return {
-        memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
-        for memory, row in places.items()
-        if row in held
-    }
-
-
-def iter_vectors(
-    db: Database, table: MemoryTable, blocks: VectorCache, model: int, dimensions: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]]:
-    """Yield all vectors of a model: table rows (a row a window, ascending), scales, codes; piece by piece."""
-    if _is_large(table, blocks):
-        for span in _spans(db, table, blocks, model, dimensions):
-            held = span.vectors
-            yield held.slots.astype(np.int64) + span.first, held.scales, held.data
-        return
-    for part in table.parts:
-        for slots, scales, data in blocks.of(db, part, model, dimensions):
-            yield slots.astype(np.int64) + part.first, scales, data
-
-
-def _is_large(table: MemoryTable, blocks: VectorCache) -> bool:
-    return table.memories >= LARGE_TABLE and blocks.files is not None
-
-
-def _spans(
-    db: Database, table: MemoryTable, blocks: VectorCache, model: int, dimensions: int
-) -> list[VectorSpan]:
-    assert blocks.files is not None
-    return [
-        VectorSpan(part.first, blocks.files.of(
-            (part.segment, part.version, model), dimensions,
-            partial(read_vectors, db, part.segment, model, dimensions),
-        ))
-        for part in table.parts
-    ]  # fmt: skip
+    def _spans(self) -> list[VectorSpan]:
+        assert self._cache.files is not None
+        return [
+            VectorSpan(part.first, self._cache.files.of(
+                (part.segment, part.version, self._model), self._dimensions,
+                partial(read_vectors, self._db, part.segment, self._model, self._dimensions),
+            ))
+            for part in self._table.parts
+        ]  # fmt: skip

@@ -1,144 +1,60 @@
 """Writer: applies each change to the tables inside one transaction, and rebuilds a generation.
 
-A live store's file is never renamed or replaced: with another process holding its log, that loses the
-whole rebuild without a word.
+A live store's file is never replaced: with another process holding its log, that would lose the whole rebuild.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.ids import EmbeddingModel, tombstone_hash
-from scrubjay.models.records import Document, Record, Scope, StageVersions
+from scrubjay.models.records import Document, Record, Scope, Source, SourcePlace, StageVersions
 from scrubjay.storage import changes as c
-from scrubjay.storage.changes import (
-    TEXT_CACHE_BYTES,
-    Change,
-    PreparedMemory,
-    PutVectors,
-    PutVersions,
-    QuantizedVectors,
-)
-from scrubjay.storage.history import HistoryWriter, PriorMemory
+from scrubjay.storage.changes import TEXT_CACHE_BYTES, Change, PreparedMemory, PutVersions, QuantizedVectors
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     EVENT_COLUMNS,
+    PLACE_COLUMNS,
     RUN_COLUMNS,
+    SOURCE_COLUMNS,
+    RegisteredModel,
     Tenant,
     document_from_row,
+    document_to_row,
     id_from_hash,
     insert_sql,
+    place_to_row,
+    source_to_row,
 )
 from scrubjay.storage.sqlite import maintenance, postings, rows, segments
-from scrubjay.storage.sqlite.blobs import NEXT_VERSION
+from scrubjay.storage.sqlite.blobs import NEXT_VERSION, unpack_terms
 from scrubjay.storage.sqlite.connection import write_transaction
 from scrubjay.storage.sqlite.graph_writer import SQLiteGraphWriter, clean_up_edges
 from scrubjay.storage.sqlite.postings import Vocabulary
 from scrubjay.storage.sqlite.rows import VisibleMemories
 from scrubjay.storage.sqlite.vectors import VectorCache
 from scrubjay.storage.table import COLUMNS, TablePart
-from scrubjay.storage.validation import (
-    NOTHING_WRITTEN,
-    check_key,
-    check_place,
-    check_rebuild_changes,
-    check_record,
-    check_vectors,
-    id_conflict,
-)
+from scrubjay.storage.validation import check_rebuild_changes, id_conflict
+from scrubjay.storage.writer import HistoryWriter, MemoryWriter, PriorMemory
 from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
-def put_model(db: Database, tenant: int, model: EmbeddingModel, state: str) -> None:
-    """Register a model, with every memory of the tenant waiting for it, or change the state of one."""
-    known = rows.registered_models(db, tenant)
-    if model.fingerprint in known:
-        db.execute("UPDATE model SET state = ? WHERE id = ?", (state, known[model.fingerprint][0]))
-        return
-    db.execute(
-        "INSERT INTO model (tenant, fingerprint, provider, name, revision, dimensions, pooling, window, state) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            tenant, model.fingerprint, model.provider, model.name, model.revision, model.dimensions, model.pooling,
-            model.window, state,
-        ),
-    )  # fmt: skip
-    db.execute(
-        "INSERT INTO pending SELECT ?, hash, num FROM memory WHERE tenant = ?",
-        (db.last_insert_rowid(), tenant),
-    )
-
-
-def drop_model(db: Database, tenant: int, fingerprint: str) -> None:
-    """Remove a tenant's model and its vectors everywhere."""
-    known = rows.registered_models(db, tenant)
-    if fingerprint in known:
-        number = known[fingerprint][0]
-        for table in ("vector", "pending", "cache"):
-            db.execute(f"DELETE FROM {table} WHERE model = ?", (number,))
-        db.execute("DELETE FROM model WHERE id = ?", (number,))
-        db.execute(f"UPDATE segment SET version = {NEXT_VERSION} WHERE tenant = ?", (tenant,))
-
-
-def put_late_vectors(db: Database, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
-    """Store late vectors where their memories still wait for them, and cache their texts."""
-    number = segments.model_number(db, tenant.number, change.fingerprint)
-    by_segment: dict[int, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
-    for memory, (content_hash, codes) in change.vectors.items():
-        if not rows.is_memory_id(memory):
-            continue
-        row = db.execute(
-            "SELECT m.num, m.hash, m.key, s.segment, s.slot FROM memory m JOIN slot s ON s.num = m.num "
-            "WHERE m.tenant = ? AND m.hash = ? AND m.generation = ? AND m.content_hash = ? AND m.tier = ?",
-            (tenant.number, rows.sort_hash(memory), tenant.generation, content_hash, rows.tier_of(memory)),
-        ).fetchone()
-        if row is None or (scope is not None and row[2] not in scope.keys):
-            continue
-        db.execute("DELETE FROM pending WHERE model = ? AND hash = ? AND num = ?", (number, row[1], row[0]))
-        if db.changes():
-            by_segment[row[3]].append((row[4], codes))
-    for segment, held in by_segment.items():
-        segments.append_vectors(db, segment, number, held)
-        segments.join_vectors(db, segment, number)
-        db.execute(f"UPDATE segment SET version = {NEXT_VERSION} WHERE id = ?", (segment,))
-    for text, codes in change.texts.items():
-        db.execute(
-            "INSERT OR REPLACE INTO cache (tenant, model, hash, rows, data) VALUES (?, ?, ?, ?, ?)",
-            (
-                tenant.number,
-                number,
-                text,
-                len(codes.scales),
-                codes.scales.astype("<f4").tobytes() + codes.data.tobytes(),
-            ),
-        )
-    if change.texts:
-        _trim_text_cache(db, tenant.number)
-
-
-def _trim_text_cache(db: Database, tenant: int) -> None:
-    (held,) = db.execute("SELECT total(length(data)) FROM cache WHERE tenant = ?", (tenant,)).fetchone()
-    if held > TEXT_CACHE_BYTES:
-        db.execute(
-            "DELETE FROM cache WHERE seq IN (SELECT seq FROM cache WHERE tenant = ? ORDER BY seq LIMIT "
-            "(SELECT count(*) / 8 + 1 FROM cache WHERE tenant = ?))",
-            (tenant, tenant),
-        )
-
-
+INSERT_DOCUMENT: Final = insert_sql("document", ("tenant", "generation", *DOCUMENT_COLUMNS))
+PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS)).replace(
+    "INSERT", "INSERT OR REPLACE", 1
+)
 PUT_EVENT: Final = insert_sql("event", EVENT_COLUMNS)
 PUT_RUN: Final = insert_sql("run", RUN_COLUMNS).replace("INSERT", "INSERT OR REPLACE", 1)
-PUT_READING: Final = "INSERT OR REPLACE INTO reading VALUES (?, ?, ?)"
+PUT_EXTRACTION: Final = "INSERT OR REPLACE INTO reading VALUES (?, ?, ?)"
 
 
 class SQLiteHistoryWriter(HistoryWriter):
@@ -150,7 +66,7 @@ class SQLiteHistoryWriter(HistoryWriter):
         self._memories = VisibleMemories(db, tenant.number, tenant.generation, scope.keys)
         self._statuses: dict[int, str] = {}
 
-    def apply(self, change: c.LifecycleChange) -> None:
+    def apply(self, change: c.HistoryChange) -> None:
         super().apply(change)
         segments.set_statuses(self._db, self._statuses)
         self._statuses.clear()
@@ -176,104 +92,54 @@ class SQLiteHistoryWriter(HistoryWriter):
     def _write_events(self, rows: Sequence[tuple[object, ...]]) -> None:
         self._db.executemany(PUT_EVENT, rows)
 
-    def _write_runs(self, rows: Sequence[tuple[object, ...]]) -> None:
-        self._db.executemany(PUT_RUN, rows)
+    def _write_run(self, row: tuple[object, ...]) -> None:
+        self._db.execute(PUT_RUN, row)
 
-    def _write_readings(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
-        self._db.executemany(PUT_READING, rows)
-
-
-LOG_FLOOR = 100_000
-"""Entries of the change log that are kept; a reader further behind reloads."""
+    def _write_extractions(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
+        self._db.executemany(PUT_EXTRACTION, rows)
 
 
-class SQLiteWriter:
+class SQLiteWriter(MemoryWriter):
     """One transaction's work. `finish` must be called before the commit."""
 
     def __init__(
         self, db: Database, tenant: Tenant, scope: Scope | None, vocabulary: postings.Vocabulary
     ) -> None:
+        super().__init__(tenant, scope, rows.registered_models(db, tenant.number))
         self._db = db
-        self._tenant = tenant
-        self._scope = scope
         self._vocabulary = vocabulary
-        self._fresh: dict[int, segments.SegmentEntry] = {}
-        self._models = rows.registered_models(db, tenant.number)
+        self._fresh: dict[int, PreparedMemory] = {}
         self._rewrite: set[int] = set()
         self._removed: dict[int, tuple[str, str]] = {}
-        self._connected: SQLiteGraphWriter | None = None
-        self.gained: Counter[str] = Counter()
+        # A rebuild changes neither graph nor history (`check_rebuild_changes`).
+        self._graph = None if scope is None else SQLiteGraphWriter(db, tenant, scope)
+        self._history = None if scope is None else SQLiteHistoryWriter(db, tenant, scope)
         self.forgot = False
 
     def apply(self, change: c.Change) -> None:
-        """Do one change."""
         if isinstance(change, c.GraphChange):
-            if self._scope is not None:  # a rebuild holds none (`check_rebuild_changes`)
-                self._connections(self._scope).apply(change)
-            return
-        if isinstance(change, c.LifecycleChange):
-            if self._scope is not None:
+            if self._graph is not None:
+                self._graph.apply(change)
+        elif isinstance(change, c.HistoryChange):
+            if self._history is not None:
                 self._flush()  # a status is changed in a segment
-                SQLiteHistoryWriter(self._db, self._tenant, self._scope).apply(change)
-            return
-        self._apply(change)
-        # Edges belong to no generation: those of a rebuild are put right when it ends.
-        if self._removed and self._scope is not None:
-            clean_up_edges(self._db, self._tenant, self._removed)
-        self._removed.clear()
-
-    def _connections(self, scope: Scope) -> SQLiteGraphWriter:
-        if self._connected is None:
-            self._connected = SQLiteGraphWriter(self._db, self._tenant, scope)
-        return self._connected
-
-    def _apply(self, change: c.Change) -> None:
-        match change:
-            case c.PutVersions(versions):
-                stamp = (json.dumps(asdict(versions)), self._tenant.number)
-                self._db.execute("UPDATE tenant SET versions = ? WHERE id = ?", stamp)
-            case c.PutSource():
-                self._put_source(change)
-            case c.DropSource(source) if self._sees_source(source):
-                self._drop_source(source)
-            case c.PutDocument():
-                self._put_document(change)
-            case c.DropDocument(source, path) if self._sees_source(source):
-                self._drop_document(source, path)
-            case c.PutMemory(memory):
-                self._put([memory], None, None)
-            case c.DropMemory(ids):
-                self._remove(rows.without_document(self._db, self._numbers(ids)), "drop")
-            case c.Forget(ids):
-                self._forget(ids)
-            case c.PutModel() | c.DropModel() | c.PutVectors() | c.PutTombstones():
-                self._flush()
-                self._change_beside(change)
-
-    def _change_beside(self, change: c.Change) -> None:
-        match change:
-            case c.PutTombstones(hashes):
-                rows.put_tombstones(self._db, self._tenant.number, hashes)
-            case c.PutModel(model, state):
-                put_model(self._db, self._tenant.number, model, state)
-            case c.DropModel(fingerprint):
-                drop_model(self._db, self._tenant.number, fingerprint)
-            case c.PutVectors():
-                model = self._model(change.fingerprint)
-                for named, (_, codes) in change.vectors.items():
-                    check_vectors(model, codes, f"Memory {named}")
-                for cached in change.texts.values():
-                    check_vectors(model, cached, "A cached text")
-                put_late_vectors(self._db, self._tenant, self._scope, change)
-        self._models = rows.registered_models(self._db, self._tenant.number)
+                self._history.apply(change)
+        else:
+            self._apply_to_memories(change)
+            if self._removed and self._graph is not None:  # a rebuild cleans up its edges at its end
+                clean_up_edges(self._db, self._tenant, self._removed)
+            self._removed.clear()
 
     def finish(self) -> None:
-        """Write the new segments, merge those that are due, and cut the log."""
+        """Write the new segments, and merge those that are due."""
         self._flush()
         self._rewrite_stale()
-        segments.merge_due(self._db, self._tenant.number, self._keys(), self._tenant.generation)
-        stale = "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?"
-        self._db.execute(stale, (LOG_FLOOR,))
+        found = self._db.execute(
+            "SELECT DISTINCT key FROM segment WHERE tenant = ? AND generation = ?",
+            (self._tenant.number, self._tenant.generation),
+        ).fetchall()
+        keys = [key for (key,) in found if self._sees(key)]
+        segments.merge_due(self._db, self._tenant.number, keys, self._tenant.generation)
 
     def _rewrite_stale(self) -> None:
         for segment in sorted(self._rewrite):
@@ -281,123 +147,102 @@ class SQLiteWriter:
                 segments.merge_segments(self._db, [segment])
         self._rewrite.clear()
 
-    def _keys(self) -> list[str]:
-        found = self._db.execute(
-            "SELECT DISTINCT key FROM segment WHERE tenant = ? AND generation = ?",
-            (self._tenant.number, self._tenant.generation),
-        ).fetchall()
-        return [key for (key,) in found if self._scope is None or key in self._scope.keys]
-
     def _flush(self) -> None:
-        by_key: dict[str, list[segments.SegmentEntry]] = defaultdict(list)
-        for entry in self._fresh.values():
-            by_key[entry.memory.record.key].append(entry)
+        by_key: dict[str, list[tuple[int, PreparedMemory]]] = defaultdict(list)
+        for num, memory in self._fresh.items():
+            by_key[memory.record.key].append((num, memory))
         self._fresh.clear()
         for key, entries in by_key.items():
-            used = set().union(*(entry.memory.terms.counts for entry in entries))
+            used = set().union(*(memory.terms.counts for _, memory in entries))
             known = self._vocabulary.numbers(self._db, self._tenant.number, used)
             segments.insert_memories(
                 self._db, self._tenant.number, key, self._tenant.generation, entries, known
             )
 
-    def _put_source(self, change: c.PutSource) -> None:
-        s = change.source
-        check_key(self._scope, s.key, f"Source {s.root}")
-        key = rows.find_source_key(self._db, self._tenant.number, s.id)
-        if key is not None and not self._sees(key):
-            raise InputError(f"Source id {s.id!r} belongs to another source already. {NOTHING_WRITTEN}")
-        rows.put_source(self._db, self._tenant.number, s)
+    def _write_versions(self, versions: str) -> None:
+        self._db.execute("UPDATE tenant SET versions = ? WHERE id = ?", (versions, self._tenant.number))
 
-    def _sees_source(self, source: str) -> bool:
-        key = rows.find_source_key(self._db, self._tenant.number, source)
-        return key is not None and self._sees(key)
+    def _source_key(self, source: str) -> str | None:
+        row = self._db.execute(
+            "SELECT key FROM source WHERE tenant = ? AND id = ?", (self._tenant.number, source)
+        ).fetchone()
+        return None if row is None else str(row[0])
 
-    def _sees(self, key: str) -> bool:
-        return self._scope is None or key in self._scope.keys
+    def _write_source(self, source: Source) -> None:
+        self._db.execute(PUT_SOURCE, (self._tenant.number, *source_to_row(source, json.dumps)))
 
-    def _drop_source(self, source: str) -> None:
-        own = (self._tenant.number, source)
-        found = self._db.execute(
-            "SELECT path FROM document WHERE tenant = ? AND source = ? AND generation = ?",
-            (*own, self._tenant.generation),
-        ).fetchall()
-        for (path,) in found:
-            self._drop_document(source, path)
-        self._db.execute("DELETE FROM source WHERE tenant = ? AND id = ?", own)
+    def _delete_source(self, source: str) -> None:
+        self._db.execute("DELETE FROM source WHERE tenant = ? AND id = ?", (self._tenant.number, source))
         maintenance.note_leftovers(self._db)
 
-    def _put_document(self, change: c.PutDocument) -> None:
-        d = change.document
-        if not self._sees_source(d.source):
-            raise NotFoundError(f"No source {d.source} is registered. {NOTHING_WRITTEN}")
-        for kept in change.kept:
-            check_place(kept.id, kept.place, d)
-        number = rows.find_document(self._db, self._tenant, d.source, d.path)
-        replaced = None  # the document that stood under the path which another one takes over
-        if change.moved_from not in (None, d.path):
-            moved = rows.find_document(self._db, self._tenant, d.source, str(change.moved_from))
-            if moved is not None:
-                number, replaced = moved, number
-                self._db.execute("DELETE FROM document WHERE id = ?", (replaced,))
-        number = rows.put_document(self._db, self._tenant, number, d)
-        self._remove(self._numbers(change.dropped), "drop")
-        if not change.grows and (change.fresh or change.kept or change.dropped):
-            self._remove(self._left(number, {kept.id for kept in change.kept}), "drop")
-        for kept in change.kept:
-            if nums := self._numbers([kept.id]):
-                rows.place_memory(self._db, nums[0], number, kept.place)
-        if replaced is not None:
-            found = self._db.execute("SELECT num FROM memory WHERE document = ?", (replaced,)).fetchall()
-            self._remove([num for (num,) in found], "drop")
-        self._put(change.fresh, number, d)
-
-    def _left(self, document: int, kept: set[str]) -> list[int]:
-        """Return the visible passages of a document that a change of it does not keep."""
+    def _paths(self, source: str) -> list[str]:
         found = self._db.execute(
-            "SELECT num, hash, tier, key FROM memory WHERE document = ?", (document,)
+            "SELECT path FROM document WHERE tenant = ? AND source = ? AND generation = ?",
+            (self._tenant.number, source, self._tenant.generation),
         ).fetchall()
-        return [
-            n for n, number, tier, key in found if self._sees(key) and id_from_hash(tier, number) not in kept
-        ]
+        return [path for (path,) in found]
 
-    def _drop_document(self, source: str, path: str) -> None:
-        number = rows.find_document(self._db, self._tenant, source, path)
+    def _find_document(self, source: str, path: str) -> int | None:
+        row = self._db.execute(
+            "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
+            (self._tenant.number, source, self._tenant.generation, path),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _write_document(self, number: int | None, document: Document) -> int:
+        values = document_to_row(document)
         if number is not None:
-            found = self._db.execute("SELECT num FROM memory WHERE document = ?", (number,)).fetchall()
-            self._remove([num for (num,) in found], "drop")
-            self._db.execute("DELETE FROM document WHERE id = ?", (number,))
+            assigned = ", ".join(f"{name} = ?" for name in DOCUMENT_COLUMNS)
+            self._db.execute(f"UPDATE document SET {assigned} WHERE id = ?", (*values, number))
+            return number
+        self._db.execute(INSERT_DOCUMENT, (self._tenant.number, self._tenant.generation, *values))
+        return self._db.last_insert_rowid()
 
-    def _put(
-        self, memories: Sequence[c.PreparedMemory], document: int | None, where: Document | None
-    ) -> None:
-        last = {memory.record.id: memory for memory in memories}
-        for memory in memories:
-            check_key(self._scope, memory.record.key, f"Memory {memory.record.id}")
-            check_record(memory.record)
-            check_place(memory.record.id, memory.record.place, where)
-            for fingerprint, codes in memory.vectors.items():
-                check_vectors(self._model(fingerprint), codes, f"Memory {memory.record.id}")
-        self._remove([num for memory in last if (num := self._free(memory)) is not None], None)
-        for memory in last.values():
+    def _delete_document(self, number: int) -> None:
+        self._db.execute("DELETE FROM document WHERE id = ?", (number,))
+
+    def _passage_rows(self, document: int) -> list[tuple[int, str, int, str]]:
+        return self._db.execute(
+            "SELECT num, tier, hash, key FROM memory WHERE document = ?", (document,)
+        ).fetchall()
+
+    def _remove_passages(self, document: int) -> None:
+        self._remove([num for num, *_ in self._passage_rows(document)])
+
+    def _write_place(self, num: int, document: int, place: SourcePlace) -> None:
+        columns = ", ".join(("document", *PLACE_COLUMNS))
+        values = (document, *place_to_row(place))
+        marks = ",".join("?" * len(values))
+        self._db.execute(  # nothing is written where the place is the same
+            f"UPDATE memory SET ({columns}) = ({marks}) WHERE num = ? AND ({columns}) IS NOT ({marks})",
+            (*values, num, *values),
+        )
+
+    def _write_memories(self, memories: Mapping[str, PreparedMemory], document: int | None) -> None:
+        replaced = []
+        for memory_id in memories:
+            row = self._holder(memory_id)
+            if row is not None:
+                num, key, tier = row
+                if not (self._sees(key) and tier == rows.tier_of(memory_id)):
+                    raise id_conflict(memory_id)
+                replaced.append(num)
+        self._remove(replaced)
+        for memory in memories.values():
             record = memory.record
             values = rows.memory_to_row(record, self._tenant.number, self._tenant.generation, document)
             self._db.execute(rows.INSERT_MEMORY, values)
             num = self._db.last_insert_rowid()
-            self._fresh[num] = segments.SegmentEntry(num, memory)
+            self._fresh[num] = memory
             self.gained[record.key] += 1
             for tag in record.tags:
                 self._db.execute("INSERT INTO tag VALUES (?, ?)", (tag, num))
-            for fingerprint, (number, _, _) in self._models.items():
+            for fingerprint, registered in self._models.items():
                 if fingerprint not in memory.vectors:
                     self._db.execute(
-                        "INSERT INTO pending VALUES (?, ?, ?)", (number, rows.sort_hash(record.id), num)
+                        "INSERT INTO pending VALUES (?, ?, ?)",
+                        (registered.number, rows.sort_hash(record.id), num),
                     )
-            self._log(record.key, record.id, "put")
-
-    def _model(self, fingerprint: str) -> EmbeddingModel:
-        if fingerprint not in self._models:
-            raise NotFoundError(f"No model {fingerprint} is registered in this store. {NOTHING_WRITTEN}")
-        return self._models[fingerprint][1]
 
     def _holder(self, memory: str) -> tuple[int, str, str] | None:
         """Return the row, key and tier of the memory that has an id's number."""
@@ -407,15 +252,7 @@ class SQLiteWriter:
         ).fetchone()
         return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
 
-    def _free(self, memory: str) -> int | None:
-        """Return the row that a memory replaces, None where its number is free."""
-        row = self._holder(memory)
-        if row is not None and not (self._sees(row[1]) and row[2] == rows.tier_of(memory)):
-            raise id_conflict(memory)
-        return None if row is None else row[0]
-
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        """Return the rows of those of these ids that are there and visible, each once."""
         held = {memory: self._holder(memory) for memory in ids if rows.is_memory_id(memory)}
         return [
             row[0]
@@ -423,7 +260,7 @@ class SQLiteWriter:
             if row is not None and self._sees(row[1]) and row[2] == rows.tier_of(memory)
         ]
 
-    def _remove(self, nums: Sequence[int], op: str | None) -> None:
+    def _remove(self, nums: Sequence[int]) -> None:
         self._rewrite |= set(
             segments.remove_memories(self._db, [num for num in nums if self._fresh.pop(num, None) is None])
         )
@@ -433,34 +270,117 @@ class SQLiteWriter:
             ).fetchone()
             self._removed.setdefault(number, (tier, key))
             self.gained[key] -= 1
-            if op is not None:
-                self._log(key, id_from_hash(tier, number), op)
             for table in ("memory", "tag", "pending", "reading"):
                 self._db.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
 
-    def _log(self, key: str, memory: str, op: str) -> None:
-        self._db.execute(
-            "INSERT INTO change (tenant, key, memory, op) VALUES (?, ?, ?, ?)",
-            (self._tenant.number, key, memory, op),
+    def _remove_without_document(self, nums: Sequence[int]) -> None:
+        found = (
+            self._db.execute("SELECT num FROM memory WHERE num = ? AND document IS NULL", (num,)).fetchone()
+            for num in nums
         )
+        self._remove([row[0] for row in found if row is not None])
 
     def _forget(self, ids: Sequence[str]) -> None:
         self._flush()
         nums = self._numbers(ids)
-        touched: set[int] = set()
+        terms: set[int] = set()
         for num in nums:
-            asked = "SELECT content, key FROM memory WHERE num = ?"
-            content, key = self._db.execute(asked, (num,)).fetchone()
-            rows.put_tombstones(
-                self._db, self._tenant.number, [tombstone_hash(self._tenant.secret, content, key)]
-            )
-            touched |= postings.terms_of_memory(self._db, num)
-        self._remove(nums, "forget")
+            content, key, packed = self._db.execute(
+                "SELECT m.content, m.key, s.terms FROM memory m JOIN slot s ON s.num = m.num WHERE m.num = ?",
+                (num,),
+            ).fetchone()
+            self._write_tombstones([tombstone_hash(self._tenant.secret, content, key)])
+            terms.update(unpack_terms(packed))
+        self._remove(nums)
         self._rewrite_stale()
         self._db.execute("DELETE FROM cache WHERE tenant = ?", (self._tenant.number,))
-        self._vocabulary.prune(self._db, self._tenant.number, touched)
+        self._vocabulary.prune(self._db, self._tenant.number, terms)
         maintenance.note_leftovers(self._db)
         self.forgot = True
+
+    def _write_tombstones(self, hashes: Sequence[str]) -> None:
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tombstone VALUES (?, ?)", [(self._tenant.number, mark) for mark in hashes]
+        )
+
+    def _write_model(self, model: EmbeddingModel, state: str) -> None:
+        self._flush()
+        if model.fingerprint in self._models:
+            number = self._models[model.fingerprint].number
+            self._db.execute("UPDATE model SET state = ? WHERE id = ?", (state, number))
+        else:
+            values = (
+                self._tenant.number, model.fingerprint, model.provider, model.name, model.revision,
+                model.dimensions, model.pooling, model.window, state,
+            )  # fmt: skip
+            self._db.execute(
+                "INSERT INTO model (tenant, fingerprint, provider, name, revision, dimensions, pooling, window, state) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+            self._db.execute(
+                "INSERT INTO pending SELECT ?, hash, num FROM memory WHERE tenant = ?",
+                (self._db.last_insert_rowid(), self._tenant.number),
+            )
+        self._models = rows.registered_models(self._db, self._tenant.number)
+
+    def _delete_model(self, fingerprint: str) -> None:
+        self._flush()
+        if fingerprint in self._models:
+            number = self._models[fingerprint].number
+            for table in ("vector", "pending", "cache"):
+                self._db.execute(f"DELETE FROM {table} WHERE model = ?", (number,))
+            self._db.execute("DELETE FROM model WHERE id = ?", (number,))
+            self._db.execute(
+                f"UPDATE segment SET version = {NEXT_VERSION} WHERE tenant = ?", (self._tenant.number,)
+            )
+            self._models = rows.registered_models(self._db, self._tenant.number)
+
+    def _write_vectors(self, registered: RegisteredModel, change: c.PutVectors) -> None:
+        self._flush()
+        db, tenant, number = self._db, self._tenant, registered.number
+        by_segment: dict[int, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
+        for memory, (content_hash, codes) in change.vectors.items():
+            if not rows.is_memory_id(memory):
+                continue
+            row = db.execute(
+                "SELECT m.num, m.hash, m.key, s.segment, s.slot FROM memory m JOIN slot s ON s.num = m.num "
+                "WHERE m.tenant = ? AND m.hash = ? AND m.generation = ? AND m.content_hash = ? AND m.tier = ?",
+                (
+                    tenant.number,
+                    rows.sort_hash(memory),
+                    tenant.generation,
+                    content_hash,
+                    rows.tier_of(memory),
+                ),
+            ).fetchone()
+            if row is None or not self._sees(row[2]):
+                continue
+            db.execute(
+                "DELETE FROM pending WHERE model = ? AND hash = ? AND num = ?", (number, row[1], row[0])
+            )
+            if db.changes():
+                by_segment[row[3]].append((row[4], codes))
+        for segment, late in by_segment.items():
+            segments.append_vectors(db, segment, number, late)
+            segments.join_vectors(db, segment, number)
+            db.execute(f"UPDATE segment SET version = {NEXT_VERSION} WHERE id = ?", (segment,))
+        for text, codes in change.texts.items():
+            data = codes.scales.astype("<f4").tobytes() + codes.data.tobytes()
+            db.execute(
+                "INSERT OR REPLACE INTO cache (tenant, model, hash, rows, data) VALUES (?, ?, ?, ?, ?)",
+                (tenant.number, number, text, len(codes.scales), data),
+            )
+        if change.texts:
+            (size,) = db.execute(
+                "SELECT total(length(data)) FROM cache WHERE tenant = ?", (tenant.number,)
+            ).fetchone()
+            if size > TEXT_CACHE_BYTES:  # the oldest eighth goes
+                db.execute(
+                    "DELETE FROM cache WHERE seq IN (SELECT seq FROM cache WHERE tenant = ? ORDER BY seq LIMIT "
+                    "(SELECT count(*) / 8 + 1 FROM cache WHERE tenant = ?))",
+                    (tenant.number, tenant.number),
+                )
 
 
 DROP_BATCH: Final = 2_000
@@ -468,8 +388,6 @@ DROP_BATCH: Final = 2_000
 
 
 class SQLiteRebuild:
-    """The generation after the one that answers."""
-
     def __init__(self, db: Database, old: Tenant, vocabulary: Vocabulary) -> None:
         self._db = db
         self._old = old
@@ -477,7 +395,7 @@ class SQLiteRebuild:
         self._vocabulary = vocabulary
         self._versions: StageVersions | None = None
         self._models = rows.registered_models(db, old.number)
-        self._blocks = VectorCache(None)
+        self._vectors = VectorCache(None)
 
     def documents(self) -> list[Document]:
         found = self._db.execute(
@@ -512,8 +430,8 @@ class SQLiteRebuild:
         ).fetchone()
         part = TablePart(segment, version, 0, slots)
         vectors = {}
-        for fingerprint, (number, model, _) in self._models.items():
-            for places, scales, data in self._blocks.of(self._db, part, number, model.dimensions):
+        for fingerprint, one in self._models.items():
+            for places, scales, data in self._vectors.of(self._db, part, one.number, one.model.dimensions):
                 own = places == slot
                 if own.any():
                     vectors[fingerprint] = QuantizedVectors(data[own], scales[own])
@@ -522,7 +440,6 @@ class SQLiteRebuild:
         return PreparedMemory(record, Terms({}, 0), vectors, code)
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Apply changes to the next generation, in one transaction."""
         check_rebuild_changes(changes)
         try:
             with write_transaction(self._db):
@@ -538,7 +455,6 @@ class SQLiteRebuild:
             raise
 
     def flip(self) -> None:
-        """Let the next generation answer."""
         with write_transaction(self._db):
             if self._versions is not None:
                 SQLiteWriter(self._db, self._next, None, self._vocabulary).apply(PutVersions(self._versions))
@@ -549,7 +465,7 @@ class SQLiteRebuild:
             clean_up_edges(self._db, self._next, self._changed())
 
     def _changed(self) -> dict[int, tuple[str, str]]:
-        """Return tier and key of the memories that the next generation does not hold with the same."""
+        """Return old tier and key of the memories that the next generation does not hold with the same."""
         found = self._db.execute(
             "SELECT o.hash, o.tier, o.key FROM memory o LEFT JOIN memory n ON n.tenant = o.tenant "
             "AND n.hash = o.hash AND n.generation = ? WHERE o.tenant = ? AND o.generation = ? "
@@ -560,7 +476,7 @@ class SQLiteRebuild:
 
 
 def drop_stale_generations(db: Database, tenant: int) -> None:
-    """Remove every generation of a tenant but the one that answers, a little at a time."""
+    """Remove every generation of a tenant but the current one, a little at a time."""
     stale = "tenant = ?1 AND generation <> (SELECT generation FROM tenant WHERE id = ?1)"
     left = True
     while left:

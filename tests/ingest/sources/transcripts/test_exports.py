@@ -51,7 +51,7 @@ def test_a_chatgpt_conversation_is_the_path_to_its_current_node_and_its_other_pa
         "conversation without messages": 1,
     }  # fmt: skip
     assert found.unknown == {"content hologram": 1}
-    assert [(one.line, one.message) for one in found.broken] == [(4, "is not an object")]
+    assert [(one.line, one.message) for one in found.broken] == [(4, "is not a JSON object")]
 
 
 def test_a_chatgpt_turn_keeps_its_id_time_title_and_place(read, fixtures) -> None:

@@ -73,7 +73,7 @@ def test_the_list_of_prompts_gives_only_what_no_conversation_beside_it_has(read,
     assert found.brief() == [(session, "user", "We ship on Fridays.")]
     assert found.turns[0].key == f"{session}:1"
     assert found.left == {"prompt that is in chats": 1, "command": 1}
-    assert [(one.line, one.message) for one in found.broken] == [(4, "is not an object")]
+    assert [(one.line, one.message) for one in found.broken] == [(4, "is not a JSON object")]
 
 
 def test_a_checkpoint_is_a_session_of_its_projects_name(read, fixtures, tmp_path: Path) -> None:

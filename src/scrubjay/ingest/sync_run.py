@@ -1,0 +1,169 @@
+"""Sync run: what all steps of one sync share, its tally and its progress."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.categories.folders import EDGE_BATCH
+from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.chunker import ChunkSettings
+from scrubjay.ingest.fact_stage import FactStage
+from scrubjay.ingest.linker import EdgeBuilder
+from scrubjay.ingest.projects import ProjectResolver
+from scrubjay.ingest.reader import stage_versions
+from scrubjay.ingest.scanner import FileState, unread_bytes
+from scrubjay.models.records import FAILED_PREFIX, UNFINISHED, Document, Scope, Source
+from scrubjay.models.reports import FileError, Progress
+from scrubjay.storage.changes import Change, PutEdges
+from scrubjay.storage.interface import Store
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import Embedder
+
+LINK_BATCH: Final = 2_000
+"""Memories whose links one transaction replaces."""
+MAX_BATCH_DOCUMENTS: Final = 64
+"""Most documents of one transaction."""
+MAX_BATCH_PASSAGES: Final = 1_000
+"""Passages after which a transaction is full: about 50 ms of holding the lock."""
+PROGRESS_SECONDS: Final = 0.2
+"""Seconds between two progress reports while files are read."""
+
+
+@dataclass(slots=True)
+class SyncTally:
+    """Counts of a sync so far, as in `SyncReport`.
+
+    Attributes:
+        placed: Additions whose section in a note was found.
+        unshared: Files whose front matter asks for a visibility that it may not give, and that visibility.
+    """
+
+    files: int = 0
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    forgotten: int = 0
+    scrubbed: Counter[str] = field(default_factory=Counter)
+    placed: set[str] = field(default_factory=set)
+    problems: list[FileError] = field(default_factory=list)
+    notices: list[FileError] = field(default_factory=list)
+    unshared: dict[str, str] = field(default_factory=dict)
+    changed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRun:
+    """One sync of some sources.
+
+    Attributes:
+        paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
+        pending: Changes that go with the next write.
+    """
+
+    store: Store
+    scope: Scope
+    secret: bytes
+    base: Embedder
+    chunks: ChunkSettings
+    tally: SyncTally
+    projects: ProjectResolver
+    edges: EdgeBuilder
+    facts: FactStage
+    progress: Callable[[Progress], None] | None
+    paused: Callable[[str, str, int | None], bool]
+    pending: list[Change] = field(default_factory=list)
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Write changes and what is pending in one transaction."""
+        if self.pending or changes:
+            self.store.write(self.scope, [*self.pending, *changes])
+            self.pending.clear()
+
+    def write_in_batches(self, changes: Sequence[Change]) -> None:
+        """Write many changes in order, in transactions of limited size."""
+        batch: list[Change] = []
+        relinked = 0
+        for change in changes:
+            batch.append(change)
+            relinked += len(change.of) if isinstance(change, PutEdges) else 0
+            if relinked >= LINK_BATCH or len(batch) >= EDGE_BATCH:
+                self.write(batch)
+                batch, relinked = [], 0
+        self.write(batch)
+
+    def report_problem(self, source: Source, path: str, message: str, hint: str = "") -> None:
+        """Add a problem with a file of a source to the tally."""
+        self.tally.problems.append(FileError(str(Path(source.root) / path), message, hint))
+
+    def stored_or_new(self, source: Source, path: str, stored: Document | None) -> Document:
+        return stored or Document(
+            source.id, path, "", 0, 0, PurePosixPath(path).name, stage_versions(self.chunks)
+        )
+
+    def unreadable(
+        self, source: Source, state: FileState, stored: Document | None, reason: str
+    ) -> PreparedDocument:
+        """Return a document that could not be read; its stored passages stay."""
+        document = replace(
+            self.stored_or_new(source, state.path, stored),
+            content_hash=FAILED_PREFIX + reason,
+            mtime_ns=state.mtime_ns,
+            size=state.size,
+        )
+        return PreparedDocument(document)
+
+
+class ProgressMeter:
+    """Reports progress by bytes: half of a file's bytes count when it is read, the rest when it is stored."""
+
+    def __init__(
+        self,
+        progress: Callable[[Progress], None] | None,
+        changed: Sequence[FileState],
+        known: Mapping[str, Document],
+    ) -> None:
+        self._progress = progress
+        self._sizes = {state.path: unread_bytes(state, known) for state in changed}
+        self._read: dict[str, int] = {}
+        self._stored: dict[str, int] = {}
+        self._started = self._reported = time.monotonic()
+
+    def read(self, documents: Iterable[PreparedDocument]) -> Iterator[PreparedDocument]:
+        """Yield documents on, counting them as read."""
+        for document in documents:
+            self._note(self._read, document)
+            if time.monotonic() - self._reported >= PROGRESS_SECONDS:
+                self._report()
+            yield document
+
+    def add_written(self, batch: Sequence[PreparedDocument]) -> None:
+        """Count a batch as stored."""
+        for document in batch:
+            self._note(self._stored, document)
+        self._report()
+
+    def finish(self) -> None:
+        if self._sizes:
+            self._read = self._stored = dict(self._sizes)
+            self._report()
+
+    def _note(self, reached: dict[str, int], document: PreparedDocument) -> None:
+        path = document.document.path
+        size = self._sizes.get(path, 0)
+        place = document.fresh[-1].record.place if document.fresh else None
+        unfinished = document.document.content_hash == UNFINISHED
+        reached[path] = min(size, place.end) if unfinished and place is not None else size
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            self._reported = time.monotonic()
+            done = (sum(self._read.values()) + sum(self._stored.values())) // 2
+            total = sum(self._sizes.values())
+            seconds = self._reported - self._started
+            self._progress(Progress("write", len(self._stored), len(self._sizes), seconds, done, total))
