@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from scrubjay.embeddings.http import SERVICES
+
 OPENAI_FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
 VOYAGE_FIELDS = {
     "model",
@@ -169,7 +171,7 @@ def handler(service: Service) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-@pytest.fixture(params=sorted(SPEAKS))
+@pytest.fixture(params=sorted(SERVICES))
 def service(request: pytest.FixtureRequest) -> Iterator[Service]:
     running = Service(request.param)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(running))

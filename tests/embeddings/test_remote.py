@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scrubjay.config import settings
+from scrubjay.config.loader import KEY_VARIABLES
 from scrubjay.embeddings.base import Embedder
-from scrubjay.embeddings.registry import EmbedderSpec, open_embedder
+from scrubjay.embeddings.registry import AUTO_PROVIDERS, EMBEDDING_PROVIDERS, EmbedderSpec, open_embedder
 from scrubjay.errors import ConfigError, ModelMismatchError, ProviderError
 
 NAMES = {"openai-compatible": "local-model", "openai": "", "gemini": "", "voyage": ""}
@@ -326,3 +328,8 @@ def test_user_information_in_the_address_is_not_shown(service: Any) -> None:
 def test_an_address_that_is_not_http_is_a_configuration_error(service: Any, url: str) -> None:
     with pytest.raises(ConfigError, match="http://HOST or https://HOST"):
         embedder_of(service, base_url=url)
+
+
+def test_auto_knows_where_the_key_of_each_service_is_and_settings_name_known_providers() -> None:
+    assert set(AUTO_PROVIDERS) - {"minilm"} == KEY_VARIABLES.keys()
+    assert set(settings.EMBEDDING_PROVIDERS) - {"auto"} <= set(EMBEDDING_PROVIDERS)

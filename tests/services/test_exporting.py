@@ -6,7 +6,9 @@ import io
 import json
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,10 @@ import pytest
 from scrubjay import Memory, NewMemory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError, NotFoundError, SourceError
+from scrubjay.models.ids import memory_id, text_hash
+from scrubjay.models.records import EventTime, Record, Scope, SourcePlace
 from scrubjay.storage.changes import PutMemory
-from scrubjay.transfer import archive, importer
+from scrubjay.transfer import archive, export, importer
 from store_contract.samples import sample_memory as sample
 
 KEY = "AKIAQYLPMN5HHHFPZAM2"
@@ -418,3 +422,45 @@ def test_a_backup_that_fails_leaves_no_file_behind(
     with pytest.raises(KeyboardInterrupt):
         memory.export(folder / "x.jsonl")
     assert list(folder.iterdir()) == []
+
+
+def test_every_field_of_a_memory_survives_an_export_and_an_import() -> None:
+    """A new field that one side forgets would be lost without an error."""
+    scope = Scope("t", "ann")
+    record = Record(
+        id=memory_id("observation", 7),
+        tier="observation",
+        content="The jib is red.",
+        content_hash=text_hash("The jib is red."),
+        title="Sails",
+        heading_path=("Boat", "Sails"),
+        tags=("boat",),
+        key=scope.key(),
+        owner="ann",
+        place=SourcePlace("src_1", "a.md", 2, 3, 4, 5, 6),
+        project="acme/boat",
+        agent="codex",
+        session="s1",
+        role="user",
+        turn=3,
+        origin="tool",
+        status="archived",
+        pinned=True,
+        confidence=0.5,
+        strength=0.25,
+        event=EventTime(1, 2, "day", "Europe/Berlin"),
+        valid_from=3,
+        valid_until=4,
+        recorded_at=5,
+        updated_at=6,
+        last_used=7,
+    )
+    summaries = {"abstract", "overview"}  # made anew from the text
+    unset = Record(
+        **{one.name: getattr(record, one.name) for one in fields(Record) if one.default is MISSING}
+    )
+    same = {one.name for one in fields(Record) if getattr(record, one.name) == getattr(unset, one.name)}
+    assert same == summaries | {one.name for one in fields(Record) if one.default is MISSING}
+    line = json.loads(json.dumps(export.LineWriter(scope).memory(record, placed=True)))
+    reader = archive.ValueReader(scope, shared=True, scrubbed=Counter())
+    assert reader.record(archive.LineFields(line)) == record

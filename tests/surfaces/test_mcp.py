@@ -301,6 +301,7 @@ def test_every_answer_keeps_to_its_output_schema_and_errors_do_too(server: Serve
             "memory_update": {"id": added["id"], "tags": ["x"]},
             "memory_feedback": {"ids": [added["id"]], "verdict": "used"}, "memory_forget": {"ids": [added["id"]]},
         }  # fmt: skip
+        assert wishes.keys() == schemas.keys()
         for tool, arguments in wishes.items():
             said = await call(client, tool, **arguments)
             jsonschema.validate(said, schemas[tool])
