@@ -1,4 +1,4 @@
-"""Claude Code: MCP in `.claude.json`, hooks in `settings.json`, a skill, and a block in `CLAUDE.md`.
+"""Claude Code: MCP in ``.claude.json``, hooks in ``settings.json``, a skill, and a block in ``CLAUDE.md``.
 
 Formats as published at code.claude.com/docs (pages settings, mcp, hooks, skills, memory) and as Claude Code 2.1.197
 reads them: servers for all projects in ``mcpServers`` of ``~/.claude.json``, of one project in its ``.mcp.json``; hooks

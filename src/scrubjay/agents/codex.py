@@ -1,4 +1,4 @@
-"""Codex: MCP in `config.toml`, hooks in `hooks.json`, a block in `AGENTS.md`.
+"""Codex: MCP in ``config.toml``, hooks in ``hooks.json``, a block in ``AGENTS.md``.
 
 Formats as published at developers.openai.com/codex (pages config-reference, mcp, hooks, guides/agents-md) and as
 codex-cli 0.169.0 reads them: servers in ``[mcp_servers.NAME]``; hooks in ``hooks.json`` beside it, of Claude Code's

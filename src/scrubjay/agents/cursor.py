@@ -1,4 +1,4 @@
-"""Cursor: MCP in `mcp.json`, one hook in `hooks.json`, a skill; in a project a rule instead.
+"""Cursor: MCP in ``mcp.json``, one hook in ``hooks.json``, a skill; in a project a rule instead.
 
 Formats as published at cursor.com/docs (context/mcp, agent/hooks, context/skills, context/rules) in November 2026; not
 tried with Cursor itself. Servers in ``mcpServers`` of ``~/.cursor/mcp.json``, of a project of its

@@ -1,4 +1,4 @@
-"""Gemini CLI: MCP and hooks in `settings.json`, a block in `GEMINI.md`.
+"""Gemini CLI: MCP and hooks in ``settings.json``, a block in ``GEMINI.md``.
 
 Formats as in the docs of the package @google/gemini-cli 0.61.0 (reference/configuration, tools/mcp-server, hooks/
 reference, cli/gemini-md, cli/trusted-folders; geminicli.com/docs) and as that version reads them: servers in

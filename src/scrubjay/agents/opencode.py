@@ -1,4 +1,4 @@
-"""OpenCode: MCP and instructions in `opencode.json`, a plugin that forwards a session's events.
+"""OpenCode: MCP and instructions in ``opencode.json``, a plugin that forwards a session's events.
 
 Formats as published at opencode.ai/docs (config, mcp-servers, plugins, rules) and as opencode-ai 1.18.33 reads them:
 JSON with comments in ``~/.config/opencode`` (XDG_CONFIG_HOME), ``opencode.jsonc`` before ``opencode.json``; servers in

@@ -1,7 +1,7 @@
 """Serializers: results of `Memory` as JSON values, and as the compact fields and text that a model reads.
 
 A model pays for every word, so compact results leave out default values. Memory texts stand between
-`memory.delimiters` and each of their lines is quoted with ``> ``: nothing in a memory, title or file name can pass
+delimiters and each of their lines is quoted with ``> ``: nothing in a memory, title or file name can pass
 for another memory or for instructions.
 """
 

@@ -1,6 +1,6 @@
 """Folders, off switch, budget and settings fingerprint, which a hook reads instead of the settings.
 
-Hooks have a few milliseconds, so nothing slow is imported here, not even `typing` and `dataclasses`.
+Hooks have a few milliseconds, so nothing slow is imported here, not even ``typing`` and ``dataclasses``.
 """
 
 from __future__ import annotations

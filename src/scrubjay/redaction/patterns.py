@@ -372,7 +372,7 @@ def find_by_rules(text: str, data: bytes, low: bytes) -> list[SecretSpan]:
 def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
     """Tell whether a key is public: by its name, or because its page uses Firebase.
 
-    A secret key's own form counts more than its name: `NEXT_PUBLIC_OPENAI_API_KEY` is a mistake that people make.
+    A secret key's own form counts more than its name: ``NEXT_PUBLIC_OPENAI_API_KEY`` is a mistake that people make.
     """
     if span.certain and span.kind not in _OPEN_KINDS:
         return False

@@ -6,7 +6,7 @@ An edge is two rows of a B-tree, and there may be ten a memory, so each is made 
 * A concept or a category is a number of `node`. It stays when the node goes: edges of other keys may name it.
 * `sight` numbers who may see an edge: its own key, and the keys and tiers of those ends that are memories. When a
   memory's key changes, its edges get other numbers in the same transaction.
-* `maker` numbers what made an edge: origin, rule, run.
+* ``maker`` numbers what made an edge: origin, rule, run.
 * A weight is a whole number of millionths where that is exact, else the number itself.
 * A time counts from 2030, which takes six bytes instead of eight from 2025 to 2034.
 

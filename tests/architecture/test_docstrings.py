@@ -1,0 +1,46 @@
+"""What a docstring refers to in `backticks` exists: a module, a file, or a name of the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "scrubjay"
+REFERENCE = re.compile(r"(?<![`\w])`([A-Za-z_][\w./-]*)(?:\(\))?`(?!`)")
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def names() -> set[str]:
+    found = {part for path in TREES for part in path.relative_to(SOURCE).with_suffix("").parts}
+    for tree in TREES.values():
+        for node in ast.walk(tree):
+            match node:
+                case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    found.add(name)
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.alias(name=name):
+                    found.update(name.split("."))
+                case ast.Constant(value=str(text)) if text.isidentifier():
+                    found.add(text)
+    return found
+
+
+def test_every_name_that_a_docstring_refers_to_exists() -> None:
+    known = names()
+    dead = []
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            text = re.sub(r"^ *>>> .*$", "", ast.get_docstring(node) or "", flags=re.MULTILINE)
+            for reference in REFERENCE.findall(text):
+                places = (SOURCE, path.parent, ROOT)
+                if "/" in reference or reference.endswith((".py", ".md", ".json", ".toml")):
+                    exists = any((place / reference).exists() for place in places)
+                    exists = exists or any((place / f"{reference}.py").exists() for place in places)
+                else:
+                    exists = set(reference.split(".")) <= known
+                if not exists:
+                    dead.append(f"{path.relative_to(ROOT)}: `{reference}`")
+    assert not dead, "\n".join(dead)
