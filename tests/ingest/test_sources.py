@@ -163,3 +163,19 @@ def test_a_link_to_a_file_that_is_no_note_is_read_under_the_name_of_the_link(
     (notes.root / "link.md").symlink_to("data.json")
     assert memory.sync(notes.root).files == 1
     assert memory.get(path=notes.root / "link.md").records
+
+
+def test_a_folder_registered_with_fewer_transcript_patterns_reads_what_this_version_can(
+    memory: Memory, notes: Notes
+) -> None:
+    """An earlier version stored the patterns that it chose; data files stay unread, and new log names are found."""
+    chosen_then = ("*.md", "*.markdown", "*.mdx", "*.txt", "*.jsonl", "*.json")
+    line = json.dumps({"role": "user", "content": "The kestrel cluster is blue.", "session": "s"})
+    notes.write("talk.jsonl", f"{line}\n")
+    notes.write("data.json", '{"heron": "grey"}')
+    memory.sync(notes.root, include=chosen_then)
+    notes.write("data.json", '{"heron": "white"}')
+    notes.write("old.jsonl.reset.1", line.replace("kestrel", "falcon") + "\n")
+    memory.sync()
+    texts = [record.content.strip() for record in memory.page().records]
+    assert sorted(texts) == ["The falcon cluster is blue.", "The kestrel cluster is blue."]

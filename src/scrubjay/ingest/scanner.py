@@ -15,6 +15,7 @@ import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -26,15 +27,27 @@ from scrubjay.storage.interface import Reader
 
 # reStructuredText and Org have other headings, so they are only taken when `include` names them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
-# Candidates for transcripts, which are recognised by content.
 TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
+"""Files that may be transcripts; their content decides. A format whose files are named otherwise adds its pattern."""
+AUTOMATIC_INCLUDE = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
+_AUTOMATIC_MARK = frozenset((*DEFAULT_INCLUDE, "*.jsonl", "*.json"))
 
 
 def may_be_transcript(path: str) -> bool:
     """Return whether a file's name is one that transcripts have; those are read in pieces, however large."""
     name = path.rpartition("/")[2].lower()
-    log = name.endswith(".json") or ".jsonl" in name[-40:]
-    return log or (name.startswith("opencode") and name.endswith(".db"))
+    # A copy with any ending behind may be named by hand.
+    return ".jsonl" in name[-40:] or any(fnmatchcase(name, pattern) for pattern in TRANSCRIPT_INCLUDE)
+
+
+def is_automatic(source: Source) -> bool:
+    """Return whether a source's patterns were chosen because transcripts were found in it, by whichever version."""
+    return source.include != () and set(source.include) >= _AUTOMATIC_MARK
+
+
+def include_patterns(source: Source) -> Sequence[str]:
+    """Return the patterns of a source's files; chosen ones follow what this version can read."""
+    return AUTOMATIC_INCLUDE if is_automatic(source) else source.include or DEFAULT_INCLUDE
 
 
 def mtime_and_size(place: str, info: os.stat_result) -> tuple[int, int]:
@@ -455,7 +468,7 @@ OPENCODE_SIDE_FOLDERS: Final = ("storage/message/", "storage/part/", "storage/se
 
 def list_files(source: Source, until: float = math.inf) -> ScanResult:
     """List the files of a source by its patterns."""
-    include = source.include or DEFAULT_INCLUDE
+    include = include_patterns(source)
     exclude = (
         (*source.exclude, *OPENCODE_SIDE_FOLDERS) if TRANSCRIPT_INCLUDE[0] in include else source.exclude
     )

@@ -10,16 +10,18 @@ from typing import Final
 
 from scrubjay.errors import InputError
 from scrubjay.ingest.scanner import (
+    AUTOMATIC_INCLUDE,
     DEFAULT_INCLUDE,
     OPENCODE_SIDE_FOLDERS,
     TRANSCRIPT_INCLUDE,
     IncludePatterns,
     ScanResult,
+    include_patterns,
     is_skipped_name,
     may_be_transcript,
     scan_files,
 )
-from scrubjay.ingest.transcripts.importer import AUTOMATIC_INCLUDE, format_of_file
+from scrubjay.ingest.transcripts.importer import format_of_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.records import Scope, Source
 from scrubjay.models.sources import escape_pattern, is_single_file, source_id, source_location
@@ -104,7 +106,7 @@ def containing_source(known: Sequence[Source], full: Path) -> Source | None:
 
 
 def _enters(source: Source, full: Path) -> bool:
-    patterns = IncludePatterns(source.include or DEFAULT_INCLUDE)
+    patterns = IncludePatterns(include_patterns(source))
     return all(
         patterns.names(name) or not is_skipped_name(name) for name in full.relative_to(source.root).parts
     )

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scrubjay.errors import SourceError
-from scrubjay.ingest.scanner import DEFAULT_INCLUDE, IGNORE_FILES, IncludePatterns, is_skipped_name
+from scrubjay.ingest.scanner import (
+    DEFAULT_INCLUDE,
+    IGNORE_FILES,
+    IncludePatterns,
+    include_patterns,
+    is_skipped_name,
+)
 from scrubjay.models.records import Source
 from scrubjay.models.reports import FileError, SyncReport
 
@@ -248,7 +254,9 @@ def sync_on_change(
         SourceError: The watch ended although nobody stopped it.
     """
     roots = [Path(root) for root in dict.fromkeys(source.root for source in sources)]
-    include = tuple(dict.fromkeys((*DEFAULT_INCLUDE, *(p for source in sources for p in source.include))))
+    include = tuple(
+        dict.fromkeys((*DEFAULT_INCLUDE, *(p for source in sources for p in include_patterns(source))))
+    )
     armed = False
     for changes in watch_roots(roots, debounce=debounce, stop=stop, include=include):
         summary = sync()

@@ -19,7 +19,7 @@ from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.files import open_file
 from scrubjay.ingest.reader import stage_versions
-from scrubjay.ingest.scanner import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, may_be_transcript
+from scrubjay.ingest.scanner import FileState, is_automatic, may_be_transcript
 from scrubjay.ingest.sync_run import SyncRun
 from scrubjay.ingest.transcripts import chatgpt, claude, codex, gemini, generic, openclaw, opencode
 from scrubjay.ingest.transcripts.base import (
@@ -131,8 +131,6 @@ ORDINALS_PER_LINE: Final = 1_000
 TURN_TIER: Final = "observation"
 SKIPPED_IN_PAUSE: Final = SkippedItem("said during a pause")
 SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
-AUTOMATIC_INCLUDE: Final = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
-"""Patterns of a source in which transcripts were found when it was registered (`register_source`)."""
 
 
 def format_of_file(root: str, path: str) -> TranscriptFormat | None:
@@ -167,7 +165,7 @@ def import_transcript(
         # Emptied or replaced: its turns stay.
         return iter([PreparedDocument(replace(stored, mtime_ns=state.mtime_ns, size=state.size))])
     if form is None:
-        if source.include != AUTOMATIC_INCLUDE:
+        if not is_automatic(source):
             return None
         versions = replace(stage_versions(run.chunks), extractor=NOT_A_TRANSCRIPT)
         document = Document(
