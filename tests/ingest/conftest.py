@@ -13,17 +13,10 @@ import pytest
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import FactSettings, Settings
-from scrubjay.redaction import redactor as scrubber
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from notes_folder import Listening, Notes
-
-
-@pytest.fixture
-def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scrubber without its tagger: what that takes besides is told in test_scrub_tagged.py."""
-    monkeypatch.setattr(scrubber, "find_by_classifier", lambda *_: iter(()))
 
 
 @pytest.fixture
