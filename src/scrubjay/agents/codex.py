@@ -50,13 +50,13 @@ class Codex:
         entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
         # Codex runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
-        wanted = HOOKS if options.hooks and not twice else ()
+        events = HOOKS if options.hooks and not twice else ()
         mode = SHARED_MODE if options.project else PRIVATE_MODE
         return [
             edit_file(config, lambda data: toml_edit.put_table(data, SERVER_PATH, entry, config), mode=mode),
             edit_file(
                 hooks,
-                lambda data: hook_config.put_hooks(data, self.name, wanted, home, hooks),
+                lambda data: hook_config.put_hooks(data, self.name, events, home, hooks),
                 mode=mode,
             ),
             edit_file(instructions, lambda data: base.put_block(data, texts.block())),

@@ -49,29 +49,29 @@ class Cursor:
         return (home.root / ".cursor").is_dir() or bool(shutil.which("cursor", path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
-        mcp, hooks, told = _places(home, options)
+        mcp, hooks, instructions = _places(home, options)
         entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
         # Cursor runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
-        wanted = options.hooks and not twice
+        hooked = options.hooks and not twice
         mode = SHARED_MODE if options.project else PRIVATE_MODE
         return [
             edit_file(mcp, lambda data: json_edit.put_members(data, SERVER_PATH, entry, mcp), mode=mode),
             edit_file(
                 hooks,
-                lambda data: _put_hook(data, home, hooks) if wanted else _remove_hook(data, hooks),
+                lambda data: _put_hook(data, home, hooks) if hooked else _remove_hook(data, hooks),
                 mode=mode,
             ),
-            edit_file(told, lambda _: _instructions(options)),
+            edit_file(instructions, lambda _: _instructions(options)),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        mcp, hooks, told = _places(home, options)
+        mcp, hooks, instructions = _places(home, options)
         return [
             edit_file(mcp, lambda data: json_edit.remove_value(data, SERVER_PATH, mcp)),
             edit_file(hooks, lambda data: _remove_hook(data, hooks)),
             # Somebody who has rewritten it keeps it.
-            edit_file(told, lambda data: None if data == _instructions(options) else data),
+            edit_file(instructions, lambda data: None if data == _instructions(options) else data),
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -84,12 +84,12 @@ class Cursor:
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
-        mcp, hooks, told = _places(home, Options())
+        mcp, hooks, instructions = _places(home, Options())
         found = json_edit.get_value(read_file(hooks), HOOK_PATH, hooks)
         return {
             "mcp": json_edit.get_value(read_file(mcp), SERVER_PATH, mcp) is not None,
             "hooks": isinstance(found, list) and any(map(_is_ours, found)),
-            "instructions": read_file(told) is not None,
+            "instructions": read_file(instructions) is not None,
         }
 
 
@@ -121,12 +121,12 @@ def _instructions(options: Options) -> bytes:
 
 def _places(home: Home, options: Options) -> Places:
     folder = (options.project or home.root) / ".cursor"
-    told = (
+    instructions = (
         folder / "rules" / f"{SERVER_NAME}.mdc"
         if options.project
         else folder / "skills" / SERVER_NAME / "SKILL.md"
     )
-    return Places(folder / "mcp.json", folder / "hooks.json", told)
+    return Places(folder / "mcp.json", folder / "hooks.json", instructions)
 
 
 AGENT: Final = Cursor()

@@ -52,14 +52,14 @@ class Gemini:
         settings, instructions = _places(home, options)
         # Gemini runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
-        wanted = HOOKS if options.hooks and not twice else ()
+        events = HOOKS if options.hooks and not twice else ()
 
         def put(data: bytes | None) -> bytes | None:
             entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
             data = json_edit.put_members(data, SERVER_PATH, entry, settings)
             if json_edit.get_value(data, ALLOWED_PATH, settings) is not None:
                 data = json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)
-            return hook_config.put_hooks(data, self.name, wanted, home, settings)
+            return hook_config.put_hooks(data, self.name, events, home, settings)
 
         return [
             edit_file(settings, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
@@ -82,15 +82,15 @@ class Gemini:
         kept_out = (
             f"{settings} excludes the server {SERVER_NAME} (mcp.excluded): Gemini will not start it.",
         )
-        said = kept_out if isinstance(excluded, list) and SERVER_NAME in excluded else ()
+        warnings = kept_out if isinstance(excluded, list) and SERVER_NAME in excluded else ()
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
-                *said,
+                *warnings,
             )
         if json_edit.get_value(read_file(settings), ("hooksConfig", "enabled"), settings) is False:
-            said = (
-                *said,
+            warnings = (
+                *warnings,
                 f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run.",
             )
         return (
@@ -99,7 +99,7 @@ class Gemini:
             "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
-            *said,
+            *warnings,
         )
 
     def installed(self, home: Home) -> dict[str, bool]:

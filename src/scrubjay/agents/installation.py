@@ -43,7 +43,7 @@ def installation_lock(path: Path) -> Iterator[None]:
     try:
         for folder in (path.parent.parent, path.parent):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise InputError(
             f"{path} cannot be created ({error.strerror}). Nothing was changed.",
@@ -51,10 +51,10 @@ def installation_lock(path: Path) -> Iterator[None]:
         ) from error
     try:
         if sys.platform != "win32":
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def check_writable(changes: Sequence[Change]) -> None:
@@ -90,12 +90,12 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
         InputError: As `check_writable`, or the system refused; everything written was reverted.
     """
     check_writable(changes)
-    made: list[Path] = []
+    created: list[Path] = []
     staged: list[tuple[Change, Path | None]] = []
     done: list[Change] = []
     try:
         for change in changes:
-            made += _make_missing_folders(_link_target(change.path).parent)
+            created += _make_missing_folders(_link_target(change.path).parent)
             staged.append((change, _stage(change, change.new)))
         check_writable(changes)
         for change, beside in staged:
@@ -105,14 +105,14 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
         for change in reversed(done):
             _replace(_link_target(change.path), _stage(change, change.old))
         _drop_staged(staged)
-        remove_folders(made)
+        remove_folders(created)
         if isinstance(error, InputError):
             raise
         raise InputError(
             f"{error.filename or 'A file'} cannot be written ({error.strerror}). Nothing was changed.",
             hint="check that the folder exists and is writable, and that the disk is not full",
         ) from error
-    return made
+    return created
 
 
 def remove_folders(folders: Sequence[Path]) -> None:
@@ -253,8 +253,8 @@ def save_record(path: Path, record: InstallRecord) -> None:
     content = {
         "version": RECORD_VERSION,
         "files": {
-            str(name): {"before": _encode(kept.before), "after": kept.after}
-            for name, kept in record.files.items()
+            str(name): {"before": _encode(file.before), "after": file.after}
+            for name, file in record.files.items()
         },
         "folders": [str(folder) for folder in record.folders],
     }
@@ -310,11 +310,11 @@ def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
     files: dict[Path, FileRecord] = dict(known.files)
     changes = []
     for change in agent.install(home, options):
-        kept = known.files.get(change.path)
-        if kept and kept.after == checksum(change.old):
-            before = kept.before
+        file = known.files.get(change.path)
+        if file and file.after == checksum(change.old):
+            before = file.before
         else:
-            before = _remainder(without.get(change.path, change.old), kept)
+            before = _remainder(without.get(change.path, change.old), file)
         new = None if before is None and _is_blank(change.new) else change.new
         changes.append(replace(change, new=new))
         files[change.path] = FileRecord(before, checksum(new))
@@ -331,12 +331,12 @@ def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
     known = load_record(at)
     changes = {change.path: change for change in agent.uninstall(home, options)}
     left = []
-    for path, kept in known.files.items():
+    for path, file in known.files.items():
         change = changes.get(path) or Change(path, old := read_file(path), old)
-        as_left = kept.after == checksum(change.old)
+        as_left = file.after == checksum(change.old)
         if not as_left and path not in changes and change.old is not None:
             left.append(path)
-        changes[path] = replace(change, new=kept.before if as_left else _remainder(change.new, kept))
+        changes[path] = replace(change, new=file.before if as_left else _remainder(change.new, file))
     return InstallPlan(_effective_changes(changes.values()), None, at, known.folders, tuple(left))
 
 
@@ -355,15 +355,15 @@ def apply_plan(plan: InstallPlan, home: Home) -> None:
             # First, so that a process that dies in between leaves nothing that cannot be taken back.
             save_record(plan.at, plan.record)
         try:
-            made = write_changes(plan.changes)
+            created = write_changes(plan.changes)
         except BaseException:
             _restore_file(plan.at, before)
             raise
         if plan.record is None:
             plan.at.unlink(missing_ok=True)
             remove_folders(plan.folders)
-        elif made:
-            save_record(plan.at, replace(plan.record, folders=(*plan.record.folders, *made)))
+        elif created:
+            save_record(plan.at, replace(plan.record, folders=(*plan.record.folders, *created)))
 
 
 def unified_diff(change: Change) -> str:
@@ -402,9 +402,9 @@ def _effective_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(change for change in changes if change.old != change.new)
 
 
-def _remainder(data: bytes | None, kept: FileRecord | None) -> bytes | None:
+def _remainder(data: bytes | None, record: FileRecord | None) -> bytes | None:
     """The file without our parts; None where we created it and nothing else is in it."""
-    return None if kept and kept.before is None and _is_blank(data) else data
+    return None if record and record.before is None and _is_blank(data) else data
 
 
 def _is_blank(data: bytes | None) -> bool:

@@ -86,14 +86,15 @@ class OpenClaw:
     def installed(self, home: Home) -> dict[str, bool]:
         config, folder = _config(home), _folder(home)
         data = read_file(config)
-        ours = (
+        configured = (
             json_edit.get_value(data, SLOT_PATH, config) == SERVER_NAME
             and read_file(folder / "index.js") is not None
         )
         return {
-            "mcp": ours,
-            "hooks": ours and json_edit.get_value(data, (*ENTRY_PATH, "config", "log"), config) is not None,
-            "instructions": ours,
+            "mcp": configured,
+            "hooks": configured
+            and json_edit.get_value(data, (*ENTRY_PATH, "config", "log"), config) is not None,
+            "instructions": configured,
         }
 
 

@@ -67,13 +67,13 @@ def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any
         return data or b""
     text = _decode(data, where)
     new = _append_table(text, keys, members) if known is None else _change_table(text, keys, members)
-    wanted = copy.deepcopy(parse_toml(data, where))
-    table: Any = wanted
+    target = copy.deepcopy(parse_toml(data, where))
+    table: Any = target
     for key in keys:
         table = table.setdefault(key, {}) if isinstance(table, dict) else {}
     if isinstance(table, dict):
         table.update(members)
-    return _verify(new, wanted, keys, where)
+    return _verify(new, target, keys, where)
 
 
 def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes | None:
@@ -85,12 +85,12 @@ def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes 
     if data is None or get_value(data, keys, where) is None:
         return data
     text = _decode(data, where)
-    wanted = copy.deepcopy(parse_toml(data, where))
-    holder: Any = wanted
+    target = copy.deepcopy(parse_toml(data, where))
+    holder: Any = target
     for key in keys[:-1]:
         holder = holder[key]
     del holder[keys[-1]]
-    return _verify(_remove_table_lines(text, keys), wanted, keys, where)
+    return _verify(_remove_table_lines(text, keys), target, keys, where)
 
 
 def _append_table(text: str, keys: Sequence[str], members: Mapping[str, Any]) -> str:
@@ -120,24 +120,24 @@ def _change_table(text: str, keys: Sequence[str], members: Mapping[str, Any]) ->
 def _remove_table_lines(text: str, keys: Sequence[str]) -> str:
     """The text without the lines of the table and its subtables, but with comments that follow them."""
     name = r"\s*\.\s*".join(rf"[\"']?{re.escape(key)}[\"']?" for key in keys)
-    ours = re.compile(rf"\s*\[\s*{name}\s*[.\]]")
-    kept: list[str] = []
+    header = re.compile(rf"\s*\[\s*{name}\s*[.\]]")
+    lines: list[str] = []
     waiting: list[str] = []
     inside = False
     for line in text.removeprefix(_BOM).splitlines(keepends=True):
-        if re.match(r"\s*\[", line) and (ours.match(line) or re.match(r"\s*\[\[?[^\],]+\]", line)):
-            was, inside = inside, bool(ours.match(line))
-            if inside and not was and kept and not kept[-1].strip() and any(map(str.strip, kept)):
-                kept.pop()
-            kept += waiting if was and not inside else []
+        if re.match(r"\s*\[", line) and (header.match(line) or re.match(r"\s*\[\[?[^\],]+\]", line)):
+            was, inside = inside, bool(header.match(line))
+            if inside and not was and lines and not lines[-1].strip() and any(map(str.strip, lines)):
+                lines.pop()
+            lines += waiting if was and not inside else []
             waiting = []
         if not inside:
-            kept.append(line)
+            lines.append(line)
         elif line.strip() and not line.lstrip().startswith("#"):
             waiting = []
         else:
             waiting.append(line)
-    return "".join([_BOM if text.startswith(_BOM) else "", *kept, *waiting])
+    return "".join([_BOM if text.startswith(_BOM) else "", *lines, *waiting])
 
 
 def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path) -> bytes:

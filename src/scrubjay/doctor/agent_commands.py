@@ -49,11 +49,11 @@ def read_agent_commands(agent: Agent, home: Home) -> AgentCommands:
     hooks: dict[str, str] = {}
     server: tuple[str, ...] = ()
     env: dict[str, str] = {}
-    ours = re.compile(rf"(?=.*{SERVER_NAME}).*? hook {re.escape(agent.name)} ([a-z-]+)", re.DOTALL)
+    pattern = re.compile(rf"(?=.*{SERVER_NAME}).*? hook {re.escape(agent.name)} ([a-z-]+)", re.DOTALL)
     for change in agent.install(home, Options()):
         hooks |= _plugin_file_commands(agent.name, change.path, change.old)
         for name, value in _walk(_parse_config(change.path, change.old)):
-            if isinstance(value, str) and (found := ours.match(value)):
+            if isinstance(value, str) and (found := pattern.match(value)):
                 hooks[found[1]] = value
             elif name == SERVER_NAME and isinstance(value, dict) and not server:
                 server, env = _server_command(value)
@@ -93,8 +93,8 @@ def _server_command(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str
     known = tuple(word for word in words if isinstance(word, str))
     if len(known) < 2 or len(known) < len(words):
         return (), {}
-    given = entry.get("env") or entry.get("environment") or {}
-    return known, {str(key): str(value) for key, value in dict(given).items()}
+    env = entry.get("env") or entry.get("environment") or {}
+    return known, {str(key): str(value) for key, value in dict(env).items()}
 
 
 def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[str, str]:
@@ -130,10 +130,12 @@ def check_programs(installation: Installation) -> Iterator[Check]:
     for path in programs_on_path(installation.home.env):
         found.setdefault(path.resolve(), path)
     if len(found) > 1:
-        told = ", ".join(f"{path} ({program_version([str(path)], installation)})" for path in found.values())
+        programs = ", ".join(
+            f"{path} ({program_version([str(path)], installation)})" for path in found.values()
+        )
         yield check_warning(
             "program",
-            f"several installed: {told}",
+            f"several installed: {programs}",
             "keep one, then scrubjay install AGENT for each agent",
         )
     elif not found:
@@ -152,16 +154,14 @@ def programs_on_path(env: Mapping[str, str]) -> list[Path]:
 def check_agent_programs(agent: Agent, commands: AgentCommands, installation: Installation) -> Check:
     """Check that the programs in an agent's configuration exist and have this version."""
     about = f"{agent.name} program"
-    again = f"scrubjay install {agent.name}"
+    fix = f"scrubjay install {agent.name}"
     for words in sorted(set(_program_words(commands))):
         path = Path(words[0])
         if not (os.access(path, os.X_OK) if path.is_absolute() else shutil.which(words[0])):
-            return check_problem(about, f"it starts {words[0]}, which does not exist", again)
+            return check_problem(about, f"it starts {words[0]}, which does not exist", fix)
         other = program_version(words, installation)
         if other != __version__:
-            return check_problem(
-                about, f"it starts {words[0]}, version {other}; this is {__version__}", again
-            )
+            return check_problem(about, f"it starts {words[0]}, version {other}; this is {__version__}", fix)
     return check_ok(about, f"it starts {next(_program_words(commands))[0]}, this version")
 
 
@@ -192,5 +192,5 @@ def program_version(words: Iterable[str], installation: Installation) -> str:
         return f"silent for {installation.seconds:g} seconds"
     except OSError as error:
         return f"unable to start ({error.strerror})"
-    name, _, said = done.stdout.strip().partition(" ")
-    return said if done.returncode == 0 and name == SERVER_NAME and said else "not a working scrubjay"
+    name, _, version = done.stdout.strip().partition(" ")
+    return version if done.returncode == 0 and name == SERVER_NAME and version else "not a working scrubjay"

@@ -122,8 +122,8 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
             return
         found = leftover_markers(installation)
         if not installation.mend:
-            told = f"{len(found)} left by an interrupted doctor"
-            yield check_warning("markers", told, "scrubjay doctor --fix")
+            summary = f"{len(found)} left by an interrupted doctor"
+            yield check_warning("markers", summary, "scrubjay doctor --fix")
             return
         try:
             with installation.memory() as memory:
@@ -151,7 +151,7 @@ class HookOutput(NamedTuple):
 
 
 def run_hook(
-    command: str, said: Mapping[str, Any], env: Mapping[str, str], seconds: float, cwd: str
+    command: str, event: Mapping[str, Any], env: Mapping[str, str], seconds: float, cwd: str
 ) -> HookOutput:
     """Run a hook's command line as an agent does: in a shell, with JSON on standard input.
 
@@ -168,7 +168,7 @@ def run_hook(
         raise CommandError(f"it cannot be started ({error.strerror})") from error
     with process:
         try:
-            out, _ = process.communicate(json.dumps(said).encode(), timeout=seconds)
+            out, _ = process.communicate(json.dumps(event).encode(), timeout=seconds)
         except subprocess.TimeoutExpired as error:
             _kill_group(process)
             raise CommandError(f"it did not end within {seconds:g} seconds") from error
@@ -225,8 +225,8 @@ def call_mcp_tool(
         end.cancel()
     found = answer.get("structuredContent")
     if answer.get("isError") or not isinstance(found, dict):
-        told = found.get("error", {}) if isinstance(found, dict) else {}
-        raise CommandError(f"{name} failed: {told.get('message', 'unreadable answer')}")
+        failure = found.get("error", {}) if isinstance(found, dict) else {}
+        raise CommandError(f"{name} failed: {failure.get('message', 'unreadable answer')}")
     return found
 
 
@@ -382,29 +382,29 @@ class _Proof:
         command = self._commands.hooks.get("prompt")
         if command is None or self._sample is None or "prompt" not in self._wanted:
             return None
-        said = self._sample.said("prompt", self._marker, self._marker.folder)
+        event = self._sample.said("prompt", self._marker, self._marker.folder)
         for env in (*[self._env] * MAX_TRIES, self._env | PATIENT_ENVIRONMENT):
             try:
-                heard = run_hook(command, said, env, self._installation.seconds, str(self._marker.project))
+                output = run_hook(command, event, env, self._installation.seconds, str(self._marker.project))
             except CommandError as error:
                 return self._failed("recall", f"its prompt hook: {error}")
-            if self._marker.word in heard.text:
-                return self._recalled(heard, late=env is not self._env)
+            if self._marker.word in output.text:
+                return self._recalled(output, late=env is not self._env)
         return self._failed("recall", "its prompt hook did not return the marker")
 
-    def _recalled(self, heard: HookOutput, *, late: bool) -> Check:
+    def _recalled(self, output: HookOutput, *, late: bool) -> Check:
         if not any(
-            memory in heard.text
+            memory in output.text
             for memory in [*marker_memories(self._memory, self._marker), self._marker.session]
         ):
             return self._failed("recall", "its prompt hook returned the marker without its source")
         if late:
-            told = f"its prompt hook returned it, but too late for an agent: it needed {heard.ms:.0f} ms"
+            warning = f"its prompt hook returned it, but too late for an agent: it needed {output.ms:.0f} ms"
             return check_warning(
-                self._about("recall"), told, "scrubjay resident start, or a larger [hooks] budget_ms"
+                self._about("recall"), warning, "scrubjay resident start, or a larger [hooks] budget_ms"
             )
         return check_ok(
-            self._about("recall"), f"its prompt hook returned it with its source in {heard.ms:.0f} ms"
+            self._about("recall"), f"its prompt hook returned it with its source in {output.ms:.0f} ms"
         )
 
     def _search(self) -> Check | None:
@@ -438,8 +438,8 @@ class _Proof:
             return self._failed("forget", "the marker is still found")
         for path in sorted(marker.folder.rglob("*.json*")):
             path.with_name(f"again-{path.name}").write_bytes(path.read_bytes())
-        again = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
-        if not any(again) or marker_memories(memory, marker):
+        skipped = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
+        if not any(skipped) or marker_memories(memory, marker):
             return self._failed("forget", "the marker came back when its conversation was ingested again")
         if self._lies_in_store():
             return check_warning(
@@ -466,9 +466,9 @@ class _Proof:
         return False
 
     def _failed(self, step: str, why: str, fix: str = "") -> Check:
-        told = checks.last_log_entries(self._installation.home.data, "warning", 1, self._began)
-        if told:
-            why += f"; the log says: {told[0].get('event')} {told[0].get('error', '')}".rstrip()
+        entries = checks.last_log_entries(self._installation.home.data, "warning", 1, self._began)
+        if entries:
+            why += f"; the log says: {entries[0].get('event')} {entries[0].get('error', '')}".rstrip()
         return check_problem(
             self._about(step), why, fix or f"scrubjay install {self._agent.name}, then check the log"
         )

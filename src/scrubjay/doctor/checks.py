@@ -172,9 +172,9 @@ CLOCK_TOLERANCE: Final = 120.0
 
 def check_store(installation: Installation) -> Iterator[Check]:
     """Check the store; checks that need it open are left out where it does not open."""
-    whole = _check_integrity(installation)
-    yield whole
-    if whole.state == PROBLEM or (installation.file is not None and not installation.file.exists()):
+    integrity = _check_integrity(installation)
+    yield integrity
+    if integrity.state == PROBLEM or (installation.file is not None and not installation.file.exists()):
         return
     try:
         with installation.memory() as memory:
@@ -182,9 +182,9 @@ def check_store(installation: Installation) -> Iterator[Check]:
     except ScrubjayError as error:
         yield check_problem("memories", str(error), error.hint)
         return
-    kept = f"{found.memories:,} in {found.store}, of {installation.settings.user}"
+    summary = f"{found.memories:,} in {found.store}, of {installation.settings.user}"
     yield (
-        check_ok("memories", kept)
+        check_ok("memories", summary)
         if found.memories
         else check_warning(
             "memories",
@@ -213,12 +213,12 @@ def _check_integrity(installation: Installation) -> Check:
     except ScrubjayError as error:
         return check_problem("store", str(error), error.hint)
     if found.faults:
-        again = f"move {path} away, then `scrubjay sync` your folders again"
-        return check_problem("store", f"{path} is damaged: {found.faults[0]}", again)
-    seen = f"schema {found.schema}, {found.pages:,} pages"
+        fix = f"move {path} away, then `scrubjay sync` your folders again"
+        return check_problem("store", f"{path} is damaged: {found.faults[0]}", fix)
+    summary = f"schema {found.schema}, {found.pages:,} pages"
     if not found.finished:
-        return check_ok("store", f"{seen}; no fault found in {installation.seconds:g} seconds")
-    return check_ok("store", f"{seen}, no fault")
+        return check_ok("store", f"{summary}; no fault found in {installation.seconds:g} seconds")
+    return check_ok("store", f"{summary}, no fault")
 
 
 def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Check]:
@@ -264,18 +264,18 @@ def _check_texts(installation: Installation) -> Check:
         return check_ok("texts", f"{looked:,} checked{late}, all as written")
     named = [f"{one.id} ({os.path.join(place, one.path)})" if one.path else one.id for one, place in bad]
     more = [f"and {len(bad) - MAX_LISTED_MEMORIES:,} more"] if len(bad) > MAX_LISTED_MEMORIES else []
-    told = ", ".join([*named[:MAX_LISTED_MEMORIES], *more])
+    summary = ", ".join([*named[:MAX_LISTED_MEMORIES], *more])
     return check_problem(
-        "texts", f"{len(bad):,} of {looked:,} were altered on disk{late}: {told}", _recovery_hint(bad)
+        "texts", f"{len(bad):,} of {looked:,} were altered on disk{late}: {summary}", _recovery_hint(bad)
     )
 
 
 def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
     """Yield the number of memories compared, the altered ones, and the roots of their sources."""
     for tenant in _visible_tenants(store, own):
-        with store.tenant_reader(tenant) as whole:
-            places = {source.id: source_location(source) for source in whole.sources()}
-            for count, found in whole.altered_memories():
+        with store.tenant_reader(tenant) as reader:
+            places = {source.id: source_location(source) for source in reader.sources()}
+            for count, found in reader.altered_memories():
                 yield count, [(one, places.get(one.source or "", "")) for one in found]
 
 
@@ -290,13 +290,13 @@ def _visible_tenants(store: Store, own: str) -> list[str]:
 def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
     """Return how to restore texts: from the backup, else from existing files."""
     found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
-    again = [
+    steps = [
         f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
     ]
     backup = 'restore the last backup (docs/runbook.md, "Backup and restore"); without one:'
     if any(not one.source for one, _ in bad):
-        again.append("scrubjay forget the ids without a file, and add them again")
-    return f"{backup} {'; '.join(again)}" if again else backup.removesuffix("; without one:")
+        steps.append("scrubjay forget the ids without a file, and add them again")
+    return f"{backup} {'; '.join(steps)}" if steps else backup.removesuffix("; without one:")
 
 
 def _check_archived(found: StoreStatus) -> Iterator[Check]:
@@ -312,12 +312,12 @@ def _check_archived(found: StoreStatus) -> Iterator[Check]:
 
 def _check_backlog(found: StoreStatus) -> Check:
     waiting = {model.name: model.waiting for model in found.models if model.waiting}
-    told = ", ".join(f"{count:,} pending for {name}" for name, count in waiting.items())
+    summary = ", ".join(f"{count:,} pending for {name}" for name, count in waiting.items())
     if max(waiting.values(), default=0) > MAX_PENDING:
         return check_warning(
-            "vectors", f"{told}; searches use words and the base model meanwhile", "scrubjay embed"
+            "vectors", f"{summary}; searches use words and the base model meanwhile", "scrubjay embed"
         )
-    return check_ok("vectors", told or "complete for every model")
+    return check_ok("vectors", summary or "complete for every model")
 
 
 def _check_sources(found: StoreStatus) -> Iterator[Check]:
@@ -456,13 +456,13 @@ def daemon_running(installation: Installation) -> Iterator[None]:
     ):
         yield
         return
-    ours = client.daemon_state(path, mark) is None
+    starting = client.daemon_state(path, mark) is None
     try:
-        if ours:
+        if starting:
             _start_daemon(path, mark, installation)
         yield
     finally:
-        if ours:
+        if starting:
             client.stop_daemon(path, mark)
             _wait_for_daemon(path, mark, there=False)
 
@@ -486,10 +486,10 @@ def _check_pauses(installation: Installation) -> Check:
     running = Pauses(str(installation.home.data)).running()
     if not running:
         return check_ok("pause", "none")
-    told = ", ".join(
+    summary = ", ".join(
         f"{'all agents' if who == ALL_AGENTS else who} {_pause_text(until)}" for who, until in running.items()
     )
-    return check_warning("pause", f"hooks do nothing: {told}", "scrubjay resume")
+    return check_warning("pause", f"hooks do nothing: {summary}", "scrubjay resume")
 
 
 def _pause_text(until: float) -> str:
@@ -611,7 +611,7 @@ def check_log(installation: Installation) -> Iterator[Check]:
         yield check_ok("log", "no error in the last day")
         return
     kinds = Counter(f"{entry.get('event')} {entry.get('error', '')}".strip() for entry in found)
-    told = ", ".join(f"{name} ({count})" for name, count in kinds.most_common(3))
+    summary = ", ".join(f"{name} ({count})" for name, count in kinds.most_common(3))
     yield check_warning(
-        "log", f"errors in the last day: {told}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
+        "log", f"errors in the last day: {summary}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
     )

@@ -42,17 +42,17 @@ def run_checks(
         yield from check(installation)
     if not agents:
         return
-    seen = False
+    any_agent = False
     for agent in chosen:
         for found in _check_agent(agent, installation, asked=bool(names)):
-            seen = True
+            any_agent = True
             yield found
-    if not seen:
+    if not any_agent:
         yield check_warning("agents", "installed for none", "scrubjay install --list")
 
 
 def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> Iterator[Check]:
-    about, again = f"{agent.name} configuration", f"scrubjay install {agent.name}"
+    about, fix = f"{agent.name} configuration", f"scrubjay install {agent.name}"
     try:
         parts = agent.installed(installation.home)
         reached = read_agent_commands(agent, installation.home)
@@ -62,11 +62,11 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
         return
     if not any(parts.values()):
         if asked:
-            yield check_problem(about, "scrubjay is not configured in it", again)
+            yield check_problem(about, "scrubjay is not configured in it", fix)
         return
     missing = [name for name, there in parts.items() if not there]
     if missing:
-        yield check_warning(about, f"without {', '.join(missing)}", again)
+        yield check_warning(about, f"without {', '.join(missing)}", fix)
     else:
         yield check_ok(about, f"in place: {', '.join(parts)}")
     if not reached.server and not reached.hooks:

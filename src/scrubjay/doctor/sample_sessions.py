@@ -95,15 +95,15 @@ def _hook_input(
     event: str, marker: Marker, file: Path, names: Mapping[str, str] = HOOK_EVENT_NAMES
 ) -> dict[str, Any]:
     """Hook input of Claude Code, Codex and Gemini CLI."""
-    asked = event == "prompt"
-    said = {
+    prompting = event == "prompt"
+    event_fields = {
         # Asked in a session of its own: what was said in this one is in the model's mind already.
-        "session_id": f"{marker.session}-asks" if asked else marker.session,
-        "transcript_path": "" if asked else str(file),
+        "session_id": f"{marker.session}-asks" if prompting else marker.session,
+        "transcript_path": "" if prompting else str(file),
         "cwd": str(marker.project),
         "hook_event_name": names[event],
     }
-    return said | ({"prompt": marker.question} if asked else {})
+    return event_fields | ({"prompt": marker.question} if prompting else {})
 
 
 def _claude_code_transcript(marker: Marker) -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ def _gemini_transcript(marker: Marker) -> list[dict[str, Any]]:
 
 
 def _openclaw_transcript(marker: Marker) -> list[dict[str, Any]]:
-    said = {"role": "user", "content": [{"type": "text", "text": marker.text}]}
+    message = {"role": "user", "content": [{"type": "text", "text": marker.text}]}
     return [
         {
             "type": "session",
@@ -158,7 +158,7 @@ def _openclaw_transcript(marker: Marker) -> list[dict[str, Any]]:
             "id": marker.word[-8:],
             "parentId": None,
             "timestamp": marker.at,
-            "message": said,
+            "message": message,
         },
     ]
 
@@ -179,8 +179,8 @@ def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
 def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, Any]:
     if event == "prompt":
         return {"session": f"{marker.session}-asks", "folder": str(marker.project), "prompt": marker.question}
-    said = {"session": marker.session, "folder": str(marker.project)}
-    return said | ({"transcript": str(file)} if file else {})
+    event_fields = {"session": marker.session, "folder": str(marker.project)}
+    return event_fields | ({"transcript": str(file)} if file else {})
 
 
 def generic_transcript(marker: Marker) -> list[dict[str, Any]]:

@@ -218,13 +218,13 @@ def find_categories(categories: Sequence[Category], name: str) -> list[Category]
     if not found and name.startswith(CATEGORY_PREFIX) and len(name) > len(CATEGORY_PREFIX):
         found = [c for c in categories if c.id.startswith(name)]
         found = found if len(found) == 1 else []
-    wanted = [part.strip().casefold() for part in name.split(" > ")]
+    parts = [part.strip().casefold() for part in name.split(" > ")]
     if not found:
         by_id = {c.id: c for c in categories}
         found = [
             c
             for c in categories
-            if [p.name.casefold() for p in category_path(c, by_id)][-len(wanted) :] == wanted
+            if [p.name.casefold() for p in category_path(c, by_id)][-len(parts) :] == parts
         ]
     if not found:
         raise NotFoundError(f"No category {name!r} is known.", hint="`scrubjay categories` lists them")
@@ -238,20 +238,20 @@ def category_ids_below(categories: Sequence[Category], names: Sequence[str]) -> 
         if category.parent is not None:
             children.setdefault(category.parent, []).append(category.id)
     waiting = [category.id for name in names for category in find_categories(categories, name)]
-    seen: set[str] = set()
+    visited: set[str] = set()
     while waiting:
         one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
+        if one not in visited:
+            visited.add(one)
             waiting += children.get(one, ())
-    return tuple(sorted(seen))
+    return tuple(sorted(visited))
 
 
 def category_path(category: Category, by_id: dict[str, Category]) -> list[Category]:
     """Return a category with its visible ancestors, outermost first."""
     found = [category]
-    seen = {category.id}
-    while (parent := by_id.get(found[0].parent or "")) is not None and parent.id not in seen:
-        seen.add(parent.id)
+    visited = {category.id}
+    while (parent := by_id.get(found[0].parent or "")) is not None and parent.id not in visited:
+        visited.add(parent.id)
         found.insert(0, parent)
     return found
