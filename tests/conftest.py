@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from store_contract.postgres_server import PostgresServer
@@ -22,6 +23,10 @@ pytest.register_assert_rewrite("store_contract")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH")))
 )
+
+# A busy machine is no failure.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 PAGE = Path(__file__).parents[1] / "docs" / "postgres.md"
 
