@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -93,6 +94,7 @@ def create_api(session: Session) -> FastAPI:
     app.state.session = session
     app.state.tokenless = None
     app.state.meters = RequestMeters()
+    app.state.audits = OrderedDict()
     app.state.proxy = forwarder
     add_error_handlers(app)
     for router in ROUTERS:
