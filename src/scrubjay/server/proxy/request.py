@@ -220,14 +220,14 @@ class MemoryOptions:
 
 
 def parse_memory_options(
-    headers: Headers, who: Principal, usual: str, *, paused: bool = False
+    headers: Headers, who: Principal, default_mode: str, *, paused: bool = False
 ) -> MemoryOptions:
-    """Return the options that the headers ask for and the principal may use; ``usual`` is the mode of the settings.
+    """Return the options that the headers ask for and the principal may use; by default in the mode of the settings.
 
     Raises:
         InputError: A header's value is invalid.
     """
-    mode = headers.get(MEMORY_HEADER, usual).strip().lower()
+    mode = headers.get(MEMORY_HEADER, default_mode).strip().lower()
     if mode not in PROXY_MODES:
         raise InputError(
             f"{MEMORY_HEADER} is {mode!r:.40}. Nothing was sent to the upstream.",
