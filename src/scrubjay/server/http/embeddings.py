@@ -14,9 +14,9 @@ from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
+from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.errors import InputError
 from scrubjay.server.http.schemas import (
-    MAX_INTEGER,
     CompactJSONResponse,
     RequestModel,
     describe_responses,

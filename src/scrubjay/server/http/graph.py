@@ -9,12 +9,12 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_ITEMS
 from scrubjay.memory import Memory
 from scrubjay.models.graph import CATEGORY_KINDS
 from scrubjay.models.views import CategoryPage, CategorySummary, DictionaryReport, EntityPage, EntitySummary
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    MAX_ITEMS,
     CompactJSONResponse,
     Count,
     RequestModel,

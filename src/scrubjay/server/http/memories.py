@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.errors import ForbiddenError, NotFoundError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import to_datetime
@@ -20,7 +21,6 @@ from scrubjay.models.views import ChangeReport, MemoryHistory, MemoryLink, Updat
 from scrubjay.search.browse import MAX_IDS
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    MAX_INTEGER,
     CompactJSONResponse,
     Count,
     Fraction,

@@ -23,13 +23,10 @@ from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_INTEGER, MAX_ITEMS, is_path
 from scrubjay.models import lifecycle, records, reports, results, views
 from scrubjay.server.auth import TOKEN_NEEDED
 from scrubjay.server.requests import REQUIRED_SCOPES, UNEXPECTED_ERROR
-
-MAX_INTEGER: Final = 2**53
-"""JSON parsers of other languages lose precision beyond this."""
-MAX_ITEMS: Final = 1_000
 
 _DOC_SECTION: Final = re.compile(r"^(?:Args|Attributes):\n((?:[ ]{4}.*\n|\n)*)", re.MULTILINE)
 _DOC_ITEM: Final = re.compile(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
@@ -52,7 +49,7 @@ LAX_CONFIG: Final = ConfigDict(strict=False)
 
 
 def _not_a_path(project: str) -> str:
-    if project.startswith((".", "/", "~", "\\")):
+    if is_path(project):
         raise ValueError("paths are not resolved on the server; give the project's name")
     return project
 

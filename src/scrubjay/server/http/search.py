@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api.serializers import OPTIONAL_RESULT_FIELDS
+from scrubjay.api.tools import MAX_ITEMS
 from scrubjay.config.settings import RERANKER_KINDS
 from scrubjay.errors import InputError
 from scrubjay.memory import Memory
@@ -34,7 +35,6 @@ from scrubjay.search.request import (
 )
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    MAX_ITEMS,
     Fraction,
     OptionalDate,
     Project,

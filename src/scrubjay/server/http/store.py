@@ -20,6 +20,7 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.config.loader import config_path
 from scrubjay.config.settings import ServerSettings, data_dir
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
@@ -43,7 +44,6 @@ from scrubjay.server.http.schemas import (
     COMMON_ERRORS,
     ERROR_DESCRIPTIONS,
     LAX_CONFIG,
-    MAX_INTEGER,
     CompactJSONResponse,
     Count,
     Failure,
