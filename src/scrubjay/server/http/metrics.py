@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -55,37 +55,20 @@ HIDDEN_METRICS_NOTE: Final = (
 """Comment that explains missing metrics."""
 
 
-class RequestMeters:
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+class MetricsMiddleware:
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+        self._app = app
         self._answered = Counter(
-            "scrubjay_http_requests",
-            "Requests answered.",
-            ("method", "route", "status"),
-            registry=self.registry,
+            "scrubjay_http_requests", "Requests answered.", ("method", "route", "status"), registry=registry
         )
         self._seconds = Histogram(
             "scrubjay_http_request_seconds",
             "Seconds until the response started.",
             ("method", "route"),
             buckets=BUCKETS,
-            registry=self.registry,
+            registry=registry,
         )
-        self._open = Gauge("scrubjay_http_requests_open", "Requests in progress.", registry=self.registry)
-
-    def begin(self) -> None:
-        self._open.inc()
-
-    def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        self._open.dec()
-        self._answered.labels(method, route, str(status)).inc()
-        self._seconds.labels(method, route).observe(seconds)
-
-
-class MetricsMiddleware:
-    def __init__(self, app: ASGIApp, meters: RequestMeters) -> None:
-        self._app = app
-        self._meters = meters
+        self._open = Gauge("scrubjay_http_requests_open", "Requests in progress.", registry=registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -100,7 +83,7 @@ class MetricsMiddleware:
                 status, seconds = message["status"], time.perf_counter() - started
             await send(message)
 
-        self._meters.begin()
+        self._open.inc()
         try:
             await self._app(scope, receive, measure)
         except BaseException:
@@ -109,7 +92,16 @@ class MetricsMiddleware:
         finally:
             route = getattr(scope.get("route"), "path", "") or "none"
             seconds = seconds or time.perf_counter() - started
-            self._meters.end(_method_label(scope["method"]), route, status, seconds)
+            method = _method_label(scope["method"])
+            self._open.dec()
+            self._answered.labels(method, route, str(status)).inc()
+            self._seconds.labels(method, route).observe(seconds)
+
+
+def add_metrics(app: FastAPI) -> None:
+    """Measure an application's requests; the outermost of its middleware."""
+    app.state.registry = CollectorRegistry()
+    app.add_middleware(MetricsMiddleware, registry=app.state.registry)
 
 
 def _method_label(method: str) -> str:
@@ -126,7 +118,7 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
     parts: list[Collector] = [store_gauges(status, with_size=operator)]
     if operator:
         queue = ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())
-        parts = [state.meters.registry, queue, *parts]
+        parts = [state.registry, queue, *parts]
     text = b"".join(generate_latest(part) for part in parts)
     return Response(text if operator else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 

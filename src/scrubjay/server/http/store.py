@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import tempfile
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -142,11 +143,13 @@ async def run_long(
 
     ``ended`` is called when the work has ended or was never started.
     """
-    progress = LatestProgress(asyncio.get_running_loop())
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    latest: deque[Progress] = deque(maxlen=1)  # a slow client misses the steps between
 
     def report(step: Progress) -> None:
         session.check_running()
-        progress.report(step)
+        latest.append(step)
+        loop.call_soon_threadsafe(changed.set)
 
     task = asyncio.ensure_future(
         session.run_long(who, lambda memory: serializers.to_plain(work(memory, report)))
@@ -161,37 +164,20 @@ async def run_long(
     if EVENT_STREAM not in request.headers.get("accept", ""):
         return CompactJSONResponse(await asyncio.shield(task))
     return StreamingResponse(
-        _event_stream(task, progress), media_type=EVENT_STREAM, headers={"cache-control": "no-store"}
+        _event_stream(task, latest, changed), media_type=EVENT_STREAM, headers={"cache-control": "no-store"}
     )
 
 
-class LatestProgress:
-    """The latest progress from any thread; a slow client misses the steps between."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._step: Progress | None = None
-        self.changed = asyncio.Event()
-
-    def report(self, step: Progress) -> None:
-        self._step = step
-        self._loop.call_soon_threadsafe(self.changed.set)
-
-    def take(self) -> Progress | None:
-        """Return and clear the progress that was not sent yet."""
-        self.changed.clear()
-        step, self._step = self._step, None
-        return step
-
-
-async def _event_stream(task: asyncio.Future[Any], progress: LatestProgress) -> AsyncIterator[str]:
+async def _event_stream(
+    task: asyncio.Future[Any], latest: deque[Progress], changed: asyncio.Event
+) -> AsyncIterator[str]:
     while not task.done():
-        changed = asyncio.ensure_future(progress.changed.wait())
-        await asyncio.wait({task, changed}, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        changed.cancel()
-        step = progress.take()
-        if step is not None:
-            yield format_event("progress", serializers.to_plain(step))
+        waiter = asyncio.ensure_future(changed.wait())
+        await asyncio.wait({task, waiter}, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        waiter.cancel()
+        changed.clear()
+        if latest:
+            yield format_event("progress", serializers.to_plain(latest.pop()))
             await asyncio.wait({task}, timeout=MIN_EVENT_INTERVAL)
         elif not task.done():
             yield ": \n\n"
