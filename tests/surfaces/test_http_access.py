@@ -153,6 +153,6 @@ def test_what_all_tenants_do_together_is_told_to_an_admin_of_the_owners_alone(
         after = told(client)
         assert ("bytes" in after[0]) == whole
         assert (before == after) != whole
-        assert any("scope admin" in line for line in after[1]) != whole
+        assert any("admin scope" in line for line in after[1]) != whole
         assert any(line.startswith("scrubjay_http_requests_total") for line in after[1]) == whole
         good(client.get("/v1/status"))["bytes"]  # the owner, alone on this machine

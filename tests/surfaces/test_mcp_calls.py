@@ -151,7 +151,7 @@ def test_a_client_that_asked_for_progress_is_told_that_its_call_goes_on(
         told: list[float] = []
 
         async def progress(done: float, _total: float | None, message: str | None) -> None:
-            assert message == "memory_search goes on"
+            assert message == "memory_search is running"
             told.append(done)
             if len(told) == 3:
                 model.open.set()

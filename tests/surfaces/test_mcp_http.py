@@ -82,7 +82,7 @@ def test_nothing_in_a_request_widens_what_its_token_may_see(environ, tokens: Tok
                 assert f"takes no {name!r}" in error["message"]
             for place in (".", "/etc", "~/x", "../x"):
                 error = await refusal(client, "memory_search", query="x", project=place)
-                assert "a path, which means nothing" in error["message"]
+                assert "a path, which cannot be resolved" in error["message"]
 
         talk(over_http(url, eve), use)
 

@@ -179,5 +179,5 @@ def test_a_secret_that_answers_the_turn_before_waits_redacted(tmp_path: Path) ->
         "Elster-2",
     ]
     spool.put(ANN, WISH, "other", [Utterance("assistant", "rotkehlchen-7", 1)], before[:1])
-    assert spool.oldest(10)[-1].said["content"] == "[secret:password]"
+    assert spool.oldest(10)[-1].fields["content"] == "[secret:password]"
     spool.close()

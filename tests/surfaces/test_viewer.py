@@ -258,7 +258,7 @@ def test_an_audit_is_looked_for_fixed_and_taken_back(site: Pages) -> None:
     site.memory.add_many([NewMemory(text) for text in ("ok", "The berth costs forty euros.", "thanks!")])
     assert "No audit since" in site.get("/audit").text
     assert site.post("/audit", headers=SAME).status_code == 303
-    site.ended(site.state.looks.of(Principal("default", "ann")).going)
+    site.ended(next(iter(site.state.audits.values())).task)
     shown = site.get("/audit")
     assert "3 active memories were audited" in shown.text
     kinds = [each["value"] for each in shown.named("button") if each.get("name") == "kind"]

@@ -93,6 +93,11 @@ def check_tool_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]
     return {name: replace_surrogates(value) for name, value in given.items() if value is not None}
 
 
+def is_path(project: str) -> bool:
+    """Return whether a project is given as a path, which means something to local callers only."""
+    return project.startswith((".", "/", "~", "\\"))
+
+
 def replace_surrogates(value: Any) -> Any:
     r"""Replace unpaired surrogates in texts, which JavaScript writes when it cuts a text within an emoji.
 
@@ -342,7 +347,7 @@ def call_tool(
     """Check the arguments of a tool and run it."""
     arguments = check_tool_arguments(tool, given)
     project = arguments.get("project", "")
-    if not caller.local and project.startswith((".", "/", "~", "\\")):
+    if not caller.local and is_path(project):
         raise InputError(
             f"project is {project!r:.80}, a path, which cannot be resolved on the server.",
             hint="give the project's name",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,6 @@ from starlette.routing import Route
 
 from scrubjay.server.auth import AuthMiddleware, LoginStore
 from scrubjay.server.http import embeddings, graph, memories, metrics, search, store
-from scrubjay.server.http.metrics import MetricsMiddleware, RequestMeters
 from scrubjay.server.http.schemas import openapi_builder
 from scrubjay.server.mcp import http
 from scrubjay.server.mcp.http import MCP_PATH, MCPEndpoint, session_manager
@@ -75,9 +75,7 @@ def create_api(session: Session) -> FastAPI:
 
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(manager.run())
-            await stack.enter_async_context(forwarder.running())
+        async with manager.run(), forwarder.running():
             yield
 
     app = FastAPI(
@@ -92,7 +90,7 @@ def create_api(session: Session) -> FastAPI:
     )
     app.state.session = session
     app.state.tokenless = None
-    app.state.meters = RequestMeters()
+    app.state.audits = OrderedDict()
     app.state.proxy = forwarder
     add_error_handlers(app)
     for router in ROUTERS:
@@ -109,5 +107,5 @@ def create_api(session: Session) -> FastAPI:
         limits=BODY_LIMITS | imports,
         error_formats=ERROR_FORMATS,
     )
-    app.add_middleware(MetricsMiddleware, meters=app.state.meters)
+    metrics.add_metrics(app)
     return app

@@ -187,52 +187,47 @@ class BodyLimitMiddleware:
         if length == 0:
             await self._app(scope, receive, send)
             return
-        path = route_path(scope)
-        body = _BodyReader(self, client_key(scope), self._limit(path), self._timeout, receive)
+        limit = self._limit(route_path(scope))
+        body = _BodyReader(self, client_key(scope), limit, self._timeout, receive)
         try:
-            body.check_length(length)
-            if body.limit.streamed:
-                await self._app(scope, body.receive, send)
-                return
-            messages = await body.read_all()
-            if messages is None:  # the client has disconnected
-                return
-
-            async def replay() -> Message:
-                return messages.pop() if messages else await receive()
-
-            await self._app(scope, replay, send)
-        except _RefusedError as refusal:
-            formats = self._error_formats.items()
-            error_format = next((form for prefix, form in formats if path.startswith(prefix)), None)
-            await self._refuse(refusal, scope, receive, send, error_format)
+            await self._handle(body, length, scope, receive, send)
         finally:
             body.close()
 
+    async def _handle(
+        self, body: _BodyReader, length: int, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        try:
+            body.check_length(length)
+            message = None if body.limit.streamed else await body.read_all()
+        except (BodyTooLargeError, BodyTimeoutError, StoreBusyError) as error:
+            body.close()
+            await self._refuse(error, body.more_body, scope, receive, send)
+            return
+        if body.limit.streamed:
+            await self._app(scope, body.receive, send)
+        elif message is not None:  # else the client has disconnected
+            await self._app(scope, _replay(message, receive), send)
+
     def _limit(self, path: str) -> BodyLimit:
-        found = self._limits.get(path)
-        return found or next(
-            (limit for start, limit in self._prefixes if path.startswith(start)), BodyLimit()
-        )
+        prefixed = (limit for prefix, limit in self._prefixes if path.startswith(prefix))
+        return self._limits.get(path) or next(prefixed, BodyLimit())
 
     async def _refuse(
-        self,
-        refusal: _RefusedError,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        error_format: ErrorFormat | None,
+        self, error: ScrubjayError, more_body: bool, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        error = refusal.error
+        path, formats = route_path(scope), self._error_formats.items()
+        error_format = next((form for prefix, form in formats if path.startswith(prefix)), None)
         if isinstance(error, BodyTimeoutError):
             await send_error(408, error, scope, receive, send, CLOSE_HEADERS, error_format)
             return
-        status, headers = (413, {}) if isinstance(error, BodyTooLargeError) else (503, {"retry-after": "1"})
-        headers = {**CLOSE_HEADERS, **headers}
+        status, headers = 413, CLOSE_HEADERS
+        if isinstance(error, StoreBusyError):
+            status, headers = 503, {**CLOSE_HEADERS, "retry-after": "1"}
         await send_error(status, error, scope, receive, _keep_open(send), headers, error_format)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._timeout):
-                await _discard(receive, refusal.more_body)
+                await _discard(receive, more_body)
         await send({"type": "http.response.body"})
 
     # --- shared by all bodies of the server --------------------------------------------------------------------
@@ -264,15 +259,6 @@ class BodyLimitMiddleware:
         _subtract(self._reserved, who, size)
 
 
-class _RefusedError(Exception):
-    """The middleware answers the request; ``more_body`` tells whether more of its body is to come."""
-
-    def __init__(self, error: ScrubjayError, *, more_body: bool) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.more_body = more_body
-
-
 class _BodyReader:
     def __init__(
         self,
@@ -289,19 +275,19 @@ class _BodyReader:
         self._receive = receive
         self._seconds_left = timeout
         self._size = self._reserved = 0
-        self._more_body = True
+        self.more_body = True
         self._counted = False
 
     async def receive(self) -> Message:
-        if not self._more_body:
+        if not self.more_body:
             return await self._receive()
         if not self._counted:
             self._middleware.begin(self._who)
             self._counted = True
         message = await self._in_time(self._receive)
         size = len(message.get("body", b""))
-        self._more_body = message["type"] == "http.request" and message.get("more_body", False)
-        if not self._more_body:
+        self.more_body = message["type"] == "http.request" and message.get("more_body", False)
+        if not self.more_body:
             self._end()
         self._size += size
         self._seconds_left += size / BYTES_PER_EXTRA_SECOND
@@ -311,13 +297,13 @@ class _BodyReader:
 
     def check_length(self, length: int) -> None:
         if self.limit.max_bytes is not None and length > self.limit.max_bytes:
-            raise _RefusedError(BodyTooLargeError(self.limit.max_bytes), more_body=True)
+            raise BodyTooLargeError(self.limit.max_bytes)
 
-    async def read_all(self) -> list[Message] | None:
+    async def read_all(self) -> Message | None:
         """Return the whole body as one message; None if the client disconnected."""
         buffer = bytearray()
         try:
-            while self._more_body:
+            while self.more_body:
                 message = await self.receive()
                 if message["type"] == "http.disconnect":
                     return None
@@ -325,23 +311,20 @@ class _BodyReader:
                 self._middleware.reserve(self._who, len(piece))
                 self._reserved += len(piece)
                 buffer += piece
-        except (BodyTooLargeError, BodyTimeoutError, StoreBusyError) as error:
-            buffer.clear()
-            self._release()
-            raise _RefusedError(error, more_body=self._more_body) from error
+        except BaseException:
+            buffer.clear()  # the error's traceback would keep it
+            raise
         body = bytes(buffer)
         del buffer
         if self.limit.cleaned:
             body = (
                 _clean_body(body) if len(body) < THREAD_BYTES else await asyncio.to_thread(_clean_body, body)
             )
-        return [{"type": "http.request", "body": body, "more_body": False}]
+        return {"type": "http.request", "body": body, "more_body": False}
 
     def close(self) -> None:
+        """Release the memory and the count of this body."""
         self._end()
-        self._release()
-
-    def _release(self) -> None:
         self._middleware.release(self._who, self._reserved)
         self._reserved = 0
 
@@ -360,6 +343,16 @@ class _BodyReader:
             raise BodyTimeoutError(self._timeout) from error
         finally:
             self._seconds_left -= monotonic() - started
+
+
+def _replay(message: Message, receive: Receive) -> Receive:
+    """Return a receive that yields the message first."""
+    messages = [message]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
 
 
 def client_key(scope: Scope) -> Hashable:

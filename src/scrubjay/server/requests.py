@@ -31,22 +31,19 @@ from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session
 
 
-def session_of(request: Request) -> Session:
-    return cast(Session, request.app.state.session)
-
-
 def server_warnings(request: Request, who: Principal) -> tuple[str, ...]:
     """Return warnings about the server's configuration, for its operators only."""
     tokenless: TokenlessAccess | None = request.app.state.tokenless
-    if tokenless is None or not tokenless.always or not is_operator(who, session_of(request)):
+    session: Session = request.app.state.session
+    if tokenless is None or not tokenless.always or not is_operator(who, session):
         return ()
-    url, user = str(request.base_url).rstrip("/"), session_of(request).owner.user
+    url, user = str(request.base_url).rstrip("/"), session.owner.user
     return (OPEN_SERVER_WARNING.format(url=url, user=user),)
 
 
 async def get_session(request: Request) -> Session:
     """A coroutine, because FastAPI runs other dependencies in a thread."""
-    return session_of(request)
+    return cast(Session, request.app.state.session)
 
 
 PrincipalDependency: TypeAlias = "Callable[[Request], Awaitable[Principal]]"

@@ -331,9 +331,9 @@ class Session:
             return await self.read(who, partial(_run_query, verb=verb, arguments=arguments, warming=warming))
         for _ in range(WORKER_ATTEMPTS):
             start = partial(self._workers.ask, who, verb, arguments, warming=warming)
-            asked = self._queue.submit(self._queries, _queue_key(who), start)
+            result = self._queue.submit(self._queries, _queue_key(who), start)
             with suppress(BrokenProcessPool):
-                return await asyncio.wrap_future(asked)
+                return await asyncio.wrap_future(result)
             self.log.write("error", "reader died", verb=verb)
         raise StoreError("The reader worker of this request crashed twice. The request was not answered.")
 

@@ -14,12 +14,13 @@ from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
+from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.errors import InputError
 from scrubjay.server.http.schemas import (
-    MAX_INTEGER,
     CompactJSONResponse,
     RequestModel,
     describe_responses,
+    list_of,
     object_model,
 )
 from scrubjay.server.requests import ReadPrincipal, SessionDep
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1", tags=["embeddings"])
 
 EMBEDDINGS_PATH: Final = "/v1/embeddings"
-"""OpenAI's clients always send a key. One that is no token of ours opens nothing here, and keeps nobody out either."""
+"""OpenAI's clients always send a key; one that is not our token is ignored."""
 MAX_TEXTS: Final = 2_048
-"""Texts of one request, as OpenAI has it."""
+"""OpenAI's limit."""
 BATCH: Final = 16
-"""Texts that are embedded in one turn; after each the others have theirs, and one whose client has gone ends."""
+"""Texts embedded before other requests get their turn and a disconnected client is noticed."""
 CLIENT_CLOSED: Final = 499
-"""The status that nobody reads, as others count a client that went away."""
+"""The usual status for a client that disconnected."""
 TokenId = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 
@@ -70,7 +71,7 @@ _ROW: Final = object_model(
 )
 _USAGE: Final = object_model("Usage", "Token counts.", prompt_tokens=int, total_tokens=int)
 _ROWS: Final = object_model(
-    "Rows", "Unit vectors, in the order of the texts.", object=str, data=list[_ROW], model=str, usage=_USAGE  # type: ignore[valid-type]
+    "Rows", "Unit vectors, in the order of the texts.", object=str, data=list_of(_ROW), model=str, usage=_USAGE
 )  # fmt: skip
 
 

@@ -9,12 +9,12 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_ITEMS
 from scrubjay.memory import Memory
 from scrubjay.models.graph import CATEGORY_KINDS
 from scrubjay.models.views import CategoryPage, CategorySummary, DictionaryReport, EntityPage, EntitySummary
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    MAX_ITEMS,
     CompactJSONResponse,
     Count,
     RequestModel,
@@ -22,6 +22,8 @@ from scrubjay.server.http.schemas import (
     Visibility,
     describe_responses,
     document_fields,
+    enum,
+    list_of,
     model_of,
     object_model,
     plain_json,
@@ -103,20 +105,17 @@ class CategoriesQuery(RequestModel):
 
     model_config = LAX_CONFIG
 
-    kind: Annotated[str, Field(json_schema_extra={"enum": list(CATEGORY_KINDS)})] | None = None
+    kind: Annotated[str, enum(CATEGORY_KINDS)] | None = None
     depth: Annotated[int, Field(ge=1, le=100)] | None = None
 
 
 _KNOWN: Final = model_of(EntitySummary)
 _LIST: Final = object_model(
     "ConceptList", "Concepts, most mentioned first.",
-    concepts=list[_KNOWN], total=int, next_offset=int | None,  # type: ignore[valid-type]
+    concepts=list_of(_KNOWN), total=int, next_offset=int | None,
 )  # fmt: skip
-_CATEGORY: Final = model_of(CategorySummary)
 _TREE: Final = object_model(
-    "Tree",
-    "Categories, parents before children.",
-    categories=list[_CATEGORY],  # type: ignore[valid-type]
+    "Tree", "Categories, parents before children.", categories=list_of(model_of(CategorySummary))
 )
 _LEARNED: Final = describe_responses(model_of(DictionaryReport), about="Changes to the dictionary.")
 _ONE: Final = describe_responses(_KNOWN, about="The updated concept.", more=(404,))
@@ -130,9 +129,12 @@ async def list_concepts(
 
     def work(memory: Memory) -> dict[str, Any]:
         found = memory.concepts.list(query=part.query)
-        last = part.offset + part.limit
-        shown = serializers.to_plain(found[part.offset : last])
-        return {"concepts": shown, "total": len(found), "next_offset": last if last < len(found) else None}
+        end = part.offset + part.limit
+        return {
+            "concepts": serializers.to_plain(found[part.offset : end]),
+            "total": len(found),
+            "next_offset": end if end < len(found) else None,
+        }
 
     return CompactJSONResponse(await session.read(who, work))
 

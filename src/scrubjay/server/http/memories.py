@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.errors import ForbiddenError, NotFoundError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.lifecycle import VERDICTS, Event, NewMemory
-from scrubjay.models.records import ORIGINS, STATUSES, TIERS, Record
-from scrubjay.models.reports import AddReport, ForgetReport
+from scrubjay.models.records import ORIGINS, Record
+from scrubjay.models.reports import AddReport, FetchReport, ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryHistory, MemoryLink, UpdateReport
 from scrubjay.search.browse import MAX_IDS
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    MAX_INTEGER,
     CompactJSONResponse,
     Count,
     Fraction,
@@ -28,11 +28,15 @@ from scrubjay.server.http.schemas import (
     OptionalDate,
     Project,
     RequestModel,
+    Status,
     Strings,
+    Tier,
     Visibility,
     describe_response,
     describe_responses,
     document_fields,
+    enum,
+    list_of,
     model_of,
     object_model,
     plain_json,
@@ -48,17 +52,14 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1", tags=["memories"])
 
 MAX_LISTED: Final = 200
-"""Memories of one page."""
 MAX_ADDED: Final = 1_000
-"""Memories of one call: they are written in one turn of the writer's."""
+"""Memories of one call, which are written together."""
 
 MemoryId = Annotated[
     str,
     Path(description="A memory's id, or its shortest unique beginning.", examples=["obs_4f0c9a1be27d6f35"]),
 ]
-Tier = Annotated[str, Field(json_schema_extra={"enum": list(TIERS)})]
-Origin = Annotated[str, Field(json_schema_extra={"enum": list(ORIGINS)})]
-Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
+Origin = Annotated[str, enum(ORIGINS)]
 PositiveInt = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 
 
@@ -179,20 +180,20 @@ Kept: Final = model_of(
         ("path", str | None), ("line_start", int | None), ("line_end", int | None), ("citation", str),
         ("date", str | None),
         ("valid_from", str | None), ("valid_until", str | None), ("recorded_at", str),
-        ("evidence", list[_EVIDENCE]),  # type: ignore[valid-type]
+        ("evidence", list_of(_EVIDENCE)),
     ),
 )  # fmt: skip
 """A memory as `serializers.record_fields` writes it."""
 _FETCHED: Final = object_model(
     "Fetched", "Whole memories, and the ids that were not found.",
-    memories=list[Kept], unknown=list[str], next_offset=int | None,  # type: ignore[valid-type]
+    memories=list_of(Kept), unknown=list[str], next_offset=int | None,
 )  # fmt: skip
 _PAGE: Final = object_model(
     "Page", "Memories and the cursor of the next page; null at the end.",
-    memories=list[Kept], next=str | None,  # type: ignore[valid-type]
+    memories=list_of(Kept), next=str | None,
 )  # fmt: skip
 _ADDED: Final = model_of(AddReport)
-_ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", added=list[_ADDED])  # type: ignore[valid-type]
+_ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", added=list_of(_ADDED))
 
 
 @router.get("/memories", responses=describe_responses(_PAGE, about="A page of memories.", more=(404,)))
@@ -200,9 +201,9 @@ async def list_memories(
     wanted: Annotated[ListQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
     """List memories by page, ordered by id, so that writes do not disturb paging."""
-    found = await session.read(who, lambda memory: memory.page(**wanted.given()))
-    memories = [serializers.record_fields(kept, found.paths.get(kept.id)) for kept in found.records]
-    return CompactJSONResponse({"memories": memories, "next": found.next})
+    page = await session.read(who, lambda memory: memory.page(**wanted.given()))
+    memories = [serializers.record_fields(record, page.paths.get(record.id)) for record in page.records]
+    return CompactJSONResponse({"memories": memories, "next": page.next})
 
 
 @router.post(
@@ -214,16 +215,16 @@ async def list_memories(
 async def add_memory(new: New, who: WritePrincipal, session: SessionDep) -> Response:
     """Add a memory durably. Adding the same content in the same scope again changes nothing."""
     options = _with_agent(new.given(), who)
-    done = await session.write(who, lambda memory: memory.add(**options))
-    return CompactJSONResponse(serializers.to_plain(done), 200 if done.existed else 201)
+    report = await session.write(who, lambda memory: memory.add(**options))
+    return CompactJSONResponse(serializers.to_plain(report), 200 if report.existed else 201)
 
 
 @router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, about="The result of each."))
 async def add_memories(several: Several, who: WritePrincipal, session: SessionDep) -> Response:
     """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
-    wanted = [NewMemory(**_with_agent(new.given(), who)) for new in several.memories]
-    done = await session.write(who, lambda memory: memory.add_many(wanted))
-    return CompactJSONResponse({"added": serializers.to_plain(done)})
+    new = [NewMemory(**_with_agent(each.given(), who)) for each in several.memories]
+    reports = await session.write(who, lambda memory: memory.add_many(new))
+    return CompactJSONResponse({"added": serializers.to_plain(reports)})
 
 
 @router.post("/get", responses=describe_responses(_FETCHED, about="The memories that were found."))
@@ -248,14 +249,8 @@ async def get_memory(
     id: MemoryId, wanted: Annotated[GetOptions, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
     """Return one whole memory, with its neighbours and evidence on request."""
-
-    def work(memory: Memory) -> dict[str, Any]:
-        found = memory.get(id, **wanted.given())
-        if found.unknown:
-            raise describe_missing(id)
-        return serializers.fetched_fields(found)
-
-    return CompactJSONResponse(await session.read(who, work))
+    get = _require_one(id, lambda memory: memory.get(id, **wanted.given()))
+    return CompactJSONResponse(serializers.fetched_fields(await session.read(who, get)))
 
 
 @router.patch(
@@ -275,21 +270,7 @@ async def update_memory(id: MemoryId, change: Change, who: WritePrincipal, sessi
 )
 async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete a memory permanently; the response lists files that still contain its text."""
-
-    def work(memory: Memory) -> ForgetReport:
-        done = memory.forget(id)
-        if done.unknown:
-            raise describe_missing(id)
-        return done
-
-    return await plain_json(session.write(who, work))
-
-
-def describe_missing(id: str) -> NotFoundError:
-    return NotFoundError(
-        f"The id prefix {id!r:.80} matches no memory or several. Nothing was done.",
-        hint="list them with GET /v1/memories",
-    )
+    return await plain_json(session.write(who, _require_one(id, lambda memory: memory.forget(id))))
 
 
 def _parse_lines(options: dict[str, Any]) -> dict[str, Any]:
@@ -311,10 +292,7 @@ def _with_agent(options: dict[str, Any], who: Principal) -> dict[str, Any]:
 
 
 OtherMemoryId = Annotated[str, Path(description="The other memory's id, or its shortest unique beginning.")]
-LinkKind = Annotated[
-    str,
-    Field(json_schema_extra={"enum": list(LINK_KINDS)}, description="Kind of the link."),
-]
+LinkKind = Annotated[str, enum(LINK_KINDS, "Kind of the link.")]
 
 
 class Named(RequestModel):
@@ -332,12 +310,7 @@ class Judged(Named):
         json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}
     )
 
-    verdict: Annotated[
-        str,
-        Field(
-            json_schema_extra={"enum": list(VERDICTS)}, description="Whether they were used, useful or wrong."
-        ),
-    ]
+    verdict: Annotated[str, enum(VERDICTS, "Whether they were used, useful or wrong.")]
 
 
 class Joined(RequestModel):
@@ -366,9 +339,9 @@ _CHANGED: Final = describe_responses(
 )
 _CHANGED_ONE: Final = describe_responses(model_of(ChangeReport), about="Whether it changed.", more=(404,))
 _EVENT: Final = model_of(Event, "Happened", plus=(("at", str),))
-_HISTORY: Final = model_of(MemoryHistory, "StoryOfOne", plus=(("memory", Kept), ("events", list[_EVENT])))  # type: ignore[valid-type]
+_HISTORY: Final = model_of(MemoryHistory, "StoryOfOne", plus=(("memory", Kept), ("events", list_of(_EVENT))))
 _LINK: Final = model_of(MemoryLink)
-_LINKS: Final = object_model("Links", "The links of a memory.", links=list[_LINK])  # type: ignore[valid-type]
+_LINKS: Final = object_model("Links", "The links of a memory.", links=list_of(_LINK))
 
 
 @router.post("/archive", responses=_CHANGED)
@@ -395,11 +368,7 @@ async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Resp
 @router.post("/feedback", responses=_CHANGED)
 async def feedback(judged: Judged, who: WritePrincipal, session: SessionDep) -> Response:
     """Record that memories were used, useful or wrong; the effect on ranking is bounded."""
-
-    def work(memory: Memory) -> ChangeReport:
-        return memory.feedback(judged.ids, judged.verdict)
-
-    return await plain_json(session.write(who, work))
+    return await plain_json(session.write(who, lambda memory: memory.feedback(judged.ids, judged.verdict)))
 
 
 @router.post("/memories/{id}/archive", responses=_CHANGED_ONE)
@@ -423,13 +392,12 @@ async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Resp
 
     def work(memory: Memory) -> dict[str, Any]:
         found = memory.history(id)
-        told: dict[str, Any] = serializers.to_plain(found)
-        told["memory"] = serializers.record_fields(
-            found.memory, memory.get(found.memory.id).paths.get(found.memory.id)
-        )
-        for event in told["events"]:
+        path = memory.get(found.memory.id).paths.get(found.memory.id)
+        plain: dict[str, Any] = serializers.to_plain(found)
+        plain["memory"] = serializers.record_fields(found.memory, path)
+        for event in plain["events"]:
             event["at"] = to_datetime(event["at"]).isoformat()
-        return told
+        return plain
 
     return CompactJSONResponse(await session.read(who, work))
 
@@ -440,9 +408,8 @@ async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Resp
 )
 async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return a memory's links in both directions: the ten heaviest of each kind."""
-    return CompactJSONResponse(
-        {"links": serializers.to_plain(await session.read(who, lambda memory: memory.links(id)))}
-    )
+    found = await session.read(who, lambda memory: memory.links(id))
+    return CompactJSONResponse({"links": serializers.to_plain(found)})
 
 
 @router.put(
@@ -476,11 +443,19 @@ async def unlink(
     return CompactJSONResponse({"src": id, "dst": other, "kind": parted.kind})
 
 
-def _require_one(id: str, change: Callable[[Memory], ChangeReport]) -> Callable[[Memory], ChangeReport]:
-    def work(memory: Memory) -> ChangeReport:
-        done = change(memory)
-        if done.unknown:
-            raise describe_missing(id)
-        return done
+Report = TypeVar("Report", ChangeReport, ForgetReport, FetchReport)
 
-    return work
+
+def _require_one(id: str, work: Callable[[Memory], Report]) -> Callable[[Memory], Report]:
+    """Raise NotFoundError if the work does not find the memory."""
+
+    def checked(memory: Memory) -> Report:
+        report = work(memory)
+        if report.unknown:
+            raise NotFoundError(
+                f"The id prefix {id!r:.80} matches no memory or several. Nothing was done.",
+                hint="list them with GET /v1/memories",
+            )
+        return report
+
+    return checked

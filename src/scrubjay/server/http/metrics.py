@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -46,71 +46,62 @@ async def readyz(session: SessionDep) -> dict[str, str]:
 
 
 BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-"""Seconds. The targets for a search lie among the first ones."""
+"""Seconds; the first ones are near the targets for a search."""
 
 HIDDEN_METRICS_NOTE: Final = (
-    b"# Requests, the proxy's queue and the size of the store are of all tenants: they take a token of the owner's "
-    b"tenant with the scope admin.\n"
+    b"# Metrics of requests, the proxy's queue and the store's size cover all tenants and need a token of the owner's "
+    b"tenant with the admin scope.\n"
 )
-"""Comment above the metrics of everybody else, so that who misses some reads why."""
+"""Comment that explains missing metrics."""
 
 
-class RequestMeters:
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+class MetricsMiddleware:
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+        self._app = app
         self._answered = Counter(
-            "scrubjay_http_requests",
-            "Requests answered.",
-            ("method", "route", "status"),
-            registry=self.registry,
+            "scrubjay_http_requests", "Requests answered.", ("method", "route", "status"), registry=registry
         )
         self._seconds = Histogram(
             "scrubjay_http_request_seconds",
             "Seconds until the response started.",
             ("method", "route"),
             buckets=BUCKETS,
-            registry=self.registry,
+            registry=registry,
         )
-        self._open = Gauge("scrubjay_http_requests_open", "Requests in progress.", registry=self.registry)
-
-    def begin(self) -> None:
-        self._open.inc()
-
-    def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        self._open.dec()
-        self._answered.labels(method, route, str(status)).inc()
-        self._seconds.labels(method, route).observe(seconds)
-
-
-class MetricsMiddleware:
-    def __init__(self, app: ASGIApp, meters: RequestMeters) -> None:
-        self._app = app
-        self._meters = meters
+        self._open = Gauge("scrubjay_http_requests_open", "Requests in progress.", registry=registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun = time.perf_counter()
-        told = [499, 0.0]  # as others count a client that went away
+        started = time.perf_counter()
+        status, seconds = 499, 0.0  # the usual status for a client that disconnected
 
-        async def sending(message: Message) -> None:
+        async def measure(message: Message) -> None:
+            nonlocal status, seconds
             if message["type"] == "http.response.start":
-                told[:] = [message["status"], time.perf_counter() - begun]
+                status, seconds = message["status"], time.perf_counter() - started
             await send(message)
 
-        self._meters.begin()
+        self._open.inc()
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, measure)
         except BaseException:
-            told[0] = 500 if told[1] == 0 else told[0]
+            status = status if seconds else 500
             raise
         finally:
-            route = scope.get("route")
-            path = getattr(route, "path", "") or "none"
-            self._meters.end(
-                _method_label(scope["method"]), path, int(told[0]), told[1] or time.perf_counter() - begun
-            )
+            route = getattr(scope.get("route"), "path", "") or "none"
+            seconds = seconds or time.perf_counter() - started
+            method = _method_label(scope["method"])
+            self._open.dec()
+            self._answered.labels(method, route, str(status)).inc()
+            self._seconds.labels(method, route).observe(seconds)
+
+
+def add_metrics(app: FastAPI) -> None:
+    """Measure an application's requests; the outermost of its middleware."""
+    app.state.registry = CollectorRegistry()
+    app.add_middleware(MetricsMiddleware, registry=app.state.registry)
 
 
 def _method_label(method: str) -> str:
@@ -122,15 +113,14 @@ def _method_label(method: str) -> str:
 async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return Prometheus metrics of the caller's memories and, for an operator, of the server."""
     state = request.app.state
+    operator = is_operator(who, session)
     status = await session.read(who, lambda memory: memory.status())
-    parts: list[Collector] = [store_gauges(status)]
-    if is_operator(who, session):
+    parts: list[Collector] = [store_gauges(status, with_size=operator)]
+    if operator:
         queue = ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())
-        parts = [state.meters.registry, queue, *parts, store_size_gauge(status)]
+        parts = [state.registry, queue, *parts]
     text = b"".join(generate_latest(part) for part in parts)
-    return Response(
-        text if is_operator(who, session) else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4
-    )
+    return Response(text if operator else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 class ProxyQueueCollector(Collector):
@@ -139,8 +129,9 @@ class ProxyQueueCollector(Collector):
         self._waiting = waiting
 
     def collect(self) -> Iterator[Metric]:
-        about = "Proxied turns that were dropped."
-        dropped = CounterMetricFamily("scrubjay_proxy_turns_dropped", about, labels=("why",))
+        dropped = CounterMetricFamily(
+            "scrubjay_proxy_turns_dropped", "Proxied turns that were dropped.", labels=("why",)
+        )
         for why, turns in self._dropped.items():
             dropped.add_metric((why,), turns)
         yield dropped
@@ -149,26 +140,23 @@ class ProxyQueueCollector(Collector):
             yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", about, self._waiting)
 
 
-def store_gauges(status: StoreStatus) -> CollectorRegistry:
+def store_gauges(status: StoreStatus, *, with_size: bool) -> CollectorRegistry:
     registry = CollectorRegistry()
-    tiers = Gauge("scrubjay_memories", "Memories by tier.", ("tier",), registry=registry)
+
+    def gauge(name: str, about: str, *labels: str) -> Gauge:
+        return Gauge(f"scrubjay_{name}", about, labels, registry=registry)
+
+    tiers = gauge("memories", "Memories by tier.", "tier")
     for tier, count in status.tiers.items():
         tiers.labels(tier).set(count)
-    names = ("limit",)
-    used = Gauge("scrubjay_quota_used", "Memories counted against a [quota] limit.", names, registry=registry)
-    allowed = Gauge("scrubjay_quota_allowed", "Maximum of the [quota] limit.", names, registry=registry)
+    used = gauge("quota_used", "Memories counted against a [quota] limit.", "limit")
+    allowed = gauge("quota_allowed", "Maximum of the [quota] limit.", "limit")
     for limit in status.quota:
         used.labels(limit.setting).set(limit.used)
         allowed.labels(limit.setting).set(limit.allowed)
-    waiting = Gauge(
-        "scrubjay_embedding_backlog", "Memories pending embedding by a model.", ("model",), registry=registry
-    )
+    backlog = gauge("embedding_backlog", "Memories pending embedding by a model.", "model")
     for model in status.models:
-        waiting.labels(model.name).set(model.waiting)
-    return registry
-
-
-def store_size_gauge(status: StoreStatus) -> CollectorRegistry:
-    registry = CollectorRegistry()
-    Gauge("scrubjay_store_bytes", "Bytes of the store on disk.", registry=registry).set(status.bytes)
+        backlog.labels(model.name).set(model.waiting)
+    if with_size:
+        gauge("store_bytes", "Bytes of the store on disk.").set(status.bytes)
     return registry

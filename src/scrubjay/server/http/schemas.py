@@ -10,9 +10,9 @@ import inspect
 import json
 import re
 import typing
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
@@ -23,14 +23,10 @@ from fastapi.routing import APIRoute
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_INTEGER, MAX_ITEMS, is_path
 from scrubjay.models import lifecycle, records, reports, results, views
 from scrubjay.server.auth import TOKEN_NEEDED
 from scrubjay.server.requests import REQUIRED_SCOPES, UNEXPECTED_ERROR
-
-MAX_INTEGER: Final = 2**53
-"""Whole numbers beyond this are not the same in every language that speaks JSON."""
-MAX_ITEMS: Final = 1_000
-"""Texts of one list."""
 
 _DOC_SECTION: Final = re.compile(r"^(?:Args|Attributes):\n((?:[ ]{4}.*\n|\n)*)", re.MULTILINE)
 _DOC_ITEM: Final = re.compile(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
@@ -49,13 +45,18 @@ class RequestModel(BaseModel):
 
 
 LAX_CONFIG: Final = ConfigDict(strict=False)
-"""What is asked by GET comes as text."""
+"""For URLs, where numbers come as text."""
 
 
 def _not_a_path(project: str) -> str:
-    if project.startswith((".", "/", "~", "\\")):
+    if is_path(project):
         raise ValueError("paths are not resolved on the server; give the project's name")
     return project
+
+
+def enum(values: Iterable[str], description: str | None = None) -> Any:
+    """Document the values of a text field, which `Memory` validates."""
+    return Field(json_schema_extra={"enum": list(values)}, description=description)
 
 
 Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
@@ -65,39 +66,41 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 OptionalDate = str | None
 Ids = Annotated[list[str], Field(min_length=1, max_length=MAX_ITEMS)]
 Visibility = Literal["user", "group", "public"]
+Tier = Annotated[str, enum(records.TIERS)]
+Status = Annotated[str, enum(records.STATUSES)]
 
 
-def argument_docs(told: object) -> dict[str, str]:
+def argument_docs(documented: object) -> dict[str, str]:
     """Return the description of each argument or attribute in a docstring.
 
     >>> from scrubjay.memory import Memory
     >>> argument_docs(Memory.search)["limit"]
     'Maximum number of results.'
     """
-    found = _DOC_SECTION.search((inspect.getdoc(told) or "") + "\n")
-    items = _DOC_ITEM.findall(found[1]) if found else []
-    return {name: _plain_text(words) for name, words in items}
+    section = _DOC_SECTION.search((inspect.getdoc(documented) or "") + "\n")
+    items = _DOC_ITEM.findall(section[1]) if section else []
+    return {name: _plain_text(text) for name, text in items}
 
 
-def _plain_text(words: str) -> str:
-    said = re.sub(r"\bNone\b", "null", " ".join(words.split()).replace("``", "`"))
-    return said.rstrip(", and").rstrip() if said.endswith((",", ", and")) else said
+def _plain_text(text: str) -> str:
+    plain = re.sub(r"\bNone\b", "null", " ".join(text.split()).replace("``", "`"))
+    return plain.rstrip(", and").rstrip() if plain.endswith((",", ", and")) else plain
 
 
-def document_fields(*told: object) -> Callable[[type[Model]], type[Model]]:
+def document_fields(*documented: object) -> Callable[[type[Model]], type[Model]]:
     """Describe the fields of a request model by the docstrings of these functions or classes; the first one wins."""
-    words: dict[str, str] = {}
-    for each in reversed(told):
-        words |= argument_docs(each)
+    docs: dict[str, str] = {}
+    for each in reversed(documented):
+        docs |= argument_docs(each)
 
-    def described(form: type[Model]) -> type[Model]:
-        for name, field in form.model_fields.items():
+    def describe(model: type[Model]) -> type[Model]:
+        for name, field in model.model_fields.items():
             if field.description is None:
-                field.description = words.get(name)
-        form.model_rebuild(force=True)
-        return form
+                field.description = docs.get(name)
+        model.model_rebuild(force=True)
+        return model
 
-    return described
+    return describe
 
 
 CLOSED_CONFIG: Final = ConfigDict(extra="forbid")
@@ -107,7 +110,7 @@ _TYPES_BY_NAME: Final[dict[str, Any]] = {
     for name, value in vars(module).items()
     if isinstance(value, type)
 }
-"""Names that dataclasses import for type checking only."""
+"""Types that result classes import for type checking only."""
 
 COMPONENT_NAMES: Final[Mapping[str, str]] = {
     "AddReport": "Added", "ArchivedByRun": "ArchivedBy", "AuditReport": "Audit", "BackupReport": "BackedUp",
@@ -120,7 +123,7 @@ COMPONENT_NAMES: Final[Mapping[str, str]] = {
     "RejectedItem": "Broken", "RelatedEntity": "Near", "RetentionReport": "Retained", "StoreStatus": "Status",
     "SyncReport": "Summary", "UndoReport": "Undone", "UpdateReport": "Updated",
 }  # fmt: skip
-"""Classes whose OpenAPI component keeps the name it was published under; others have the class's name."""
+"""Published names of OpenAPI components; others have their class's name."""
 
 EXAMPLE_VALUES: Final[Mapping[str, Any]] = {
     "id": "obs_4f0c9a1be27d6f35",
@@ -151,7 +154,7 @@ EXAMPLE_VALUES: Final[Mapping[str, Any]] = {
     "text": "<scrubjay-memories>…</scrubjay-memories>",
     "run": "run_3f1c",
 }
-"""What a field of this name looks like, where it can hold it."""
+"""Example of a field by name, if its type fits."""
 
 
 @cache
@@ -173,26 +176,22 @@ def model_of(
         plus: Additional or replaced fields with their types.
     """
     assert is_dataclass(kind)
-    said, more = argument_docs(kind), dict(plus)
+    docs, added = argument_docs(kind), dict(plus)
     hints = typing.get_type_hints(kind, localns=_TYPES_BY_NAME)
-    made: dict[str, Any] = {}
-    for item in fields(kind):
-        if item.name in without or item.name in more:
-            continue
-        given = _schema_type(hints[item.name])
-        maybe = item.name in optional
-        made[item.name] = (
-            given,
-            Field(None if maybe else ..., description=said.get(item.name), json_schema_extra=_drop_default),
-        )
-    for field, given in more.items():
-        made[field] = (given, Field(None if field in optional else ..., description=said.get(field)))
-    about = (kind.__doc__ or "").split("\n")[0]
+    types = {
+        item.name: _schema_type(hints[item.name])
+        for item in fields(kind)
+        if item.name not in without and item.name not in added
+    }
+    schema: dict[str, Any] = {}
+    for field, hint in (types | added).items():
+        default = None if field in optional else ...
+        schema[field] = (hint, Field(default, description=docs.get(field), json_schema_extra=_drop_default))
     model: type[BaseModel] = create_model(
         name or COMPONENT_NAMES.get(kind.__name__, kind.__name__),
         __config__=CLOSED_CONFIG,
-        __doc__=about,
-        **made,
+        __doc__=(kind.__doc__ or "").split("\n")[0],
+        **schema,
     )
     return model
 
@@ -217,8 +216,8 @@ def _schema_type(hint: Any) -> Any:
 
 
 def object_model(name: str, about: str, **fields_: Any) -> type[BaseModel]:
-    made = {field: (given, ...) for field, given in fields_.items()}
-    model: type[BaseModel] = create_model(name, __config__=CLOSED_CONFIG, __doc__=about, **made)  # type: ignore[call-overload]
+    schema = {field: (hint, ...) for field, hint in fields_.items()}
+    model: type[BaseModel] = create_model(name, __config__=CLOSED_CONFIG, __doc__=about, **schema)  # type: ignore[call-overload]
     return model
 
 
@@ -229,7 +228,7 @@ def example_of(kind: Any, name: str = "") -> Any:
     {'path': '/srv/notes/boats.md', 'message': 'text', 'hint': 'text'}
     """
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return {field: example_of(held.annotation, field) for field, held in kind.model_fields.items()}
+        return {name: example_of(field.annotation, name) for name, field in kind.model_fields.items()}
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         if name in EXAMPLE_VALUES and type(EXAMPLE_VALUES[name]) in inner:
@@ -240,13 +239,14 @@ def example_of(kind: Any, name: str = "") -> Any:
         return [example_of(inner[0])] if nested else EXAMPLE_VALUES.get(name, []) if name == "ids" else []
     if origin is dict:
         return {}
-    return _scalar_example(kind, name)
+    default = {str: "text", int: 1, float: 0.5, bool: False}.get(kind)
+    example = EXAMPLE_VALUES.get(name, default)
+    return example if kind is Any or type(example) is kind else default
 
 
-def _scalar_example(kind: Any, name: str) -> Any:
-    usual = {str: "text", int: 1, float: 0.5, bool: False}.get(kind)
-    found = EXAMPLE_VALUES.get(name, usual)
-    return found if kind is Any or type(found) is kind else usual
+def list_of(item: Any) -> Any:
+    """Return the type of a list of a model that is made at run time."""
+    return list[item]
 
 
 Problem: Final = object_model("Problem", "An error.", type=str, message=str, hint=str, exit_code=int)
@@ -268,7 +268,7 @@ ERROR_DESCRIPTIONS: Final[Mapping[int, str]] = {
     507: "The [quota] of the user or tenant is reached; nothing was written.",
 }
 COMMON_ERRORS: Final = (400, 401, 403, 408, 413, 421, 422, 500, 502, 503, 507)
-"""Statuses that any request may be answered with."""
+"""Errors of every route."""
 
 
 class CompactJSONResponse(JSONResponse):
@@ -289,8 +289,8 @@ def describe_responses(
     more: tuple[int, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses of a route, ``more`` being errors that not every route has."""
-    told: dict[int | str, dict[str, Any]] = {status: describe_response(model, about)}
-    return told | {code: _describe_error(code) for code in sorted({*COMMON_ERRORS, *more})}
+    success: dict[int | str, dict[str, Any]] = {status: describe_response(model, about)}
+    return success | {code: _describe_error(code) for code in sorted({*COMMON_ERRORS, *more})}
 
 
 def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:
@@ -342,21 +342,16 @@ def required_scope(route: APIRoute) -> str | None:
 
 
 def openapi_builder(app: FastAPI, routers: Sequence[APIRouter]) -> Callable[[], dict[str, Any]]:
-    def made() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _build_openapi(app, routers)
-        return app.openapi_schema
-
-    return made
+    return cache(partial(_build_openapi, app, routers))
 
 
 def _build_openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     tags = [{"name": name, "description": about} for name, about in TAGS]
-    told = get_openapi(
+    document = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=tags
     )
-    told["components"]["securitySchemes"] = SECURITY_SCHEMES
-    for route, operation in documented_operations(routers, told):
+    document["components"]["securitySchemes"] = SECURITY_SCHEMES
+    for route, operation in documented_operations(routers, document):
         _restore_examples(route, operation)
         scope = required_scope(route)
         operation["x-scope"] = scope
@@ -369,22 +364,22 @@ def _build_openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]
                 str(code), {"description": ERROR_DESCRIPTIONS[code], "content": FAILURE_CONTENT}
             )
     for name in ("HTTPValidationError", "ValidationError"):
-        told["components"]["schemas"].pop(name, None)
-    return told
+        document["components"]["schemas"].pop(name, None)
+    return document
 
 
 def _restore_examples(route: APIRoute, operation: dict[str, Any]) -> None:
     """FastAPI drops nulls from examples."""
-    for code, said in route.responses.items():
-        for kind, content in said.get("content", {}).items():
+    for code, response in route.responses.items():
+        for kind, content in response.get("content", {}).items():
             if "example" in content:
                 operation["responses"][str(code)]["content"][kind]["example"] = content["example"]
 
 
 def documented_operations(
-    routers: Sequence[APIRouter], told: dict[str, Any]
+    routers: Sequence[APIRouter], document: dict[str, Any]
 ) -> Iterator[tuple[APIRoute, dict[str, Any]]]:
     for route in (each for router in routers for each in router.routes):
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
-                yield route, told["paths"][route.path_format][method.lower()]
+                yield route, document["paths"][route.path_format][method.lower()]

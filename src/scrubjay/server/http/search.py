@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from scrubjay.config.settings import RERANKER_KINDS as RERANKERS
+from scrubjay.api.serializers import OPTIONAL_RESULT_FIELDS
+from scrubjay.api.tools import MAX_ITEMS
+from scrubjay.config.settings import RERANKER_KINDS
 from scrubjay.errors import InputError
 from scrubjay.memory import Memory
-from scrubjay.models.records import STATUSES, TIERS
 from scrubjay.models.results import (
     CONTEXT_PARTS,
     MAX_NEIGHBOURS,
@@ -34,14 +35,17 @@ from scrubjay.search.request import (
 )
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    MAX_ITEMS,
     Fraction,
     OptionalDate,
     Project,
     RequestModel,
+    Status,
     Strings,
+    Tier,
     describe_responses,
     document_fields,
+    enum,
+    list_of,
     model_of,
     object_model,
 )
@@ -56,8 +60,6 @@ router = APIRouter(prefix="/v1", tags=["recall"])
 
 Limit = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
 SnippetLength = Annotated[int, Field(ge=1, le=MAX_SNIPPET)]
-Tier = Annotated[str, Field(json_schema_extra={"enum": list(TIERS)})]
-Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
 
 
 @document_fields(Memory.search)
@@ -86,12 +88,12 @@ class SearchOptions(Filters):
 
     query: str
     limit: Limit | None = None
-    fusion: Annotated[str, Field(json_schema_extra={"enum": list(FUSIONS)})] | None = None
-    preset: Annotated[str, Field(json_schema_extra={"enum": list(PRESETS)})] | None = None
+    fusion: Annotated[str, enum(FUSIONS)] | None = None
+    preset: Annotated[str, enum(PRESETS)] | None = None
     channels: Annotated[Strings, Field(json_schema_extra={"examples": [list(CHANNELS)]})] | None = None
     models: Strings | None = None
     stages: Annotated[Strings, Field(json_schema_extra={"examples": [list(STAGES)]})] | None = None
-    rerank: Annotated[str, Field(json_schema_extra={"enum": list(RERANKERS)})] | None = None
+    rerank: Annotated[str, enum(RERANKER_KINDS)] | None = None
     links: int | None = None
     hierarchy: bool | None = None
     depth: int = 3
@@ -109,7 +111,7 @@ class SearchOptions(Filters):
         Field(description="Project whose memories are preferred; others are searched too."),
     ] = None
     confidence_floor: Fraction | None = None
-    by: Annotated[str, Field(json_schema_extra={"enum": list(RESULT_KINDS)})] = "memory"
+    by: Annotated[str, enum(RESULT_KINDS)] = "memory"
     neighbours: Annotated[int, Field(ge=0, le=MAX_NEIGHBOURS)] = 0
 
 
@@ -188,38 +190,28 @@ class WantedQuery(Wanted):
     model_config = LAX_CONFIG
 
 
-_OPTIONAL_FIELDS: Final = (
-    "evidence",
-    "statements",
-    "copies",
-    "copied",
-    "valid_from",
-    "valid_until",
-    "turns",
-    "newer",
-)
 _Part: Final = model_of(Contribution, plus=(("amount", float),))
 _Why: Final = model_of(
     Explanation,
-    plus=(("contributions", list[_Part]), ("factors", list[model_of(Factor)])),  # type: ignore[valid-type,misc]
+    plus=(("contributions", list_of(_Part)), ("factors", list_of(model_of(Factor)))),
 )
 _Found: Final = model_of(
-    Result, "Found", optional=(*_OPTIONAL_FIELDS, "explanation"), plus=(("explanation", _Why),)
+    Result, "Found", optional=(*OPTIONAL_RESULT_FIELDS, "explanation"), plus=(("explanation", _Why),)
 )
 _Answer: Final = model_of(
     Answer,
     without=("results", "hidden"),
     optional=("as_of", "notes"),
-    plus=(("results", list[_Found]), ("hidden_by_age", int)),  # type: ignore[valid-type]
+    plus=(("results", list_of(_Found)), ("hidden_by_age", int)),
 )
 _ENTRY_FIELDS: Final = (
-    ("found", bool), ("hops", int), ("seed", str), ("path", list[model_of(PathStep)]), ("own", float),  # type: ignore[misc]
+    ("found", bool), ("hops", int), ("seed", str), ("path", list_of(model_of(PathStep))), ("own", float),
     ("carried", float), ("gap", str), ("dated", bool), ("replaced_by", list[str]), ("contradicts", list[str]),
 )  # fmt: skip
 _Entry: Final = model_of(Result, "Knot", without=("explanation",), plus=_ENTRY_FIELDS)
 _Story: Final = object_model(
     "Story", "Memories about a question, in chronological order.",
-    memories=list[_Entry], left_out=int, silence=str, partial=list[str], took_ms=float,  # type: ignore[valid-type]
+    memories=list_of(_Entry), left_out=int, silence=str, partial=list[str], took_ms=float,
 )  # fmt: skip
 
 
@@ -281,12 +273,12 @@ async def context_by_url(
     return await answer_query(session, who, "context", wanted.given())
 
 
-def _parse_weights(given: list[str]) -> dict[str, float]:
-    found = {}
-    for each in given:
-        channel, _, weight = each.partition("=")
+def _parse_weights(pairs: list[str]) -> dict[str, float]:
+    weights = {}
+    for pair in pairs:
+        channel, _, weight = pair.partition("=")
         try:
-            found[channel] = float(weight)
+            weights[channel] = float(weight)
         except ValueError as error:
-            raise InputError(f"weights: {each!r:.80} is not CHANNEL=NUMBER.") from error
-    return found
+            raise InputError(f"weights: {pair!r:.80} is not CHANNEL=NUMBER.") from error
+    return weights

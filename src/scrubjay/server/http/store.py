@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pathlib
 import tempfile
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -19,6 +21,7 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
+from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.config.loader import config_path
 from scrubjay.config.settings import ServerSettings, data_dir
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
@@ -42,7 +45,6 @@ from scrubjay.server.http.schemas import (
     COMMON_ERRORS,
     ERROR_DESCRIPTIONS,
     LAX_CONFIG,
-    MAX_INTEGER,
     CompactJSONResponse,
     Count,
     Failure,
@@ -52,6 +54,8 @@ from scrubjay.server.http.schemas import (
     Strings,
     describe_responses,
     document_fields,
+    enum,
+    list_of,
     model_of,
     object_model,
     plain_json,
@@ -68,8 +72,6 @@ from scrubjay.server.requests import (
 from scrubjay.transfer.detection import FOLDER_FORMATS, IMPORT_FORMATS, detect_format
 
 if TYPE_CHECKING:
-    import pathlib
-
     from scrubjay.api.auth import Principal
     from scrubjay.models.reports import Progress
     from scrubjay.server.session import Session
@@ -114,22 +116,18 @@ def _is_inside(place: str, root: str) -> bool:
 
 EVENT_STREAM: Final = "text/event-stream"
 MIN_EVENT_INTERVAL: Final = 0.1
-"""Least seconds between two events: a sync of thousands of files would else say little else."""
+"""Seconds between two events."""
 HEARTBEAT_SECONDS: Final = 10.0
-"""Seconds without an event after which a comment is sent, so that proxies and clients see that it lives."""
+"""Seconds without an event after which a comment keeps the connection alive."""
 STREAM_CONTENT: Final = {
-    "application/json": {},
-    EVENT_STREAM: {
-        "schema": {
-            "type": "string",
-            "description": "Events: `progress` (stage, done, total, seconds), and at the end `done` with the result, "
-            "or `error` with an error body and its `status`.",
-        },
-        "example": 'event: progress\ndata: {"stage": "write", "done": 3, "total": 12, "seconds": 0.2}\n\n'
-        "event: done\ndata: {}\n\n",
+    "schema": {
+        "type": "string",
+        "description": "Events: `progress` (stage, done, total, seconds), and at the end `done` with the result, "
+        "or `error` with an error body and its `status`.",
     },
+    "example": 'event: progress\ndata: {"stage": "write", "done": 3, "total": 12, "seconds": 0.2}\n\n'
+    "event: done\ndata: {}\n\n",
 }
-"""What OpenAPI says of an answer that may be streamed."""
 
 ProgressCallback = Callable[["Progress"], None]
 
@@ -145,76 +143,61 @@ async def run_long(
 
     ``ended`` is called when the work has ended or was never started.
     """
-    step = LatestProgress(asyncio.get_running_loop())
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    latest: deque[Progress] = deque(maxlen=1)  # a slow client misses the steps between
 
-    def report(reached: Progress) -> None:
+    def report(step: Progress) -> None:
         session.check_running()
-        step.report(reached)
+        latest.append(step)
+        loop.call_soon_threadsafe(changed.set)
 
-    doing = asyncio.ensure_future(
+    task = asyncio.ensure_future(
         session.run_long(who, lambda memory: serializers.to_plain(work(memory, report)))
     )
 
-    def over(done: asyncio.Future[Any]) -> None:
+    def finish(done: asyncio.Future[Any]) -> None:
         ended()
         if not done.cancelled():
-            done.exception()  # looked at, or asyncio complains where nobody is there to hear it any more
+            done.exception()  # retrieved, or asyncio warns when the client has disconnected
 
-    doing.add_done_callback(over)
+    task.add_done_callback(finish)
     if EVENT_STREAM not in request.headers.get("accept", ""):
-        return CompactJSONResponse(await asyncio.shield(doing))
+        return CompactJSONResponse(await asyncio.shield(task))
     return StreamingResponse(
-        _event_stream(doing, step), media_type=EVENT_STREAM, headers={"cache-control": "no-store"}
+        _event_stream(task, latest, changed), media_type=EVENT_STREAM, headers={"cache-control": "no-store"}
     )
 
 
-class LatestProgress:
-    """The latest progress from any thread; a slow client misses the steps between."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._step: Progress | None = None
-        self.came = asyncio.Event()
-
-    def report(self, step: Progress) -> None:
-        self._step = step
-        self._loop.call_soon_threadsafe(self.came.set)
-
-    def taken(self) -> Progress | None:
-        """Return and clear the progress that was not sent yet."""
-        self.came.clear()
-        step, self._step = self._step, None
-        return step
-
-
-async def _event_stream(doing: asyncio.Future[Any], step: LatestProgress) -> AsyncIterator[str]:
-    while not doing.done():
-        came = asyncio.ensure_future(step.came.wait())
-        await asyncio.wait({doing, came}, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        came.cancel()
-        reported = step.taken()
-        if reported is not None:
-            yield format_event("progress", serializers.to_plain(reported))
-            await asyncio.wait({doing}, timeout=MIN_EVENT_INTERVAL)
-        elif not doing.done():
+async def _event_stream(
+    task: asyncio.Future[Any], latest: deque[Progress], changed: asyncio.Event
+) -> AsyncIterator[str]:
+    while not task.done():
+        waiter = asyncio.ensure_future(changed.wait())
+        await asyncio.wait({task, waiter}, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        waiter.cancel()
+        changed.clear()
+        if latest:
+            yield format_event("progress", serializers.to_plain(latest.pop()))
+            await asyncio.wait({task}, timeout=MIN_EVENT_INTERVAL)
+        elif not task.done():
             yield ": \n\n"
-    failed = doing.exception()
-    if failed is None:
-        yield format_event("done", doing.result())
-    elif isinstance(failed, ScrubjayError):
-        yield format_event("error", {**serializers.error_fields(failed), "status": http_status(failed)})
+    error = task.exception()
+    if error is None:
+        yield format_event("done", task.result())
+    elif isinstance(error, ScrubjayError):
+        yield format_event("error", {**serializers.error_fields(error), "status": http_status(error)})
     else:
         yield format_event("error", {**serializers.error_fields(UNEXPECTED_ERROR), "status": 500})
-        raise failed
+        raise error
 
 
-def format_event(name: str, said: Any) -> str:
+def format_event(name: str, data: Any) -> str:
     r"""Format a server-sent event.
 
     >>> format_event("done", {"embedded": 3})
     'event: done\ndata: {"embedded": 3}\n\n'
     """
-    return f"event: {name}\ndata: {json.dumps(said)}\n\n"
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n"
 
 
 router = APIRouter(prefix="/v1", tags=["store"])
@@ -292,16 +275,14 @@ class Retain(RequestModel):
 
 
 def _streamed_responses(model: Any, about: str) -> dict[int | str, dict[str, Any]]:
-    told = describe_responses(model, about=about, more=(404,))
-    told[200]["content"] = told[200]["content"] | {
-        kind: said for kind, said in STREAM_CONTENT.items() if said
-    }
-    return told
+    responses = describe_responses(model, about=about, more=(404,))
+    responses[200]["content"] |= {EVENT_STREAM: STREAM_CONTENT}
+    return responses
 
 
-_SOURCES: Final = object_model("Sources", "The registered sources.", sources=list[model_of(SourceStatus)])  # type: ignore[misc]
+_SOURCES: Final = object_model("Sources", "The registered sources.", sources=list_of(model_of(SourceStatus)))
 _MODEL: Final = model_of(ModelStatus)
-_MODELS: Final = object_model("Models", "The embedding models, the base model first.", models=list[_MODEL])  # type: ignore[valid-type]
+_MODELS: Final = object_model("Models", "The embedding models, the base model first.", models=list_of(_MODEL))
 _MODEL_RESPONSES: Final = describe_responses(_MODEL, about="The model and its coverage.", more=(404,))
 
 
@@ -315,20 +296,19 @@ async def status(request: Request, who: ReadPrincipal, session: SessionDep) -> R
     Only admins of the owner's tenant see the size, which covers all tenants.
     """
     found = await session.read(who, lambda memory: memory.status())
-    told = serializers.to_plain(replace(found, warnings=found.warnings + server_warnings(request, who)))
+    plain = serializers.to_plain(replace(found, warnings=found.warnings + server_warnings(request, who)))
     if "admin" not in who.scopes:
-        del told["store"]
+        del plain["store"]
     if not is_operator(who, session):
-        del told["bytes"]
-    return CompactJSONResponse(told)
+        del plain["bytes"]
+    return CompactJSONResponse(plain)
 
 
 @router.get("/sources", responses=describe_responses(_SOURCES, about="The sources and their contents."))
 async def list_sources(who: ReadPrincipal, session: SessionDep) -> Response:
     """List the folders and files that memories come from."""
-    return CompactJSONResponse(
-        {"sources": serializers.to_plain(await session.read(who, lambda memory: memory.sources()))}
-    )
+    found = await session.read(who, lambda memory: memory.sources())
+    return CompactJSONResponse({"sources": serializers.to_plain(found)})
 
 
 @router.post("/sync", responses=_streamed_responses(model_of(SyncReport), "The changes of the sync."))
@@ -359,9 +339,8 @@ async def remove_source(
 @router.get("/models", responses=describe_responses(_MODELS, about="The models."))
 async def list_models(who: ReadPrincipal, session: SessionDep) -> Response:
     """List the embedding models and how many memories each covers."""
-    return CompactJSONResponse(
-        {"models": serializers.to_plain(await session.read(who, lambda memory: memory.models()))}
-    )
+    found = await session.read(who, lambda memory: memory.models())
+    return CompactJSONResponse({"models": serializers.to_plain(found)})
 
 
 @router.put("/models/{name:path}", responses=_MODEL_RESPONSES)
@@ -448,10 +427,9 @@ async def retain(wanted: Retain, who: AdminPrincipal, session: SessionDep) -> Re
 
 IMPORT_PATH: Final = "/v1/import"
 JSON_LINES: Final = "application/x-ndjson"
-CHUNK: Final = 256 * 1024
-"""Bytes that are read at once."""
+CHUNK_BYTES: Final = 256 * 1024
 UPLOAD_FORMATS: Final = tuple(each for each in IMPORT_FORMATS if each not in FOLDER_FORMATS)
-"""Formats of one file; the others are folders, which would become sources."""
+"""Formats of one file; folders become sources."""
 
 
 @document_fields(Memory.import_)
@@ -461,11 +439,7 @@ class ImportQuery(RequestModel):
     model_config = LAX_CONFIG
 
     format: Annotated[
-        str,
-        Field(
-            json_schema_extra={"enum": list(UPLOAD_FORMATS)},
-            description="Format of the file; `auto` detects it. See docs/import.md.",
-        ),
+        str, enum(UPLOAD_FORMATS, "Format of the file; `auto` detects it. See docs/import.md.")
     ] = "auto"
     dry_run: bool = False
     shared: bool = False
@@ -492,7 +466,7 @@ _EXPORT_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     },
 }
 _IMPORT_RESPONSES: Final = describe_responses(model_of(ImportReport), about="The result of the import.")
-_IMPORT_RESPONSES[200]["content"] |= {EVENT_STREAM: STREAM_CONTENT[EVENT_STREAM]}
+_IMPORT_RESPONSES[200]["content"] |= {EVENT_STREAM: STREAM_CONTENT}
 _FILE_BODY: Final = {
     "requestBody": {
         "required": True,
@@ -505,21 +479,21 @@ _FILE_BODY: Final = {
 @router.get("/export", responses=_EXPORT_RESPONSES, response_class=StreamingResponse)
 async def export(who: AdminPrincipal, session: SessionDep) -> Response:
     """Return everything the caller may see as JSON lines: one consistent snapshot."""
-    # Written whole before it is sent: a client that reads slowly keeps no view of the store open.
+    # Written before it is sent: a client that reads slowly keeps no snapshot of the store open.
     with tempfile.TemporaryDirectory(prefix="scrubjay-export-") as folder:
-        file = os.path.join(folder, "memories.jsonl")
-        done = await session.run_long(who, lambda memory: memory.export(file))
-        held = open(file, "rb")  # noqa: SIM115 _sent closes it
+        path = os.path.join(folder, "memories.jsonl")
+        report = await session.run_long(who, lambda memory: memory.export(path))
+        file = open(path, "rb")  # noqa: SIM115 _stream_file closes it
     headers = {
-        "content-length": str(done.bytes),
+        "content-length": str(report.bytes),
         "content-disposition": 'attachment; filename="scrubjay.jsonl"',
     }
-    return StreamingResponse(_stream_file(held), media_type=JSON_LINES, headers=headers)
+    return StreamingResponse(_stream_file(file), media_type=JSON_LINES, headers=headers)
 
 
-async def _stream_file(held: IO[bytes]) -> AsyncIterator[bytes]:
-    with held:
-        while piece := await asyncio.to_thread(held.read, CHUNK):
+async def _stream_file(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while piece := await asyncio.to_thread(file.read, CHUNK_BYTES):
             yield piece
 
 
@@ -548,17 +522,15 @@ async def import_file(
 
 async def _receive_file(request: Request) -> pathlib.Path:
     """Write the request body to a temporary file."""
-    from pathlib import Path
-
     descriptor, name = tempfile.mkstemp(prefix="scrubjay-import-")
     try:
-        with os.fdopen(descriptor, "wb") as held:
+        with os.fdopen(descriptor, "wb") as file:
             async for piece in request.stream():
-                await asyncio.to_thread(held.write, piece)
+                await asyncio.to_thread(file.write, piece)
     except BaseException:
         os.unlink(name)
         raise
-    return Path(name)
+    return pathlib.Path(name)
 
 
 @router.post("/backup", responses=describe_responses(model_of(BackupReport), about="The copy."))

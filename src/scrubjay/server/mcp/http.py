@@ -30,13 +30,10 @@ if TYPE_CHECKING:
 
 MCP_PATH: Final = "/mcp"
 MCP_LIMITS: Final = {MCP_PATH: BodyLimit(MAX_MESSAGE_BYTES)}
-"""What a body may be."""
 MAX_SESSIONS: Final = 1_000
-"""Sessions at the same time; one that is idle for half an hour ends."""
+"""The SDK ends sessions that are idle for half an hour."""
 MAX_SESSIONS_PER_CLIENT: Final = 100
-"""Sessions of one person."""
 SESSION_HEADER: Final = b"mcp-session-id"
-"""Header that names a session."""
 
 
 def create_mcp_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:
@@ -69,7 +66,9 @@ def session_manager(session: Session) -> StreamableHTTPSessionManager:
 class _OpenSession:
     who: Hashable
     user: Any
+    """The SDK's user, to whom the session belongs."""
     busy: int = 0
+    """Requests that are being answered, open event streams included."""
 
 
 class MCPEndpoint:
@@ -85,40 +84,44 @@ class MCPEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = _sdk_user(scope[TOKEN_HASH_KEY]) if TOKEN_HASH_KEY in scope else None
-        known = {**scope, "user": user} if user is not None else scope
-        who, name = client_key(scope), _session_id(scope["headers"])
-        if name is None and self._full(who):
-            await send_error(503, _too_many_sessions(), scope, receive, send, {"retry-after": "1"})
+        scope = {**scope, "user": user} if user is not None else scope
+        who, id = client_key(scope), _session_id(scope["headers"])
+        if id is None and self._full(who):
+            error = StoreBusyError(
+                f"{MAX_SESSIONS_PER_CLIENT} of your sessions are open and in use. No new session was started.",
+                hint="end one (DELETE with its mcp-session-id) or reuse it",
+            )
+            await send_error(503, error, scope, receive, send, {"retry-after": "1"})
             return
-        opened = self._sessions.get(name) if name is not None else None
+        opened = self._sessions.get(id) if id is not None else None
         if opened is not None and opened.who != who:
             opened = None  # the SDK refuses it
 
-        async def sending(message: Message) -> None:
-            nonlocal opened, name
+        async def track(message: Message) -> None:
+            nonlocal opened, id
             if message["type"] == "http.response.start":
-                begun = _session_id(message["headers"])
-                if name is None and begun is not None and message["status"] < 400:
-                    name, opened = begun, _OpenSession(who, user, busy=1)
-                    self._sessions[begun] = opened
+                status, new = message["status"], _session_id(message["headers"])
+                if id is None and new is not None and status < 400:
+                    id, opened = new, _OpenSession(who, user, busy=1)
+                    self._sessions[new] = opened
                 elif (
-                    name is not None
+                    id is not None
                     and opened is not None
-                    and _ends_session(scope["method"], message["status"])
+                    and (status == 404 or (scope["method"] == "DELETE" and status < 400))
                 ):
-                    self._sessions.pop(name, None)
+                    self._sessions.pop(id, None)
             await send(message)
 
-        if name is not None and opened is not None:
+        if id is not None and opened is not None:
             opened.busy += 1
-            self._sessions.move_to_end(name)
+            self._sessions.move_to_end(id)
         try:
-            await self._app(known, receive, sending)
+            await self._app(scope, receive, track)
         finally:
-            if name is not None and opened is not None:
+            if id is not None and opened is not None:
                 opened.busy -= 1
-                if name in self._sessions:
-                    self._sessions.move_to_end(name)
+                if id in self._sessions:
+                    self._sessions.move_to_end(id)
             await self._end_idle(who)
 
     def _full(self, who: Hashable) -> bool:
@@ -126,29 +129,18 @@ class MCPEndpoint:
         return len(mine) >= MAX_SESSIONS_PER_CLIENT and all(each.busy for each in mine)
 
     async def _end_idle(self, who: Hashable) -> None:
-        mine = [(name, each) for name, each in self._sessions.items() if each.who == who]
-        idle = [(name, each) for name, each in mine if not each.busy]
-        for name, each in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
-            del self._sessions[name]
-            await self._app(_delete_request(name, each.user), _empty_body, _discard_response)
-
-
-def _too_many_sessions() -> StoreBusyError:
-    return StoreBusyError(
-        f"{MAX_SESSIONS_PER_CLIENT} of your sessions are open and in use. No new session was started.",
-        hint="end one (DELETE with its mcp-session-id) or reuse it",
-    )
+        mine = [(id, opened) for id, opened in self._sessions.items() if opened.who == who]
+        idle = [(id, opened) for id, opened in mine if not opened.busy]
+        for id, opened in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
+            del self._sessions[id]
+            await self._app(_delete_request(id, opened.user), _empty_body, _discard_response)
 
 
 def _session_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     return next((value.decode("latin-1") for key, value in headers if key.lower() == SESSION_HEADER), None)
 
 
-def _ends_session(method: str, status: int) -> bool:
-    return status == 404 or (method == "DELETE" and status < 400)
-
-
-def _delete_request(name: str, user: Any) -> Scope:
+def _delete_request(id: str, user: Any) -> Scope:
     """Return the request by which a client ends its session."""
     scope = {
         "type": "http",
@@ -159,7 +151,7 @@ def _delete_request(name: str, user: Any) -> Scope:
         "path": MCP_PATH,
         "raw_path": MCP_PATH.encode(),
         "query_string": b"",
-        "headers": [(SESSION_HEADER, name.encode("latin-1"))],
+        "headers": [(SESSION_HEADER, id.encode("latin-1"))],
     }
     return {**scope, "user": user} if user is not None else scope
 
@@ -169,7 +161,7 @@ async def _empty_body() -> Message:
 
 
 async def _discard_response(_message: Message) -> None:
-    """The answer is nobody's: a session that is gone already is gone."""
+    pass
 
 
 def _sdk_user(token: str) -> Any:
@@ -181,5 +173,5 @@ def _sdk_user(token: str) -> Any:
 
 def _request_principal(context: Any) -> Principal:
     """The principal of this request, not of the one that began the session."""
-    found: Principal = context.request.scope[PRINCIPAL_KEY]
-    return found
+    principal: Principal = context.request.scope[PRINCIPAL_KEY]
+    return principal

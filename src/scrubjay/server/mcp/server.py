@@ -12,12 +12,12 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
 from scrubjay.api import serializers
-from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, find_tool
-from scrubjay.api.tools import call_tool as tools_call_tool
+from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, Tool, call_tool, find_tool
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyTooLargeError
 from scrubjay.text.display import escape_json, single_line
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrubjay.server.session import Session
 
 
+Value = TypeVar("Value")
 SCHEME: Final = "scrubjay://"
 MARKDOWN_TYPE: Final = "text/markdown"
 JSON_TYPE: Final = "application/json"
@@ -40,56 +41,47 @@ RECALL_PROMPT: Final = "recall"
 def resource_list() -> types.ListResourcesResult:
     import mcp_types as types
 
-    return types.ListResourcesResult(
-        resources=[
-            types.Resource(
-                uri=f"{SCHEME}context",
-                name="context",
-                description="Context for a new session: pinned memories and recent sessions.",
-                mime_type=MARKDOWN_TYPE,
-            ),
-            types.Resource(
-                uri=f"{SCHEME}status",
-                name="status",
-                description="Store status: memories by tier, sources, models.",
-                mime_type=JSON_TYPE,
-            ),
-        ]
+    context = types.Resource(
+        uri=f"{SCHEME}context",
+        name="context",
+        description="Context for a new session: pinned memories and recent sessions.",
+        mime_type=MARKDOWN_TYPE,
     )
+    status = types.Resource(
+        uri=f"{SCHEME}status",
+        name="status",
+        description="Store status: memories by tier, sources, models.",
+        mime_type=JSON_TYPE,
+    )
+    return types.ListResourcesResult(resources=[context, status])
 
 
 def resource_templates() -> types.ListResourceTemplatesResult:
     import mcp_types as types
 
-    return types.ListResourceTemplatesResult(
-        resource_templates=[
-            types.ResourceTemplate(
-                uri_template=f"{SCHEME}memory/{{id}}",
-                name="memory",
-                description="One whole memory.",
-                mime_type=MARKDOWN_TYPE,
-            ),
-            types.ResourceTemplate(
-                uri_template=f"{SCHEME}context/{{project}}",
-                name="project context",
-                description="Context for a new session in a project.",
-                mime_type=MARKDOWN_TYPE,
-            ),
-        ]
+    memory = types.ResourceTemplate(
+        uri_template=f"{SCHEME}memory/{{id}}",
+        name="memory",
+        description="One whole memory.",
+        mime_type=MARKDOWN_TYPE,
     )
+    context = types.ResourceTemplate(
+        uri_template=f"{SCHEME}context/{{project}}",
+        name="project context",
+        description="Context for a new session in a project.",
+        mime_type=MARKDOWN_TYPE,
+    )
+    return types.ListResourceTemplatesResult(resource_templates=[memory, context])
 
 
 def prompt_list() -> types.ListPromptsResult:
     import mcp_types as types
 
     question = types.PromptArgument(name="question", description="The question.", required=True)
-    return types.ListPromptsResult(
-        prompts=[
-            types.Prompt(
-                name=RECALL_PROMPT, description="Recall memories about a question.", arguments=[question]
-            )
-        ]
+    prompt = types.Prompt(
+        name=RECALL_PROMPT, description="Recall memories about a question.", arguments=[question]
     )
+    return types.ListPromptsResult(prompts=[prompt])
 
 
 def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
@@ -99,15 +91,21 @@ def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
     if uri.startswith(SCHEME):
         if kind == "status" and not name:
             status = serializers.to_plain(memory.status())
-            shown = status if local else _without_paths(status)
-            return escape_json(json.dumps(shown, ensure_ascii=False, indent=1)), JSON_TYPE
+            if not local:
+                del status["store"], status["bytes"]
+                status["sources"] = [{**source, "root": None} for source in status["sources"]]
+            return escape_json(json.dumps(status, ensure_ascii=False, indent=1)), JSON_TYPE
         if kind == "context":
             arguments = {"project": name} if name else {}
-            return tools_call_tool(memory, find_tool("memory_context"), arguments, Caller(local=local))[
-                "text"
-            ], MARKDOWN_TYPE
+            context = call_tool(memory, find_tool("memory_context"), arguments, Caller(local=local))
+            return context["text"], MARKDOWN_TYPE
         if kind == "memory" and name:
-            return _read_memory(memory, name), MARKDOWN_TYPE
+            fetched = serializers.compact_fetched(memory.get([name]))
+            if not fetched["memories"]:
+                raise NotFoundError(
+                    f"There is no memory {name!r:.80}.", hint="find memories with memory_search"
+                )
+            return serializers.memories_text(fetched), MARKDOWN_TYPE
     raise NotFoundError(
         f"There is no resource {uri!r:.200}.",
         hint=f"{SCHEME}memory/ID, {SCHEME}context, {SCHEME}context/PROJECT or {SCHEME}status",
@@ -120,39 +118,30 @@ def prompt_text(memory: Memory, *, name: str, arguments: Mapping[str, str]) -> s
     question = arguments.get("question", "")
     if not question.strip():
         raise InputError(f"{RECALL_PROMPT} needs a question.")
-    known = tools_call_tool(memory, find_tool("memory_context"), {"query": question})["text"]
-    return f"{question}\n\n{known or 'No relevant memories.'}"
-
-
-def _read_memory(memory: Memory, name: str) -> str:
-    found = serializers.compact_fetched(memory.get([name]))
-    if not found["memories"]:
-        raise NotFoundError(f"There is no memory {name!r:.80}.", hint="find memories with memory_search")
-    return serializers.memories_text(found)
-
-
-def _without_paths(status: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in status.items() if name not in ("store", "bytes")}
-    return kept | {"sources": [{**each, "root": None} for each in status["sources"]]}
+    context = call_tool(memory, find_tool("memory_context"), {"query": question})["text"]
+    return f"{question}\n\n{context or 'No relevant memories.'}"
 
 
 PROGRESS_SECONDS: Final = 1.0
-"""Seconds between two notices that a call goes on, for a client that asked for them."""
+"""Interval of progress notifications."""
 TOO_LARGE_METHOD: Final = "scrubjay/refused"
-"""Method that stands in for a message that was too large to be read, so that its sender is answered."""
+"""Method in place of a message that was too large, so that its sender gets an answer."""
 INVALID_METHOD: Final = "scrubjay/unsound"
-"""Method that stands in for a request that is none."""
+"""Method in place of an invalid request."""
 INVALID_REQUEST: Final = (
     'Not a JSON-RPC 2.0 request: "jsonrpc" must be "2.0", "method" a string and "params" an object. '
     "Nothing was done."
 )
 _NOT_AGENT_NAME: Final = re.compile(r"[^a-z0-9._-]+")
 
-PrincipalOf = Callable[[Any], "Principal"]
-
 
 def build_server(
-    session: Session, who: PrincipalOf, *, local: bool = True, here: str = "", beat: float = PROGRESS_SECONDS
+    session: Session,
+    who: Callable[[Any], Principal],
+    *,
+    local: bool = True,
+    here: str = "",
+    beat: float = PROGRESS_SECONDS,
 ) -> Server[Any]:
     """Return the SDK's server with our tools, resources and prompt.
 
@@ -167,92 +156,83 @@ def build_server(
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
 
-    listed = types.ListToolsResult(tools=[_tool_type(tool.name) for tool in TOOLS])
+    def constant(result: Any) -> Callable[[Any, Any], Any]:
+        async def handle(_context: Any, _params: Any) -> Any:
+            return result
 
-    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return listed
+        return handle
 
-    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def on_call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         principal = who(context)
         caller = Caller(principal.agent or _client_agent(context), local, here)
         try:
             tool = find_tool(params.name)
             principal.need("write" if tool.writes else "read")
-            run = partial(tools_call_tool, tool=tool, given=params.arguments or {}, caller=caller)
+            run = partial(call_tool, tool=tool, given=params.arguments or {}, caller=caller)
             async with _report_progress(context, params.name, beat):
-                said = await (session.write if tool.writes else session.read)(principal, run)
+                result = await (session.write if tool.writes else session.read)(principal, run)
+            text, failed = tool.text(result), False
         except ScrubjayError as error:
-            said = serializers.error_fields(error)
-            name = params.name if any(params.name == tool.name for tool in TOOLS) else "unknown"
+            name = params.name if any(params.name == each.name for each in TOOLS) else "unknown"
             level = "info" if isinstance(error, InputError) else "error"
             session.log.write(level, f"mcp {name}", error=type(error).__name__)
-            return _tool_result(said, serializers.error_text(said), failed=True)
-        return _tool_result(said, tool.text(said), failed=False)
-
-    async def read_resource(
-        context: Any, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        try:
-            text, kind = await session.read(
-                require_reader(who(context)), partial(read_uri, uri=uri, local=local)
-            )
-        except ScrubjayError as error:
-            said = serializers.error_fields(error)
-            raise MCPError(types.INVALID_PARAMS, single_line(str(error)), said["error"]) from error
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, text=text, mime_type=kind)]
+            result = serializers.error_fields(error)
+            text, failed = serializers.error_text(result), True
+        return types.CallToolResult(
+            content=[types.TextContent(text=text)], structured_content=result, is_error=failed
         )
 
-    async def get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def read(context: Any, work: Callable[[Memory], Value]) -> Value:
+        principal = who(context)
         try:
-            text = await session.read(
-                require_reader(who(context)),
-                partial(prompt_text, name=params.name, arguments=params.arguments or {}),
-            )
+            principal.need("read")
+            return await session.read(principal, work)
         except ScrubjayError as error:
             raise MCPError(
                 types.INVALID_PARAMS, single_line(str(error)), serializers.error_fields(error)["error"]
             ) from error
-        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(messages=[message])
 
-    async def refuse(_context: Any, _params: Any) -> None:
-        raise MCPError(
-            types.INVALID_REQUEST,
-            str(BodyTooLargeError(MAX_MESSAGE_BYTES)),
-            {"hint": BodyTooLargeError(MAX_MESSAGE_BYTES).hint},
+    async def on_read_resource(
+        context: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        text, kind = await read(context, partial(read_uri, uri=uri, local=local))
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, text=text, mime_type=kind)]
         )
 
-    async def misread(_context: Any, _params: Any) -> None:
+    async def on_get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        work = partial(prompt_text, name=params.name, arguments=params.arguments or {})
+        content = types.TextContent(text=await read(context, work))
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    async def on_too_large(_context: Any, _params: Any) -> None:
+        error = BodyTooLargeError(MAX_MESSAGE_BYTES)
+        raise MCPError(types.INVALID_REQUEST, str(error), {"hint": error.hint})
+
+    async def on_invalid(_context: Any, _params: Any) -> None:
         raise MCPError(types.INVALID_REQUEST, INVALID_REQUEST)
 
     server: Server[Any] = Server(
         "scrubjay",
-        version=_version(),
+        version=version("scrubjay"),
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=_constant(resource_list()),
-        on_list_resource_templates=_constant(resource_templates()),
-        on_read_resource=read_resource,
-        on_list_prompts=_constant(prompt_list()),
-        on_get_prompt=get_prompt,
+        on_list_tools=constant(types.ListToolsResult(tools=[_tool_type(tool) for tool in TOOLS])),
+        on_call_tool=on_call_tool,
+        on_list_resources=constant(resource_list()),
+        on_list_resource_templates=constant(resource_templates()),
+        on_read_resource=on_read_resource,
+        on_list_prompts=constant(prompt_list()),
+        on_get_prompt=on_get_prompt,
     )
-    server.add_request_handler(TOO_LARGE_METHOD, types.RequestParams, refuse)
-    server.add_request_handler(INVALID_METHOD, types.RequestParams, misread)
+    server.add_request_handler(TOO_LARGE_METHOD, types.RequestParams, on_too_large)
+    server.add_request_handler(INVALID_METHOD, types.RequestParams, on_invalid)
     return server
 
 
-def require_reader(who: Principal) -> Principal:
-    who.need("read")
-    return who
-
-
-def _tool_type(name: str) -> types.Tool:
+def _tool_type(tool: Tool) -> types.Tool:
     import mcp_types as types
 
-    tool = find_tool(name)
     return types.Tool(
         name=tool.name,
         description=tool.description,
@@ -264,21 +244,6 @@ def _tool_type(name: str) -> types.Tool:
             open_world_hint=False,
         ),
     )
-
-
-def _tool_result(said: dict[str, Any], text: str, *, failed: bool) -> types.CallToolResult:
-    import mcp_types as types
-
-    return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=said, is_error=failed
-    )
-
-
-def _constant(answer: Any) -> Callable[[Any, Any], Any]:
-    async def given(_context: Any, _params: Any) -> Any:
-        return answer
-
-    return given
 
 
 def _client_agent(context: Any) -> str:
@@ -294,19 +259,13 @@ async def _report_progress(context: Any, name: str, beat: float) -> AsyncIterato
     A task beside the call, because a task group would wrap the call's errors.
     """
 
-    async def tell() -> None:
+    async def report() -> None:
         for count in itertools.count(1):
             await asyncio.sleep(beat)
-            await context.session.report_progress(count * beat, None, f"{name} goes on")
+            await context.session.report_progress(count * beat, None, f"{name} is running")
 
-    task = asyncio.create_task(tell())
+    task = asyncio.create_task(report())
     try:
         yield
     finally:
         task.cancel()
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("scrubjay")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 DRAIN_SECONDS: Final = 30.0
-"""Seconds that what was asked may take after the client's input has ended; a call takes a few at most."""
+"""Seconds that pending requests may take after the client's input has ended."""
 CANCELLED_METHOD: Final = "notifications/cancelled"
 
 
@@ -39,7 +39,7 @@ class PendingRequests:
     """Requests of one client that are not answered yet."""
 
     def __init__(self) -> None:
-        self._open: set[int | str] = set()
+        self._pending: set[int | str] = set()
         self._settled: anyio.Event | None = None
 
     def read(self, line: str) -> str:
@@ -49,49 +49,46 @@ class PendingRequests:
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            number = _request_id(line)
-            if number is None:
+            id = _request_id(line)
+            if id is None:
                 return line
-            self._open.add(number)
-            return json.dumps({"jsonrpc": "2.0", "id": number, "method": INVALID_METHOD})
+            self._pending.add(id)
+            return json.dumps({"jsonrpc": "2.0", "id": id, "method": INVALID_METHOD})
         if isinstance(message, types.JSONRPCRequest):
-            self._open.add(message.id)
+            self._pending.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED_METHOD:
-            self._close((message.params or {}).get("requestId"))
+            self.remove((message.params or {}).get("requestId"))
         return line
 
-    def _close(self, number: Any) -> None:
-        if isinstance(number, int | str):
-            self._open.discard(number)
-        if not self._open and self._settled is not None:
+    def remove(self, id: Any) -> None:
+        if isinstance(id, int | str):
+            self._pending.discard(id)
+        if not self._pending and self._settled is not None:
             self._settled.set()
 
     async def settled(self) -> None:
         """Wait until all are answered, at most `DRAIN_SECONDS`."""
         import anyio
 
-        if self._open:
+        if self._pending:
             self._settled = anyio.Event()
             with anyio.move_on_after(DRAIN_SECONDS):
                 await self._settled.wait()
-
-    def told(self, stream: Any) -> Any:
-        return _TrackedStream(stream, self._close)
 
 
 class _TrackedStream:
     """A stream of responses that reports each answered request."""
 
-    def __init__(self, stream: Any, close: Callable[[Any], None]) -> None:
+    def __init__(self, stream: Any, answered: Callable[[Any], None]) -> None:
         self._stream = stream
-        self._close = close
+        self._answered = answered
 
     async def send(self, item: Any) -> None:
         import mcp_types as types
 
         await self._stream.send(item)
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-            self._close(item.message.id)
+            self._answered(item.message.id)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -103,53 +100,53 @@ class _TrackedStream:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        ended: bool | None = await self._stream.__aexit__(kind, error, trace)
-        return ended
+        suppressed: bool | None = await self._stream.__aexit__(kind, error, trace)
+        return suppressed
 
 
 def _request_id(line: str) -> int | str | None:
     """Return the id of an invalid request; None if it has none to answer."""
     try:
-        told = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    number = told.get("id") if isinstance(told, dict) and "method" in told else None
-    return number if isinstance(number, str) or type(number) is int else None
+    id = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return id if isinstance(id, str) or type(id) is int else None
 
 
 STANDARD_INPUT: Final = 0
 READ_BYTES: Final = 65_536
 ID_SEARCH_BYTES: Final = 4_096
-"""Bytes at either end of a line that is too long, in which its id is looked for."""
+"""Bytes at either end of a line that is too long where its id is looked for."""
 _ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")'
 _FIRST: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"method"\s*:\s*"[^"]*"\s*,\s*)*' + _ID)
 _LAST: Final = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-def serve_stdio(settings: Settings, around: Mapping[str, str]) -> None:
+def serve_stdio(settings: Settings, environment: Mapping[str, str]) -> None:
     """Serve one client until it closes standard input or stops reading; meanwhile act as the daemon.
 
-    ``environ`` is the environment that the settings were loaded from.
+    ``environment`` is the environment that the settings were loaded from.
     """
     import anyio
     from mcp.server.stdio import stdio_server
 
-    with Session(settings) as session, host_daemon(settings, session.memory, around, "mcp"):
+    with Session(settings) as session, host_daemon(settings, session.memory, environment, "mcp"):
         server = build_server(session, lambda _context: session.owner, here=_working_folder())
 
         async def run() -> None:
-            asked = PendingRequests()
-            lines = cast("anyio.AsyncFile[str]", _read_lines(_claim_descriptor(STANDARD_INPUT), asked))
+            pending = PendingRequests()
+            lines = cast("anyio.AsyncFile[str]", _read_lines(_claim_descriptor(STANDARD_INPUT), pending))
             async with anyio.create_task_group() as group:
                 group.start_soon(_cancel_on_interrupt, group.cancel_scope)
                 async with stdio_server(stdin=lines) as (incoming, outgoing):
-                    await server.run(incoming, asked.told(outgoing), server.create_initialization_options())
+                    tracked = _TrackedStream(outgoing, pending.remove)
+                    await server.run(incoming, cast("Any", tracked), server.create_initialization_options())
                 group.cancel_scope.cancel()
 
         try:
             anyio.run(run)
         except* (BrokenPipeError, anyio.BrokenResourceError):
-            # The client is gone, and with it everybody who could be told.
             logging.getLogger("scrubjay").info("The client stopped reading.")
 
 
@@ -157,9 +154,7 @@ async def _cancel_on_interrupt(scope: anyio.CancelScope) -> None:
     """Cancel for good at Ctrl-C: asyncio cancels once, and code that catches that runs on."""
     import anyio
 
-    if (
-        sys.platform == "win32"
-    ):  # has no signals that a loop could wait for; there asyncio's own way is the way
+    if sys.platform == "win32":  # no signal receiver there
         return
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
@@ -176,14 +171,14 @@ def _working_folder() -> str:
 
 def _claim_descriptor(descriptor: int) -> int:
     """Duplicate standard input and empty the original, which programs that we start inherit."""
-    own = os.dup(descriptor)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, descriptor)
-    os.close(nothing)
-    return own
+    duplicate = os.dup(descriptor)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
+    return duplicate
 
 
-async def _read_lines(descriptor: int, asked: PendingRequests) -> AsyncIterator[str]:
+async def _read_lines(descriptor: int, pending: PendingRequests) -> AsyncIterator[str]:
     """Yield the lines of a descriptor, read by a daemon thread, and end when all requests are answered."""
     import anyio
     from anyio.from_thread import run as call_in_loop
@@ -198,43 +193,36 @@ async def _read_lines(descriptor: int, asked: PendingRequests) -> AsyncIterator[
                 call_in_loop(sending.send, line, token=token)
             call_in_loop(sending.aclose, token=token)
         except (RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return  # the loop has ended, or is about to, and nobody wants the rest
+            return  # the loop has ended, or is about to
 
     threading.Thread(target=read, name="scrubjay-stdin", daemon=True).start()
     async with receiving:
         async for line in receiving:
-            yield asked.read(line)
-    await asked.settled()
+            yield pending.read(line)
+    await pending.settled()
 
 
-def bounded_lines(descriptor: int, most: int = MAX_MESSAGE_BYTES) -> Iterator[str]:
+def bounded_lines(descriptor: int, limit: int = MAX_MESSAGE_BYTES) -> Iterator[str]:
     """Yield the lines of a descriptor; one that is too long becomes a request that is refused."""
-    held, size, tail = bytearray(), 0, b""
+    line, size, tail = bytearray(), 0, b""
     while chunk := os.read(descriptor, READ_BYTES):
-        *ended, rest = chunk.split(b"\n")
-        for piece in ended:
-            if size + len(piece) <= most:
-                yield from _decode_line(bytes(held + piece))
-            else:
-                yield from _too_large_request(
-                    bytes(held[:ID_SEARCH_BYTES] + piece[:ID_SEARCH_BYTES]), tail + piece
-                )
-            held, size, tail = bytearray(), 0, b""
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            size += len(piece)
+            line += piece if size <= limit else piece[:ID_SEARCH_BYTES]
+            yield from _line_text(bytes(line), tail + piece, too_long=size > limit)
+            line, size, tail = bytearray(), 0, b""
         size += len(rest)
         tail = (tail + rest)[-ID_SEARCH_BYTES:]
-        held += rest if size <= most else rest[: max(0, ID_SEARCH_BYTES - len(held))]
-    yield from (
-        _decode_line(bytes(held)) if size <= most else _too_large_request(bytes(held[:ID_SEARCH_BYTES]), tail)
-    )
+        line += rest if size <= limit else rest[: max(0, ID_SEARCH_BYTES - len(line))]
+    yield from _line_text(bytes(line), tail, too_long=size > limit)
 
 
-def _decode_line(line: bytes) -> Iterator[str]:
-    if line.strip():
-        yield clean_json_text(line.decode("utf-8", "replace"))
-
-
-def _too_large_request(begun: bytes, tail: bytes) -> Iterator[str]:
-    """Return a request with the id of a line that is too long, if it is found."""
-    found = _FIRST.match(begun) or _LAST.search(tail[-ID_SEARCH_BYTES:])
-    if found:
-        yield f'{{"jsonrpc":"2.0","id":{found[1].decode("utf-8", "replace")},"method":"{TOO_LARGE_METHOD}"}}'
+def _line_text(line: bytes, tail: bytes, *, too_long: bool) -> Iterator[str]:
+    if not too_long:
+        if line.strip():
+            yield clean_json_text(line.decode("utf-8", "replace"))
+        return
+    id = _FIRST.match(line[: 2 * ID_SEARCH_BYTES]) or _LAST.search(tail[-ID_SEARCH_BYTES:])
+    if id:
+        yield f'{{"jsonrpc":"2.0","id":{id[1].decode("utf-8", "replace")},"method":"{TOO_LARGE_METHOD}"}}'

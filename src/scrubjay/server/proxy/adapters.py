@@ -205,8 +205,8 @@ class AnthropicAdapter:
         return ("authorization", f"Bearer {key}") if shown == "authorization" else ("x-api-key", key)
 
     def error(self, status: int, message: str) -> dict[str, Any]:
-        usual = ERROR_TYPES[400] if status < 500 else "api_error"
-        return {"type": "error", "error": {"type": ERROR_TYPES.get(status, usual), "message": message}}
+        default = ERROR_TYPES[400] if status < 500 else "api_error"
+        return {"type": "error", "error": {"type": ERROR_TYPES.get(status, default), "message": message}}
 
 
 MAX_LINE_BYTES: Final = 8 * 1024 * 1024

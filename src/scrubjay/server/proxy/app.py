@@ -1,6 +1,6 @@
 """Proxy application: forward requests below the proxy's prefixes to their upstreams.
 
-Everything passes unchanged except completion requests (`exchange`).
+Everything passes unchanged except completion requests: gate > rewrite > retrieve > inject > forward > remember.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import secrets
 import sqlite3
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
@@ -23,9 +24,21 @@ from scrubjay.config.pauses import Pauses
 from scrubjay.errors import ScrubjayError
 from scrubjay.server.auth import PRINCIPAL_KEY, AuthMiddleware
 from scrubjay.server.middleware import BodyLimit, BodyLimitMiddleware, BodyTimeoutError, route_path
-from scrubjay.server.proxy.adapters import AnthropicAdapter, OpenAIAdapter
-from scrubjay.server.proxy.exchange import Exchange, uncompressed_headers
-from scrubjay.server.proxy.request import DEFAULT_AGENT, HEADER_PREFIX, parse_memory_options
+from scrubjay.server.proxy.adapters import (
+    AnthropicAdapter,
+    CompletionRequest,
+    OpenAIAdapter,
+    ResponseReader,
+)
+from scrubjay.server.proxy.request import (
+    DEFAULT_AGENT,
+    HEADER_PREFIX,
+    MemoryOptions,
+    Utterance,
+    object_members,
+    parse_conversation,
+    parse_memory_options,
+)
 from scrubjay.server.proxy.retrieval import ContextRetriever
 from scrubjay.server.proxy.turn_queue import DropCounters, QueueWorker, TurnQueue
 from scrubjay.server.proxy.upstream import (
@@ -37,6 +50,7 @@ from scrubjay.server.proxy.upstream import (
 )
 
 if TYPE_CHECKING:
+    import httpx
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from scrubjay.api.auth import Principal, TokenStore
@@ -174,13 +188,16 @@ class Proxy:
         body: bytes | AsyncIterator[bytes] = b""
         try:
             if scope["method"] == "POST" and route_path(scope) == adapter.prefix + adapter.completion_path:
-                exchange = Exchange(self, adapter, who, options)
+                exchange = _Exchange(self, adapter, who, options)
                 readable = headers.get("content-encoding", "identity").lower() == "identity"
                 whole = b"".join([piece async for piece in stream_body(receive)])
                 body = await exchange.prepare(whole, readable=readable)
-                upstream_headers = [each for each in upstream_headers if each[0].lower() != b"content-length"]
+                dropped = {b"content-length"}
                 if exchange.stores_answer:
-                    upstream_headers = uncompressed_headers(upstream_headers)
+                    dropped.add(b"accept-encoding")
+                upstream_headers = [each for each in upstream_headers if each[0].lower() not in dropped]
+                if exchange.stores_answer:
+                    upstream_headers.append((b"accept-encoding", b"identity"))
             elif "content-length" in headers or "transfer-encoding" in headers:
                 body = stream_body(receive)
         except ClientDisconnectedError:
@@ -195,7 +212,7 @@ class Proxy:
         url: bytes,
         headers: list[Header],
         body: bytes | AsyncIterator[bytes],
-        exchange: Exchange | None,
+        exchange: _Exchange | None,
         send: Send,
     ) -> None:
         """Send a request and its response. A response that breaks off is left broken off."""
@@ -258,6 +275,111 @@ class Proxy:
         return headers
 
 
+MEMORIES_HEADER: Final = b"x-scrubjay-memories"
+"""Response header with the number of injected memories."""
+
+
+@dataclass
+class _Exchange:
+    """One completion request and its response."""
+
+    proxy: Proxy
+    adapter: ProviderAdapter
+    who: Principal
+    options: MemoryOptions
+    _request: CompletionRequest | None = None
+    _memories: int = 0
+    _reader: ResponseReader | None = None
+    _queued: bool = False
+
+    async def prepare(self, body: bytes, *, readable: bool) -> bytes:
+        """Return the body to send: with memories injected, or unchanged."""
+        if not readable or not (self.options.reads or self.options.writes):
+            return body
+        self._request = await asyncio.to_thread(_parse_request, body)
+        if self._request is None or not self.options.reads:
+            return body
+        context = await self.proxy.retriever.retrieve(self.who, self.options, self._request.conversation)
+        if not context.text:
+            return body
+        role = self.proxy.settings.role
+        changed = await asyncio.to_thread(self.adapter.inject, self._request, context.text, role)
+        if changed is None:
+            return body
+        self._memories = context.memories
+        return await asyncio.to_thread(changed.encode, "utf-8")
+
+    @property
+    def stores_answer(self) -> bool:
+        return self._request is not None and self.options.writes
+
+    async def respond(self, response: httpx.Response, send: Send) -> None:
+        """Stream the response to the client; its turns are queued before its end."""
+        headers = [
+            *forwarded_headers(response.headers.raw),
+            (MEMORIES_HEADER, str(self._memories).encode()),
+        ]
+        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        if self.stores_answer and response.is_success and not _is_compressed(headers):
+            streamed = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+            self._reader = ResponseReader(self.adapter.parser(), streamed=streamed)
+        length, size = int(response.headers.get("content-length") or -1), 0
+        async for piece in self.proxy.upstream.stream(response):
+            size += len(piece)
+            if self._reader is not None:
+                self._reader.feed(piece)
+                if size == length:
+                    await asyncio.to_thread(self._reader.end)
+                if self._reader.parser.ended:
+                    await asyncio.to_thread(self.queue_turns)
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if self._reader is not None and not self._queued:
+            await asyncio.to_thread(self._reader.end)
+            await asyncio.to_thread(self.queue_turns)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def queue_turns(self) -> None:
+        """Queue the user's turns and the part of the answer that has passed, once."""
+        if self._reader is None or self._request is None or self._queued:
+            return
+        self._queued = True
+        parser, conversation = self._reader.parser, self._request.conversation
+        session = self.options.session or conversation.name
+        if not session or parser.failed or not parser.started:
+            return
+        turns = list(conversation.fresh)
+        if answer := parser.text.strip():
+            turns.append(Utterance("assistant", answer, len(conversation.turns)))
+        before = conversation.turns[: len(conversation.turns) - len(conversation.fresh)]
+        try:
+            written, dropped = self.proxy.queue.put(self.who, self.options, session, turns, before)
+        except (OSError, sqlite3.Error) as error:
+            self.proxy.drops.record(len(turns), "unwritten", type(error).__name__)
+            return
+        if dropped:
+            self.proxy.drops.record(dropped, "full", "the queue is full")
+        if written:
+            self.proxy.wake()
+
+
+def _parse_request(body: bytes) -> CompletionRequest | None:
+    """Parse a request; None if it cannot be understood or repeats a key, and so is forwarded unchanged."""
+    try:
+        text = body.decode("utf-8")
+        members = object_members(text, "messages")
+    except (ValueError, RecursionError):
+        return None
+    if any(len(members.get(name, [])) > 1 for name in ("messages", "system")) or "messages" not in members:
+        return None
+    single = {name: values[-1] for name, values in members.items()}
+    messages = single["messages"].items
+    return CompletionRequest(text, single, parse_conversation(messages)) if messages else None
+
+
+def _is_compressed(headers: list[Header]) -> bool:
+    return any(key.lower() == b"content-encoding" and value.lower() != b"identity" for key, value in headers)
+
+
 class _RefusedError(Exception):
     """The request is not forwarded; the client gets an error in its upstream's form."""
 
@@ -278,7 +400,7 @@ def _is_own_credential(key: bytes, value: bytes) -> bool:
 
 
 async def _until_disconnect(
-    work: Coroutine[Any, Any, None], exchange: Exchange | None, receive: Receive, *, read: bool
+    work: Coroutine[Any, Any, None], exchange: _Exchange | None, receive: Receive, *, read: bool
 ) -> None:
     """Run the work until its client disconnects; the part of an answer that has passed by then is stored.
 

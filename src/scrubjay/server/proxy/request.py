@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from scrubjay.api.tools import is_path
 from scrubjay.config.settings import PROXY_MODES
 from scrubjay.errors import InputError
 from scrubjay.ingest.transcripts.base import strip_tags
@@ -220,14 +221,14 @@ class MemoryOptions:
 
 
 def parse_memory_options(
-    headers: Headers, who: Principal, usual: str, *, paused: bool = False
+    headers: Headers, who: Principal, default_mode: str, *, paused: bool = False
 ) -> MemoryOptions:
-    """Return the options that the headers ask for and the principal may use; ``usual`` is the mode of the settings.
+    """Return the options that the headers ask for and the principal may use; by default in the mode of the settings.
 
     Raises:
         InputError: A header's value is invalid.
     """
-    mode = headers.get(MEMORY_HEADER, usual).strip().lower()
+    mode = headers.get(MEMORY_HEADER, default_mode).strip().lower()
     if mode not in PROXY_MODES:
         raise InputError(
             f"{MEMORY_HEADER} is {mode!r:.40}. Nothing was sent to the upstream.",
@@ -246,7 +247,7 @@ def parse_memory_options(
 def _project_name(headers: Headers) -> str | None:
     """A path would make the server look at a folder of its own disk."""
     name = _header_name(headers, PROJECT_HEADER)
-    if name.startswith((".", "/", "~", "\\")):
+    if is_path(name):
         raise InputError(
             f"{PROJECT_HEADER} is {name!r:.80}, a path, which cannot be resolved on the server. "
             "Nothing was sent to the upstream.",

@@ -10,9 +10,9 @@ import asyncio
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.errors import InputError, ScrubjayError
@@ -24,9 +24,11 @@ from scrubjay.server.session import MAX_PRINCIPALS, Session
 from scrubjay.server.viewer import graph, memory, page, search
 from scrubjay.server.viewer.page import (
     FormFields,
+    PageNumber,
     PageRoute,
     first_value,
     iso_time,
+    page_of,
     redirect,
     render_page,
     url_with_query,
@@ -38,14 +40,6 @@ WRONG_TOKEN = (
     "This token is not valid. Check that it was pasted completely, "
     "or ask the server's operator for a new one."
 )
-
-
-def _get_tokens(request: Request) -> TokenStore:
-    return cast(TokenStore, request.app.state.tokens)
-
-
-def _get_logins(request: Request) -> LoginStore:
-    return cast(LoginStore, request.app.state.logins)
 
 
 def _render_login(request: Request, code: int, then: str, error: str = "") -> Response:
@@ -61,26 +55,25 @@ def login_page(request: Request, then: str = "/") -> Response:
 
 
 @router.post("/login")
-async def log_in(
-    request: Request,
-    fields: FormFields,
-    tokens: Annotated[TokenStore, Depends(_get_tokens)],
-    logins: Annotated[LoginStore, Depends(_get_logins)],
-) -> Response:
-    secret, then = first_value(fields, "token").strip(), _local_path(first_value(fields, "then"))
-    token = tokens.find(secret)
+async def log_in(request: Request, fields: FormFields) -> Response:
+    tokens: TokenStore = request.app.state.tokens
+    logins: LoginStore = request.app.state.logins
+    then = _local_path(first_value(fields, "then"))
+    token = tokens.find(first_value(fields, "token").strip())
     if token is None:
         return _render_login(request, 401, then, WRONG_TOKEN)
-    answer = redirect(then)
-    logins.begin(token, request, answer)
-    return answer
+    response = redirect(then)
+    logins.begin(token, request, response)
+    return response
 
 
 @router.post("/logout")
-async def log_out(request: Request, logins: Annotated[LoginStore, Depends(_get_logins)]) -> Response:
-    answer = redirect("/")
-    logins.end(request, answer)
-    return answer
+async def log_out(request: Request) -> Response:
+    """End the login; the token stays valid."""
+    logins: LoginStore = request.app.state.logins
+    response = redirect("/")
+    logins.end(request, response)
+    return response
 
 
 def _local_path(then: str) -> str:
@@ -90,8 +83,8 @@ def _local_path(then: str) -> str:
     >>> [_local_path(each) for each in given]
     ['/timeline?page=2', '/', '/', '/', '/']
     """
-    good = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
-    return then if good and "\\" not in then else "/"
+    local = then.startswith("/") and not then.startswith("//") and "\\" not in then
+    return then if local and then.isprintable() else "/"
 
 
 PAGE_SIZE: Final = 50
@@ -99,25 +92,18 @@ PAGE_SIZE: Final = 50
 
 @router.get("/status")
 async def status(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
-    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+    request: Request, who: ReadPrincipal, session: SessionDep, number: PageNumber = 1
 ) -> Response:
     found = await session.read(who, lambda memory: memory.status())
-    held = found.sources[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
-    more = len(found.sources) > number * PAGE_SIZE
-    # Where store and sources lie is for who may name files of the server.
     return render_page(
         request,
         "status",
         found=found,
         warnings=found.warnings + server_warnings(request, who),
-        held=held,
-        number=number,
-        more=more,
+        # Paths are for principals who may name files of the server.
         names="admin" in who.scopes,
         size=is_operator(who, session),
+        **page_of(found.sources, number, PAGE_SIZE),
     )
 
 
@@ -132,93 +118,88 @@ class AuditState:
     found: AuditReport | None = None
     ended: int = 0
     error: ScrubjayError | None = None
-    going: asyncio.Task[None] | None = None
+    task: asyncio.Task[None] | None = None
 
-
-class AuditStates:
-    def __init__(self) -> None:
-        self._of: OrderedDict[tuple[object, ...], AuditState] = OrderedDict()
-
-    def of(self, who: Principal) -> AuditState:
-        name = (who.tenant, who.user, who.groups)
-        found = self._of.setdefault(name, AuditState())
-        self._of.move_to_end(name)
-        while len(self._of) > MAX_PRINCIPALS:
-            self._of.popitem(last=False)
-        return found
+    @property
+    def running(self) -> bool:
+        return self.task is not None and not self.task.done()
 
     def begin(self, session: Session, who: Principal) -> None:
         """Start an audit unless one is running."""
-        mine = self.of(who)
-        if mine.going is None or mine.going.done():
-            mine.going = asyncio.create_task(_run_audit(session, who, mine))
+        if not self.running:
+            self.task = asyncio.create_task(self._run(session, who))
+
+    async def _run(self, session: Session, who: Principal) -> None:
+        try:
+            self.found = await session.read(who, lambda memory: memory.audit(limit=MAX_EXAMPLES))
+            self.error = None
+        except ScrubjayError as error:
+            self.error = error
+        self.ended = now_micros()
 
 
-async def _run_audit(session: Session, who: Principal, mine: AuditState) -> None:
-    try:
-        mine.found, mine.error = (
-            await session.read(who, lambda memory: memory.audit(limit=MAX_EXAMPLES)),
-            None,
-        )
-    except ScrubjayError as error:
-        mine.error = error
-    mine.ended = now_micros()
+async def _audit_state(request: Request) -> AuditState:
+    states: OrderedDict[tuple[object, ...], AuditState] = request.app.state.audits
+    who: Principal = request.scope[PRINCIPAL_KEY]
+    key = (who.tenant, who.user, who.groups)
+    state = states.setdefault(key, AuditState())
+    states.move_to_end(key)
+    while len(states) > MAX_PRINCIPALS:
+        states.popitem(last=False)
+    return state
 
 
-def _audit_states(request: Request) -> AuditStates:
-    state = request.app.state
-    if not hasattr(state, "looks"):
-        state.looks = AuditStates()
-    return cast(AuditStates, state.looks)
-
-
-AuditStatesDep = Annotated[AuditStates, Depends(_audit_states)]
+AuditStateDep = Annotated[AuditState, Depends(_audit_state)]
 
 
 @router.get("/audit")
 async def audit(
-    request: Request, who: ReadPrincipal, looks: AuditStatesDep, said: str = "", run: str = ""
+    request: Request, who: ReadPrincipal, state: AuditStateDep, said: str = "", run: str = ""
 ) -> Response:
-    mine = looks.of(who)
-    going = mine.going is not None and not mine.going.done()
     return render_page(
-        request, "audit", found=mine.found, ended=iso_time(mine.ended) if mine.ended else "", going=going,
-        error=mine.error, said=said, names="admin" in who.scopes, run=run if RUN_ID.fullmatch(run) else "",
-    )  # fmt: skip
+        request,
+        "audit",
+        found=state.found,
+        ended=iso_time(state.ended) if state.ended else "",
+        going=state.running,
+        error=state.error,
+        said=said,
+        names="admin" in who.scopes,
+        run=run if RUN_ID.fullmatch(run) else "",
+    )
 
 
 @router.post("/audit")
-async def start_audit(who: ReadPrincipal, session: SessionDep, looks: AuditStatesDep) -> Response:
-    looks.begin(session, who)
+async def start_audit(who: ReadPrincipal, session: SessionDep, state: AuditStateDep) -> Response:
+    state.begin(session, who)
     return redirect("/audit")
 
 
 @router.post("/audit/fix")
 async def fix_audit(
-    who: WritePrincipal, session: SessionDep, looks: AuditStatesDep, fields: FormFields
+    who: WritePrincipal, session: SessionDep, state: AuditStateDep, fields: FormFields
 ) -> Response:
     kind = first_value(fields, "kind")
-    done = await session.write(who, lambda memory: memory.audit([kind], 0))
-    looks.begin(session, who)
-    run = done.undo.rpartition(" ")[2]
-    return redirect(url_with_query("/audit", {"said": f"{sum(map(len, done.fixed.values()))}", "run": run}))
+    report = await session.write(who, lambda memory: memory.audit([kind], 0))
+    state.begin(session, who)
+    archived, run = sum(map(len, report.fixed.values())), report.undo.rpartition(" ")[2]
+    return redirect(url_with_query("/audit", {"said": str(archived), "run": run}))
 
 
 @router.post("/audit/undo")
 async def undo_audit(
-    who: WritePrincipal, session: SessionDep, looks: AuditStatesDep, fields: FormFields
+    who: WritePrincipal, session: SessionDep, state: AuditStateDep, fields: FormFields
 ) -> Response:
     run = first_value(fields, "run")
     if not run:
         raise InputError("No run was named. Nothing was done.")
     await session.write(who, lambda memory: memory.undo_audit(run))
-    looks.begin(session, who)
+    state.begin(session, who)
     return redirect(url_with_query("/audit", {"said": "undone"}))
 
 
 LOGIN_PATH: Final = "/login"
 PUBLIC_PATHS: Final = (LOGIN_PATH, "/logout", "/assets/")
-"""What needs no token: the form that takes one, and files that say nothing of anybody's memories."""
 
 for part in (page.assets_router, graph.router, memory.router, search.router):
     router.include_router(part)

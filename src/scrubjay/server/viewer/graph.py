@@ -18,8 +18,10 @@ from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
 from scrubjay.server.viewer.page import (
     HEADERS,
     FormFields,
+    PageNumber,
     PageRoute,
     first_value,
+    page_of,
     redirect,
     render_page,
     url_with_query,
@@ -32,9 +34,9 @@ if TYPE_CHECKING:
 ITERATIONS: Final = 60
 MAX_REPELLED: Final = 200
 NODE_DISTANCE: Final = 90.0
-"""Distance at which a tie's pull and the push of its ends are equal: room for a name."""
+"""Distance at which attraction and repulsion of two linked concepts are equal."""
 DAMPING: Final = 1.2
-"""How strongly the middle holds what nothing else does, so that no single one drifts out of sight."""
+"""Pull towards the middle, so that unlinked concepts do not drift away."""
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 
@@ -52,7 +54,7 @@ def layout_graph(web: EntityNetwork) -> list[tuple[float, float]]:
     far = NODE_DISTANCE * np.sqrt(steps + 0.5) * 0.6
     at = np.stack([far * np.cos(steps * GOLDEN_ANGLE), far * np.sin(steps * GOLDEN_ANGLE)], axis=1)
     tied = np.maximum(np.bincount(np.concatenate([one, other]), minlength=count), 1)
-    bonds = np.sqrt(tied[one] * tied[other])  # or what hangs together closely would fall into one spot
+    bonds = np.sqrt(tied[one] * tied[other])  # keeps clusters from collapsing into one point
     random = np.random.default_rng(count)
     for step in range(ITERATIONS):
         some = random.choice(count, min(count, MAX_REPELLED), replace=False)
@@ -76,7 +78,6 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 CONCEPTS_PAGE_SIZE: Final = 50
 GRAPH_SIZES: Final = (60, 150, 500, 2_000)
-"""Concepts of one picture, as a person may choose."""
 
 
 @router.get("/concepts")
@@ -86,17 +87,23 @@ async def concepts(
     session: SessionDep,
     find: str = "",
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
-    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+    number: PageNumber = 1,
 ) -> Response:
-    every = await session.read(who, lambda memory: memory.concepts.list(query=find))
-    held = every[(number - 1) * CONCEPTS_PAGE_SIZE : number * CONCEPTS_PAGE_SIZE]
+    found = await session.read(who, lambda memory: memory.concepts.list(query=find))
     given = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
     web = request.scope.get("root_path", "") + url_with_query("/concepts/web.json", given)
-    more = len(every) > number * CONCEPTS_PAGE_SIZE
+    page = page_of(found, number, CONCEPTS_PAGE_SIZE)
     return render_page(
-        request, "concepts", held=held, known=len(every), number=number, more=more, given=given, find=find,
-        size=size, sizes=GRAPH_SIZES, web=web,
-    )  # fmt: skip
+        request,
+        "concepts",
+        known=len(found),
+        given=given,
+        find=find,
+        size=size,
+        sizes=GRAPH_SIZES,
+        web=web,
+        **page,
+    )
 
 
 @router.get("/concepts/web.json")
@@ -107,16 +114,15 @@ async def concept_graph(
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
 ) -> Response:
     found = await session.read(who, lambda memory: memory.concepts.web(query=find, limit=size))
-    places = layout_graph(found)
-    told: dict[str, Any] = {
+    body: dict[str, Any] = {
         "nodes": [
             {"id": one.id, "name": one.name, "memories": one.memories, "x": x, "y": y}
-            for one, (x, y) in zip(found.concepts, places, strict=True)
+            for one, (x, y) in zip(found.concepts, layout_graph(found), strict=True)
         ],
         "ties": [{"one": tie.one, "other": tie.other, "together": tie.together} for tie in found.ties],
         "known": found.known,
     }
-    return Response(json.dumps(told), headers=dict(HEADERS), media_type="application/json")
+    return Response(json.dumps(body), headers=dict(HEADERS), media_type="application/json")
 
 
 @router.get("/concepts/{name}")
@@ -135,19 +141,18 @@ async def change_concept(
     if act != "remove" and not text:
         raise InputError("No name was given. Nothing was done.")
     if act == "rename":
-        done = await session.write(who, lambda memory: memory.concepts.rename(name, text))
+        changed = await session.write(who, lambda memory: memory.concepts.rename(name, text))
     elif act == "alias":
-        shown = await session.read(who, lambda memory: memory.concepts.show(name))
-        await session.write(who, lambda memory: memory.concepts.add(shown.concept.name, [text]))
-        done = shown.concept
+        changed = (await session.read(who, lambda memory: memory.concepts.show(name))).concept
+        await session.write(who, lambda memory: memory.concepts.add(changed.name, [text]))
     elif act == "merge":
-        done = await session.write(who, lambda memory: memory.concepts.merge(name, text))
+        changed = await session.write(who, lambda memory: memory.concepts.merge(name, text))
     elif act == "remove":
         await session.write(who, lambda memory: memory.concepts.remove(name))
         return redirect("/concepts")
     else:
         raise InputError(f"Unknown action on a concept: {act!r:.40}. Nothing was done.")
-    return redirect(url_with_query(f"/concepts/{done.id}", {"said": act}))
+    return redirect(url_with_query(f"/concepts/{changed.id}", {"said": act}))
 
 
 CATEGORIES_PAGE_SIZE: Final = 60
@@ -159,14 +164,10 @@ async def categories(
     who: ReadPrincipal,
     session: SessionDep,
     kind: str = "topic",
-    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+    number: PageNumber = 1,
 ) -> Response:
-    every = await session.read(who, lambda memory: memory.categories.list(kind=kind, depth=1))
-    held = every[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
-    more = len(every) > number * CATEGORIES_PAGE_SIZE
-    return render_page(
-        request, "categories", held=held, kind=kind, number=number, more=more, known=len(every)
-    )
+    found = await session.read(who, lambda memory: memory.categories.list(kind=kind, depth=1))
+    return render_page(request, "categories", kind=kind, **page_of(found, number, CATEGORIES_PAGE_SIZE))
 
 
 @router.get("/categories/{name}")
@@ -175,11 +176,8 @@ async def category(
     who: ReadPrincipal,
     session: SessionDep,
     name: str,
-    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+    number: PageNumber = 1,
 ) -> Response:
     found = await session.read(who, lambda memory: memory.categories.show(name))
-    held = found.below[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
-    more = len(found.below) > number * CATEGORIES_PAGE_SIZE
-    return render_page(
-        request, "category", found=found, shelf=found.category, held=held, number=number, more=more
-    )
+    page = page_of(found.below, number, CATEGORIES_PAGE_SIZE)
+    return render_page(request, "category", found=found, shelf=found.category, **page)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from scrubjay.api.auth import Principal
 from scrubjay.api.serializers import record_citation
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
-from scrubjay.models.dates import format_event
-from scrubjay.models.lifecycle import VERDICTS
+from scrubjay.models.dates import format_event, record_date
 from scrubjay.models.records import Record
 from scrubjay.models.views import MemoryView
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, http_status
 from scrubjay.server.viewer.page import (
     FormFields,
+    PageNumber,
     PageRoute,
     first_value,
     iso_time,
-    memory_date,
     memory_row,
+    page_of,
     redirect,
     render_page,
     url_with_query,
@@ -32,13 +32,7 @@ from scrubjay.services.passages import edit_refusal, split_passage
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 MAX_EVENTS: Final = 30
-"""Events of one page of a memory's history."""
 NEIGHBOURS: Final = 2
-
-
-async def _find_memory(session: SessionDep, who: ReadPrincipal, name: str) -> MemoryView:
-    found: MemoryView = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
-    return found
 
 
 @router.get("/memories/{name}")
@@ -48,35 +42,20 @@ async def memory(
     session: SessionDep,
     name: str,
     said: str = "",
-    number: Annotated[int, Query(alias="page", ge=1, le=1_000)] = 1,
+    number: PageNumber = 1,
 ) -> Response:
-    found = await _find_memory(session, who, name)
+    found = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
     record = found.memory
-    events = tuple(reversed(found.history.events))
     return render_page(
         request,
         "memory",
         look=found,
         one=record,
-        date=memory_date(record),
+        date=record_date(record) or "",
         where=record_citation(record, found.path),
-        valid=(iso_time(record.valid_from), iso_time(record.valid_until)),
-        kept={name: iso_time(getattr(record, name)) for name in ("recorded_at", "updated_at", "last_used")},
         around=[memory_row(each, found.path) for each in found.around],
-        events=[
-            (
-                event.op,
-                iso_time(event.at),
-                event.other,
-                event.run,
-                event.actor if event.actor != record.owner else "",
-            )
-            for event in events[(number - 1) * MAX_EVENTS :][:MAX_EVENTS]
-        ],
-        number=number,
-        more=len(events) > number * MAX_EVENTS,
-        verdicts=VERDICTS,
         said=said,
+        **page_of(tuple(reversed(found.history.events)), number, MAX_EVENTS),
     )
 
 
@@ -101,7 +80,7 @@ async def restore(who: WritePrincipal, session: SessionDep, name: str) -> Respon
 
 @router.get("/memories/{name}/forget")
 async def confirm_forget(request: Request, who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    found = await _find_memory(session, who, name)
+    found = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
     where = record_citation(found.memory, found.path) if found.path is not None else ""
     return render_page(
         request, "forget", look=found, one=found.memory, row=memory_row(found.memory, found.path), where=where
@@ -127,7 +106,7 @@ def _redirect_back(ids: tuple[str, ...], name: str, said: str) -> Response:
 
 
 PASSAGE_FIELDS: Final = ("confidence", "valid_from", "valid_until")
-"""What can be said of a passage besides its text: the rest is said by its file."""
+"""Fields of a passage that can be edited here, besides its text; the others come from its file."""
 
 
 @router.get("/memories/{name}/edit")
@@ -140,13 +119,13 @@ async def edit_form(request: Request, who: WritePrincipal, session: SessionDep, 
 async def edit(
     request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
 ) -> Response:
-    found: MemoryView = await session.read(who, lambda memory: memory.look(name, neighbours=0))
-    given = {each: _normalize_newlines(first_value(fields, each)) for each in _form_values(found.memory)}
+    found = await session.read(who, lambda memory: memory.look(name, neighbours=0))
+    given = {field: _normalize_newlines(first_value(fields, field)) for field in _form_values(found.memory)}
     try:
-        into = await session.write(who, _change(who, found, given, first_value(fields, "was")))
+        id = await session.write(who, _change(who, found, given, first_value(fields, "was")))
     except ScrubjayError as error:
         return _render_form(request, who, found, {**given, "was": first_value(fields, "was")}, error)
-    return redirect(url_with_query(f"/memories/{into}", {"said": "edited"}))
+    return redirect(url_with_query(f"/memories/{id}", {"said": "edited"}))
 
 
 def _render_form(
@@ -188,36 +167,30 @@ def _form_values(record: Record) -> dict[str, str]:
 def _change(who: Principal, found: MemoryView, given: dict[str, str], was: str) -> Callable[[Memory], str]:
     """Return a function that writes the fields that differ from the memory as shown."""
     record = found.memory
-    fresh = {name: value for name, value in given.items() if value != _form_values(record)[name]}
+    shown = _form_values(record)
+    edits = {name: value for name, value in given.items() if value != shown[name]}
     passage = record.place is not None
-    if passage and "content" in fresh:
+    text = edits.pop("content", None) if passage else None
+    if text is not None:
         who.need("admin")
-    wrong = [name for name in fresh if passage and name not in (*PASSAGE_FIELDS, "content")]
-    if wrong:
+    if passage and (wrong := [name for name in edits if name not in PASSAGE_FIELDS]):
         raise InputError(
             f"{' and '.join(wrong)} of a passage come from its file. Nothing was written.",
             hint=f"edit {record_citation(record, found.path)}, then scrubjay sync",
         )
-    lived = {
-        name: _parse_field(name, value)
-        for name, value in fresh.items()
-        if not (passage and name == "content")
-    }
+    updates = {name: _parse_field(name, value) for name, value in edits.items()}
 
-    def changed(memory: Memory) -> str:
+    def change(memory: Memory) -> str:
         if memory.look(record.id, neighbours=0).memory.content_hash != was:
             raise InputError(
                 f"{record.id} was changed since you opened it. Nothing was written.",
                 hint="your text is below; open the memory in another window and compare",
             )
-        into = record.id
-        if lived:
-            memory.update(record.id, **lived)
-        if passage and "content" in fresh:
-            into = memory.rewrite(record.id, fresh["content"], was=was).id
-        return into
+        if updates:
+            memory.update(record.id, **updates)
+        return record.id if text is None else memory.rewrite(record.id, text, was=was).id
 
-    return changed
+    return change
 
 
 def _parse_field(name: str, value: str) -> Any:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -27,12 +27,15 @@ from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayE
 from scrubjay.models.dates import record_date, to_datetime
 from scrubjay.models.records import Record
 from scrubjay.models.views import TimelinePage
-from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY
+from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
 from scrubjay.server.middleware import route_path
 from scrubjay.server.requests import http_status, log_error
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.snippets import find_highlights
 from scrubjay.text.tokenizer import query_groups
+
+Item = TypeVar("Item")
+PageNumber = Annotated[int, Query(alias="page", ge=1, le=100_000)]
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -92,12 +95,14 @@ def format_number(number: float) -> str:
     return f"{number:.3f}".rstrip("0").rstrip(".") or "0"
 
 
-def memory_date(record: Record) -> str:
-    return record_date(record) or ""
-
-
 def iso_time(micros: int | None) -> str:
     return "" if micros is None else to_datetime(micros).isoformat(timespec="seconds")
+
+
+def page_of(items: Sequence[Item], number: int, size: int) -> dict[str, Any]:
+    """Return what a template shows of one page of a list."""
+    end = number * size
+    return {"entries": items[end - size : end], "number": number, "more": len(items) > end}
 
 
 STATIC_FOLDER: Final = Path(__file__).with_name("static")
@@ -113,12 +118,12 @@ assets_router = APIRouter(include_in_schema=False)
 @cache
 def _load_assets() -> dict[str, tuple[bytes, str, str]]:
     """Return each file's bytes, content type and version mark."""
-    found = {}
+    assets = {}
     for file in sorted(STATIC_FOLDER.iterdir()):
         if file.suffix in CONTENT_TYPES:
             data = file.read_bytes()
-            found[file.name] = data, CONTENT_TYPES[file.suffix], hashlib.sha256(data).hexdigest()[:12]
-    return found
+            assets[file.name] = data, CONTENT_TYPES[file.suffix], hashlib.sha256(data).hexdigest()[:12]
+    return assets
 
 
 def asset_url(name: str) -> str:
@@ -147,20 +152,20 @@ HEADERS: Final[Mapping[str, str]] = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # Not no-referrer: a browser would then send `Origin: null` with our own forms, which the gate refuses.
+    # Not no-referrer: browsers would then send `Origin: null` with our own forms, which are refused.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What is sent with every page: nothing from elsewhere, in no frame, kept by no cache."""
+"""Headers of every page: nothing from other sites, no frames, no caching."""
 MAX_FIELDS: Final = 100
 ERROR_TITLES: Final = {403: "Not allowed", 404: "Not there", 422: "Not possible", 503: "Not now"}
 
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
@@ -168,12 +173,12 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters["day"], made.filters["few"], made.filters["tidy"] = format_day, excerpt, format_number
-    made.globals |= {"asset": asset_url, "named": format_count, "query": url_with_query}
-    return made
+    environment.filters |= {"day": format_day, "few": excerpt, "tidy": format_number, "iso": iso_time}
+    environment.globals |= {"asset": asset_url, "named": format_count, "query": url_with_query}
+    return environment
 
 
-def url_with_query(base: str, given: Mapping[str, Any], **changes: Any) -> str:
+def url_with_query(base: str, parameters: Mapping[str, Any], **changes: Any) -> str:
     """Return a path with query parameters; empty ones are left out.
 
     >>> url_with_query("/", {"tier": ["facet", "lesson"], "page": 1}, page=2, tag="")
@@ -181,7 +186,7 @@ def url_with_query(base: str, given: Mapping[str, Any], **changes: Any) -> str:
     """
     pairs = [
         (name, each)
-        for name, value in {**given, **changes}.items()
+        for name, value in {**parameters, **changes}.items()
         for each in (value if isinstance(value, list | tuple) else [value])
         if each not in ("", None)
     ]
@@ -191,20 +196,19 @@ def url_with_query(base: str, given: Mapping[str, Any], **changes: Any) -> str:
 def render_page(request: Request, template: str, code: int = 200, /, **shown: Any) -> HTMLResponse:
     """Render the template of this name with the values in ``shown``."""
     who: Principal | None = request.scope.get(PRINCIPAL_KEY)
-    scopes = who.scopes if who is not None else ()
-    text = (
+    html = (
         _templates()
         .get_template(f"{template}.html")
         .render(
             who=who,
-            writes="write" in scopes,
+            writes=who is not None and "write" in who.scopes,
             leaves=TOKEN_HASH_KEY in request.scope,
             path=route_path(request.scope),
             under=request.scope.get("root_path", ""),
             **shown,
         )
     )
-    return HTMLResponse(text, code, HEADERS)
+    return HTMLResponse(html, code, HEADERS)
 
 
 def redirect(location: str) -> RedirectResponse:
@@ -216,18 +220,17 @@ class PageRoute(APIRoute):
     """A route whose errors are pages, and whose forms must come from this server's pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        usual = super().get_route_handler()
+        handler = super().get_route_handler()
 
-        async def handled(request: Request) -> Response:
+        async def handle(request: Request) -> Response:
             try:
                 if request.method not in SAFE_METHODS and not _is_from_own_page(request):
                     raise ForbiddenError("Cross-site form rejected. Nothing was done.")
-                answer = await usual(request)
-                if "location" in answer.headers:
-                    answer.headers["location"] = (
-                        request.scope.get("root_path", "") + answer.headers["location"]
-                    )
-                return answer
+                response = await handler(request)
+                if "location" in response.headers:
+                    root_path = request.scope.get("root_path", "")
+                    response.headers["location"] = root_path + response.headers["location"]
+                return response
             except ScrubjayError as error:
                 code = http_status(error)
                 if code >= 500:
@@ -235,7 +238,7 @@ class PageRoute(APIRoute):
                 title = ERROR_TITLES.get(code, "Error")
                 return render_page(request, "error", code, title=title, error=error)
 
-        return handled
+        return handle
 
 
 async def _parse_form(request: Request) -> dict[str, list[str]]:
@@ -247,10 +250,10 @@ async def _parse_form(request: Request) -> dict[str, list[str]]:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError as error:
         raise InputError(f"The request body is not a form: {error}. Nothing was done.") from error
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        fields.setdefault(name, []).append(value)
+    return fields
 
 
 FormFields = Annotated[dict[str, list[str]], Depends(_parse_form)]
@@ -261,15 +264,12 @@ def first_value(fields: Mapping[str, list[str]], name: str) -> str:
 
 
 def _is_from_own_page(request: Request) -> bool:
-    fetched = request.headers.get("sec-fetch-site")
-    if fetched is not None:
-        return fetched == "same-origin"
-    origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
+    from_browser = "origin" in request.headers or "sec-fetch-site" in request.headers
+    return is_same_origin(request.headers) or not from_browser
 
 
 _HEADINGS: Final = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*\n?)+")
-"""What a passage begins with; its title says it."""
+"""Headings at the beginning of a passage, which its title repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,17 +297,17 @@ def without_headings(text: str) -> str:
 
 def memory_row(record: Record, path: str | None) -> MemoryRow:
     text = excerpt(record.abstract or without_headings(record.content))
-    return MemoryRow(record, record.title, text, memory_date(record), record_citation(record, path))
+    return MemoryRow(record, record.title, text, record_date(record) or "", record_citation(record, path))
 
 
-def memory_rows(found: TimelinePage) -> list[MemoryRow]:
-    return [memory_row(record, found.paths.get(record.id)) for record in found.memories]
+def memory_rows(page: TimelinePage) -> list[MemoryRow]:
+    return [memory_row(record, page.paths.get(record.id)) for record in page.memories]
 
 
 HighlightedText = list[tuple[str, bool]]
 
 
-def highlight(snippet: str, query: str, gave: Collection[str]) -> HighlightedText:
+def highlight(snippet: str, query: str, scored: Collection[str]) -> HighlightedText:
     """Return a snippet's pieces, each with whether it is marked.
 
     ``scored`` are the query words that contributed to the score. Function words (the, of) are marked only if nothing
@@ -316,14 +316,13 @@ def highlight(snippet: str, query: str, gave: Collection[str]) -> HighlightedTex
     >>> highlight("The jay hides acorns.", "where are the acorns?", ["acorns"])
     [('The jay hides ', False), ('acorns', True), ('.', False)]
     """
-    tongue = detect_language(snippet)
-    common = function_words(tongue)
-    found = [group for group in query_groups(query, (tongue,)) if group.word in gave]
-    # Where nothing else was found, they are what it was found by.
-    wanted = [group for group in found if group.word not in common] or found
+    language = detect_language(snippet)
+    common = function_words(language)
+    groups = [group for group in query_groups(query, (language,)) if group.word in scored]
+    groups = [group for group in groups if group.word not in common] or groups
     pieces: HighlightedText = []
-    at = 0
-    for start, end in find_highlights(snippet, wanted, language=tongue):
-        pieces += [(snippet[at:start], False), (snippet[start:end], True)]
-        at = end
-    return [piece for piece in (*pieces, (snippet[at:], False)) if piece[0]]
+    end = 0
+    for start, stop in find_highlights(snippet, groups, language=language):
+        pieces += [(snippet[end:start], False), (snippet[start:stop], True)]
+        end = stop
+    return [piece for piece in (*pieces, (snippet[end:], False)) if piece[0]]

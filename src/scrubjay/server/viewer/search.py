@@ -10,13 +10,11 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from scrubjay.errors import InputError
-from scrubjay.memory import Memory
 from scrubjay.models.records import STATUSES, TIERS
 from scrubjay.models.results import Answer, Explanation
-from scrubjay.models.views import TimelinePage
 from scrubjay.server.requests import ReadPrincipal, SessionDep
 from scrubjay.server.viewer.page import (
-    HighlightedText,
+    PageNumber,
     PageRoute,
     highlight,
     memory_rows,
@@ -28,7 +26,6 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PAGE_SIZE: Final = 10
 MAX_RESULTS: Final = 100
-"""Results that can be had by asking for more: who has read so far asks another question."""
 Texts = Annotated[list[str] | None, Query()]
 
 
@@ -58,25 +55,39 @@ async def search(
     by: str = "memory",
     show: str = "",
 ) -> Response:
-    given = {"query": query, "tier": _non_empty(tier), "tag": tag, "project": project, "path": path}
-    given |= {
+    given = {
+        "query": query,
+        "tier": [each for each in tier or () if each],  # a form without scripts also sends empty fields
+        "tag": tag,
+        "project": project,
+        "path": path,
         "since": since,
         "until": until,
-        "status": _non_empty(status),
+        "status": [each for each in status or () if each],
         "by": "" if by == "memory" else by,
     }
-    narrowed = any(value for name, value in given.items() if name not in ("query", "by"))
-    limit = max(PAGE_SIZE, min(MAX_RESULTS, int(show) if show.isdecimal() and len(show) < 4 else PAGE_SIZE))
-    shown: dict[str, Any] = {"given": given, "narrowed": narrowed, "limit": limit, "most": MAX_RESULTS}
-    shown |= {"tiers": TIERS, "statuses": STATUSES, "step": PAGE_SIZE, "answer": None, "latest": None}
-    shown |= {"error": None, "results": []}
+    limit = int(show) if show.isdecimal() and len(show) < 4 else PAGE_SIZE
+    limit = max(PAGE_SIZE, min(MAX_RESULTS, limit))
+    shown: dict[str, Any] = {
+        "given": given,
+        "narrowed": any(value for name, value in given.items() if name not in ("query", "by")),
+        "limit": limit,
+        "tiers": TIERS,
+        "statuses": STATUSES,
+        "step": PAGE_SIZE,
+        "answer": None,
+        "latest": None,
+        "error": None,
+        "results": [],
+    }
     code = 200
     try:
         if query.strip():
             shown |= await _search_results(session, who, given, limit)
         else:
-            last = await session.read(who, lambda memory: _latest_memories(memory, given))
-            shown["latest"] = memory_rows(last)
+            filters = _filters(given)
+            latest = await session.read(who, lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
+            shown["latest"] = memory_rows(latest)
     except InputError as error:
         shown["error"], code = error, 422
     return render_page(request, "search", code, **shown)
@@ -85,45 +96,32 @@ async def search(
 async def _search_results(
     session: SessionDep, who: ReadPrincipal, given: Mapping[str, Any], limit: int
 ) -> dict[str, Any]:
-    by = given["by"] or "memory"
-    # One more than is shown says whether there is more.
-    ask = {**_filters(given), "limit": limit + 1, "explain": True, "by": by}
-    answer: Answer = await session.read(who, lambda memory: memory.search(given["query"], **ask))
-    found = answer.results[:limit]
+    query, by = given["query"], given["by"] or "memory"
+    # One more than is shown tells whether there is more.
+    options = {**_filters(given), "limit": limit + 1, "explain": True, "by": by}
+    answer: Answer = await session.read(who, lambda memory: memory.search(query, **options))
+    results = []
+    for result in answer.results[:limit]:
+        snippet = without_headings(result.snippet) if result.title else result.snippet
+        words = result.explanation.words if result.explanation is not None else {}
+        results.append((result, highlight(snippet, query, words), score_parts(result.explanation)))
+    more = len(answer.results) > limit
     return {
         "answer": answer,
-        "results": [
-            (
-                one,
-                _highlighted(
-                    without_headings(one.snippet) if one.title else one.snippet, given, one.explanation
-                ),
-                score_parts(one.explanation),
-            )
-            for one in found
-        ],
-        "more": len(answer.results) > limit and limit < MAX_RESULTS,
-        "at_most": len(answer.results) > limit and limit >= MAX_RESULTS,
+        "results": results,
+        "more": more and limit < MAX_RESULTS,
+        "at_most": more and limit >= MAX_RESULTS,
     }
-
-
-def _non_empty(values: list[str] | None) -> list[str]:
-    """A form without scripts also sends empty fields."""
-    return [each for each in values or () if each]
-
-
-def _latest_memories(memory: Memory, given: Mapping[str, Any]) -> TimelinePage:
-    return memory.timeline(limit=PAGE_SIZE, **_filters(given))
 
 
 def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
-    split = {
-        name: [each.strip() for each in given[name].split(",") if each.strip()] for name in ("tag", "project")
-    }
+    tags, projects = (
+        [each.strip() for each in given[name].split(",") if each.strip()] for name in ("tag", "project")
+    )
     return {
         "tiers": given["tier"],
-        "tags": split["tag"],
-        "projects": split["project"],
+        "tags": tags,
+        "projects": projects,
         "path": given["path"],
         "since": given["since"] or None,
         "until": given["until"] or None,
@@ -131,29 +129,23 @@ def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _highlighted(snippet: str, given: Mapping[str, Any], explanation: Explanation | None) -> HighlightedText:
-    gave = explanation.words if explanation is not None else {}
-    return highlight(snippet, given["query"], gave)
-
-
 def score_parts(explanation: Explanation | None) -> list[ScorePart]:
     if explanation is None:
         return []
-    widest = max((abs(part.amount) for part in explanation.contributions), default=0.0) or 1.0
-    found = [
+    contributions = sorted(explanation.contributions, key=lambda part: -abs(part.amount))
+    largest = (abs(contributions[0].amount) if contributions else 0.0) or 1.0
+    return [
         ScorePart(
             part.channel,
             part.amount,
-            100 * abs(part.amount) / widest,
+            100 * abs(part.amount) / largest,
             f"{part.value:.3f} × weight {part.weight:.3f}; raw {part.raw:.3f}",
         )
-        for part in sorted(explanation.contributions, key=lambda part: -abs(part.amount))
+        for part in contributions
     ]
-    return found
 
 
 TIMELINE_PAGE_SIZE: Final = 40
-MAX_PAGES: Final = 100_000
 
 
 @router.get("/timeline")
@@ -169,7 +161,7 @@ async def timeline(
     project: str = "",
     category: str = "",
     conversation: str = "",
-    number: Annotated[int, Query(alias="page", ge=1, le=MAX_PAGES)] = 1,
+    number: PageNumber = 1,
 ) -> Response:
     given = {"until": until, "since": since, "tier": tier, "status": status, "tag": tag, "project": project}
     given |= {"category": category, "conversation": conversation}
@@ -181,16 +173,12 @@ async def timeline(
         "categories": category,
         "sessions": conversation,
     }
-    wanted: dict[str, Any] = {name: [value] for name, value in lists.items() if value}
-    wanted |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
+    options: dict[str, Any] = {name: [value] for name, value in lists.items() if value}
+    options |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
+    options |= {"limit": TIMELINE_PAGE_SIZE, "skip": (number - 1) * TIMELINE_PAGE_SIZE}
     try:
-        found = await session.read(
-            who,
-            lambda memory: memory.timeline(
-                limit=TIMELINE_PAGE_SIZE, skip=(number - 1) * TIMELINE_PAGE_SIZE, **wanted
-            ),
-        )
+        found = await session.read(who, lambda memory: memory.timeline(**options))
     except InputError as error:
         return render_page(request, "timeline", 422, days=[], more=False, error=error, **shown)
-    days = [(day, list(held)) for day, held in groupby(memory_rows(found), key=lambda row: row.date[:10])]
+    days = [(day, list(rows)) for day, rows in groupby(memory_rows(found), key=lambda row: row.date[:10])]
     return render_page(request, "timeline", days=days, more=found.more, error=None, **shown)

@@ -1,4 +1,4 @@
-// Runs before the page is drawn, so that it is not drawn light first and dark then.
+// Runs before the first paint, so that dark pages do not flash light.
 (() => {
   try {
     const chosen = localStorage.getItem("theme");

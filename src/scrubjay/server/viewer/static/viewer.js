@@ -1,4 +1,4 @@
-// Keyboard, theme, and nothing that a page needs to be read: without scripts every link and form still works.
+// Keyboard shortcuts and theme. Every link and form works without scripts.
 (() => {
   const $ = (selector) => document.querySelector(selector);
   const dark = () => document.documentElement.dataset.theme === "dark" ||
@@ -24,7 +24,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
     if (typing) {
-      if (event.key === "Escape") { event.preventDefault(); typing.blur(); } // or the browser empties a search field
+      if (event.key === "Escape") { event.preventDefault(); typing.blur(); } // browsers would clear a search field
       return;
     }
     if ($("#keys").open) return;
@@ -47,16 +47,16 @@
   }
 
   document.addEventListener("keydown", pressed);
-  // What was asked is answered: keys are for the answers now, and a phone's keyboard makes room for them.
+  // After a search, keys are for the results, and a phone hides its keyboard.
   document.addEventListener("submit", (event) => { if (event.target.matches(".search")) $("#query").blur(); });
-  // An address says what was asked for, not what was left open. htmx asks for the fields by the same event.
+  // Leave empty fields out of URLs. htmx collects fields by the same event.
   document.addEventListener("formdata", (event) => {
     if (event.target.method !== "get") return;
     const empty = [...event.formData].filter(([, value]) => value === "");
     for (const [name] of empty) {
-      const held = event.formData.getAll(name).filter((value) => value !== "");
+      const values = event.formData.getAll(name).filter((value) => value !== "");
       event.formData.delete(name);
-      for (const value of held) event.formData.append(name, value);
+      for (const value of values) event.formData.append(name, value);
     }
   });
   $("#theme").addEventListener("click", theme);
