@@ -160,7 +160,7 @@ def table_rows(item: Item) -> Iterator[Item]:
         def places(
             spans: Sequence[tuple[int, int]], table: redaction_tables.RowText = table
         ) -> tuple[tuple[int, int], ...]:
-            cells = list(zip(table.told, table.starts, table.ends, strict=True))
+            cells = list(zip(table.offsets, table.starts, table.ends, strict=True))
             return tuple(
                 (at + max(start, first) - first, at + min(end, last) - first)
                 for start, end in spans

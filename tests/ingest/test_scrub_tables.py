@@ -63,7 +63,7 @@ def test_prose_lists_and_code_with_commas_are_no_tables(text: str) -> None:
 @given(st.text(alphabet='ab1 "|;,\t\n\r-:', max_size=200))
 def test_every_cell_stands_where_the_table_says(text: str) -> None:
     for table in find_tables(text):
-        for at, start, end in zip(table.told, table.starts, table.ends, strict=True):
+        for at, start, end in zip(table.offsets, table.starts, table.ends, strict=True):
             assert table.text[at : at + end - start] == text[start:end]
             assert table.place(at, at + end - start) == (start, end)
             assert "\n" not in text[start:end]
@@ -79,7 +79,7 @@ def test_a_stretch_that_goes_on_behind_its_cell_ends_with_it_and_a_heading_is_no
 
 def test_of_a_table_of_measurements_no_more_rows_are_told_than_cost_little() -> None:
     (table,) = find_tables("Hour;Level\n" + "noon;high\n" * (MAX_ROWS + 50))
-    assert len(table.told) == 2 * MAX_ROWS
+    assert len(table.offsets) == 2 * MAX_ROWS
 
 
 def test_a_table_behind_a_long_one_is_told() -> None:

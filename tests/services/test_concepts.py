@@ -387,7 +387,7 @@ EDITS: dict[str, Callable[[Memory], object]] = {
 def test_an_edit_that_is_stopped_anywhere_loses_nothing_and_is_ended_by_doing_it_again(
     opened: Callable[..., Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: str
 ) -> None:
-    for name in ("LINK_BATCH", "READ_BATCH"):
+    for name in ("WRITE_BATCH", "READ_BATCH"):
         monkeypatch.setattr(edits, name, 1)
 
     def filled(name: str) -> Memory:

@@ -29,50 +29,48 @@ from scrubjay.models.graph import Entity
 from scrubjay.text.normalize import has_unspaced
 
 MAX_CACHED_WORDS: Final = 1 << 15
-"""Distinct words of texts that are remembered, about 3 MB; then the memory starts afresh."""
+"""Distinct words that are cached, about 3 MB."""
 MAX_CACHED_WORD: Final = 40
-"""Longer words hardly ever come twice."""
 
 
 class NameIndex:
     """Stems of names with the ids of their entities, which may have dropped the name since: none is removed."""
 
-    __slots__ = ("_bearers", "_phrases", "_telling", "_unspaced")
+    __slots__ = ("_bearers", "_first_words", "_phrases", "_unspaced")
 
     def __init__(self) -> None:
         self._bearers: dict[str, str | tuple[str, ...]] = {}
         self._phrases: dict[str, int] = {}
-        """First word of names to how many spaces the longest holds."""
+        """First word of names to the number of spaces in the longest."""
         self._unspaced: dict[str, tuple[int, ...]] = {}
-        """First character to lengths of the names that may begin or end within a run of letters."""
-        self._telling = _FirstWords(self._bearers, self._phrases)
+        """First character to the lengths of names that may begin or end within a run of letters."""
+        self._first_words = _FirstWords(self._bearers, self._phrases)
 
     def copy(self) -> NameIndex:
         other = NameIndex()
         other._bearers, other._phrases = self._bearers.copy(), self._phrases.copy()
         other._unspaced = self._unspaced.copy()
-        other._telling = _FirstWords(other._bearers, other._phrases)
+        other._first_words = _FirstWords(other._bearers, other._phrases)
         return other
 
     def learn(self, spellings: Iterable[tuple[str, str]]) -> None:
         """Add names, each with the id of its entity."""
         bearers, phrases = self._bearers, self._phrases
-        self._telling.clear()
+        self._first_words.clear()
         for spelling, concept in spellings:
-            # `level_text.is_plain` and `number_stem`, written out: a new process does this to every name of
-            # the dictionary.
+            # `is_plain` and `number_stem` inlined: a new process does this for every name of the dictionary.
             if spelling.isascii() and spelling.replace(" ", "").isalnum() and "  " not in spelling:
                 body = spelling.strip().lower()
             else:
                 folded, body = _forms(spelling)
                 if folded != body:
-                    self._bear(number_stem(folded), concept)
+                    self._add(number_stem(folded), concept)
                 if not body:
                     continue
                 self._learn_unspaced(body)
             of = body.rstrip(NUMBER_ENDS)
             if bearers.setdefault(of, concept) is not concept:
-                self._bear(of, concept)
+                self._add(of, concept)
             first, space, rest = body.partition(" ")
             if space and phrases.get(first, 0) <= rest.count(" "):
                 phrases[first] = rest.count(" ") + 1
@@ -87,11 +85,10 @@ class NameIndex:
         bearers, phrases = self._bearers, self._phrases
         words = spaced.split(" ")
         found: list[tuple[int, int, str, str]] = []
-        # No loop of ours over all words: most of them neither are nor begin a name.
-        telling = list(compress(count(), map(self._telling.__getitem__, words)))
-        # A word ends after its letters and a space for each before.
-        letters = list(accumulate(map(len, words))) if telling else []
-        for at in telling:
+        # No Python loop over all words: most of them begin no name.
+        hits = list(compress(count(), map(self._first_words.__getitem__, words)))
+        letters = list(accumulate(map(len, words))) if hits else []
+        for at in hits:
             word = words[at]
             start, end, of = letters[at] + at - len(word), letters[at] + at, word.rstrip(NUMBER_ENDS)
             if of in bearers:
@@ -116,7 +113,7 @@ class NameIndex:
                     if len(key) < length + 2 and spaced[begin:end] == key:
                         yield start, start + length, of, key
 
-    def _bear(self, of: str, concept: str) -> None:
+    def _add(self, of: str, concept: str) -> None:
         held = self.bearers(of)
         if concept not in held:
             self._bearers[of] = (*held, concept)
@@ -154,19 +151,14 @@ def _forms(spelling: str) -> tuple[str, str]:
     return " ".join(words.split()), (search_pattern(spelling) if has_unspaced(spelling) else words).strip(" ")
 
 
+# In place of a spelling: any that begins with a capital, is in a link or a tag, or is all of a code span.
 _CAPITAL: Final = ""
-"""Stands for every spelling that begins with a capital."""
-
 _MARKED: Final = "["
-"""Stands for every spelling in a link or a tag."""
-
 _CODED: Final = "`"
-"""Stands for every spelling that is all there is between backticks."""
-
 _AT: Final = {"capital": _CAPITAL, "coded": _CODED, "marked": _MARKED}
 
 _MARKUP: Final = " \t-*+>#_\"'([|"
-"""What may stand between the end of a sentence or a line and a word that then opens one."""
+"""Markup before the first word of a sentence or a line."""
 
 
 @dataclass(frozen=True, slots=True)

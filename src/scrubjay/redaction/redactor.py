@@ -28,14 +28,14 @@ from scrubjay.redaction.patterns import find_by_rules, is_public_key
 from scrubjay.redaction.tables import find_tables
 from scrubjay.redaction.values import PositionIndex, SecretSpan
 
-# Stamped on each document; a new version scrubs everything again.
+# Stored with each document; a new version redacts everything again.
 REDACTOR_VERSION = "9"
-# A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
+# A mark can uncover what a longer match had hidden.
 MAX_ROUNDS = 16
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
-_SAYS = re.compile(rb"[^\W_]|[\x80-\xff]")
+_LETTER = re.compile(rb"[^\W_]|[\x80-\xff]")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -67,13 +67,15 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
     for _ in range(MAX_ROUNDS):
         data = text.encode("latin-1", "replace")
         low = data.lower()
-        # Private spans in every round: what stood in a tag can have kept it from being one.
-        spans = list(private_spans(text)) if low.find(b"<private") >= 0 else []
+        # In every round: a secret inside a tag can have hidden it.
+        spans = list(private_spans(text)) if b"<private" in low else []
         if not spans:
-            spans = _merge(
-                _beside_marks(data, chain(_find_secrets(text, data, low), _find_answered(text, before)))
-            )
-            spans = [span for span in spans if not is_allowed(text[span.start : span.end], allow)]
+            found = chain(_find_secrets(text, data, low), _find_answers(text, before))
+            spans = [
+                span
+                for span in _merge(_outside_marks(data, found))
+                if not is_allowed(text[span.start : span.end], allow)
+            ]
         if not spans:
             break
         text = _replace(text, spans, counts)
@@ -89,8 +91,6 @@ def is_allowed(value: str, allow: Sequence[str]) -> bool:
 
 
 def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
-    if not spans:
-        return text
     parts: list[str] = []
     end = 0
     for span in spans:
@@ -104,9 +104,9 @@ def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
 
 def _line_ends(text: str, span: SecretSpan) -> Iterator[str]:
     r"""Yield the line ends inside a span; a lone ``\r`` becomes ``\n``, or it would join a ``\n`` that now follows."""
-    for held in _LINE_ENDS.finditer(text, span.start, span.end):
-        halved = held.end() == span.end and text.startswith("\n", span.end)
-        yield "\n" if held[0] == "\r" and not halved else held[0]
+    for match in _LINE_ENDS.finditer(text, span.start, span.end):
+        split = match.end() == span.end and text.startswith("\n", span.end)
+        yield "\n" if match[0] == "\r" and not split else match[0]
 
 
 def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
@@ -122,11 +122,10 @@ def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
     return merged
 
 
-def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSpan]:
+def _outside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSpan]:
     """Trim spans that overlap a mark: ``-u [secret:stripe-key]:`` is no name and password."""
-    marks = (
-        [mark.span() for mark in _MARK.finditer(data)] if b"[secret:" in data or b"[private]" in data else []
-    )
+    has_marks = b"[secret:" in data or b"[private]" in data
+    marks = [mark.span() for mark in _MARK.finditer(data)] if has_marks else []
     for span in spans:
         start, end = span.start, span.end
         for first, last in marks:
@@ -136,7 +135,7 @@ def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSp
                 end = first
         if (start, end) == (span.start, span.end):
             yield span
-        elif start < end and _SAYS.search(data, start, end):
+        elif start < end and _LETTER.search(data, start, end):
             yield SecretSpan(start, end, span.kind, span.certain)
 
 
@@ -166,18 +165,18 @@ def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
                 yield SecretSpan(*place, span.kind, False)
 
 
-def _find_answered(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
+def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
     """Find secrets in a turn by reading it with the ends of the turns before it."""
-    ends = turn_tails(before)
-    if not ends or not (names_secret(ends[-1]) or names_secret(ends[0])):
+    tails = turn_tails(before)
+    if not tails or not (names_secret(tails[-1]) or names_secret(tails[0])):
         return
-    lead = "\n".join([*ends, ""])
+    wanted = asked_secret(tails)
+    if wanted is None and asks_question(tails[-1]):
+        return  # where it is, who has it
+    lead = "\n".join([*tails, ""])
     head = text[:HEAD_CHARACTERS]
     joined = lead + head
     data = joined.encode("latin-1", "replace")
-    wanted = asked_secret(ends)
-    if wanted is None and asks_question(ends[-1]):
-        return  # where it is, who has it
     for span in _find_in_text(joined, data, data.lower()):
         if span.start >= len(lead):
             yield span._replace(start=span.start - len(lead), end=span.end - len(lead))
@@ -193,6 +192,6 @@ def _find_in_text(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
     yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
     for span in find_by_classifier(text, low, places, ruled):
-        before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
-        if (before < 0 or ends[before] <= span.start) and not is_public_key(data, low, span):
+        last = bisect_left(ruled, (span.end,)) - 1  # that begins before it ends
+        if (last < 0 or ends[last] <= span.start) and not is_public_key(data, low, span):
             yield span

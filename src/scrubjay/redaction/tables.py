@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 MAX_ROW_CHARACTERS: Final = 1_000
-"""Characters of a row."""
 MAX_ROWS: Final = 5_000
-"""Rows of a table that are told: what has more are measurements, and telling them costs as much as all else."""
+"""Rows of a table that are read; longer ones are measurements."""
 MAX_SHIFT: Final = 2
-"""Characters by which a cell may begin, and end, elsewhere than the heading that it belongs to."""
+"""Characters by which a cell may be offset from its heading."""
 
 _SIGNS: Final = "|;\t,"
 _LINES: Final = "|".join(
@@ -22,12 +21,12 @@ _LINES: Final = "|".join(
 _HEADINGS: Final = re.compile(rf"^(?:{_LINES}|\S[^\n]{{0,48}}?[ ]{{2,}}\S[^\n]{{0,200}})$", re.MULTILINE)
 _NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!]*")
 _PLAIN_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-9|;]*+(?<!\w{4}\.)")
-"""Of what commas, tabs and blanks part, which is prose, code and lists more often than a table."""
+"""Heading between commas, tabs and spaces, which separate prose, code and lists more often than cells."""
 _RULE: Final = re.compile(r"[ \t|:=+-]+\Z")
 _CELLS: Final = {
     sign: re.compile(rf'\s*"(?:[^"\n]|"")*"\s*(?={re.escape(sign)}|\Z)|[^{sign}]*') for sign in _SIGNS
 }
-_PARTED: Final = re.compile(r"\S+(?: \S+)*")
+_SPACED_CELL: Final = re.compile(r"\S+(?: \S+)*")
 
 
 class RowText(NamedTuple):
@@ -35,21 +34,24 @@ class RowText(NamedTuple):
 
     Attributes:
         text: Its cells, a line each; an empty line ends a row.
-        told: Offset of each cell in that.
+        offsets: Offset of each cell in that.
         starts, ends: Span of each cell in the text that holds the table.
     """
 
     text: str
-    told: Sequence[int]
+    offsets: Sequence[int]
     starts: Sequence[int]
     ends: Sequence[int]
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the text that holds the table of a span that begins in a cell."""
-        cell = bisect_right(self.told, start) - 1
+        cell = bisect_right(self.offsets, start) - 1
         if cell < 0:
             return None
-        first, moved = start + self.starts[cell] - self.told[cell], end + self.starts[cell] - self.told[cell]
+        first, moved = (
+            start + self.starts[cell] - self.offsets[cell],
+            end + self.starts[cell] - self.offsets[cell],
+        )
         return (first, min(self.ends[cell], moved)) if first < self.ends[cell] else None
 
 
@@ -94,13 +96,13 @@ def find_tables(text: str) -> Iterator[RowText]:
         headings = _Headings.of(line[0]) if line.start() >= done else None
         if headings:
             table, done = _rows_as_text(text, line.end() + 1, headings)
-            if table.told:
+            if table.offsets:
                 yield table
 
 
 def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
     lines: list[str] = []
-    told: list[int] = []
+    offsets: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
     size = rows = 0
@@ -112,26 +114,24 @@ def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int
             if not cells:
                 break
             rows += 1
-            if rows > MAX_ROWS:
-                cells = []
-            for name, start, end in cells:
-                if start < end:
-                    lead = f"{name}: " if name else ""
-                    lines.append(f"{lead}{row[start:end]}")
-                    told.append(size + len(lead))
-                    starts.append(at + start)
-                    ends.append(at + end)
-                    size += len(lines[-1]) + 1
-            if cells:
+            if rows <= MAX_ROWS:
+                for name, start, end in cells:
+                    if start < end:
+                        lead = f"{name}: " if name else ""
+                        lines.append(f"{lead}{row[start:end]}")
+                        offsets.append(size + len(lead))
+                        starts.append(at + start)
+                        ends.append(at + end)
+                        size += len(lines[-1]) + 1
                 lines.append("")
                 size += 1
         at += len(row) + 1
-    return RowText("\n".join(lines), told, starts, ends), at
+    return RowText("\n".join(lines), offsets, starts, ends), at
 
 
 def _cells(row: str, sign: str | None) -> Iterator[tuple[int, int]]:
     if sign is None:
-        yield from (cell.span() for cell in _PARTED.finditer(row))
+        yield from (cell.span() for cell in _SPACED_CELL.finditer(row))
         return
     body = row.rstrip()
     at = len(row) - len(row.lstrip()) if sign == "|" else 0
