@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.entities.matcher import EntityMatcher, Mention, NameClash, NameIndex, _owner_of, name_owners
+from scrubjay.entities.matcher import EntityMatcher, Mention, NameIndex, _owner_of, name_owners
 from scrubjay.entities.normalization import (
     level_text,
     number_stem,
@@ -122,12 +122,11 @@ def test_a_mention_counts_and_says_where_it_first_stands():
     assert (mention.concept, mention.count, mention.start, mention.end) == ("con_0", 3, 2, 18)
 
 
-def test_a_spelling_claimed_twice_means_the_one_whose_name_it_is_and_is_reported():
+def test_a_spelling_claimed_twice_means_the_one_whose_name_it_is():
     matcher = EntityMatcher(
         concepts(("Container", "docker"), "Docker", ("Moby", "docker"), ("Engine", "moby engine"))
     )
     assert [m.concept for m in matcher.match("docker")] == ["con_1"]
-    assert matcher.clashes == (NameClash("docker", "con_1", ("con_0", "con_2")),)
 
 
 def test_duplicates_blanks_and_regex_characters_are_harmless():
@@ -200,7 +199,6 @@ def test_the_order_of_the_dictionary_makes_no_difference(names, text, random):
     shuffled = random.sample(rows, len(rows))
     first, second = EntityMatcher(rows), EntityMatcher(shuffled)
     assert first.match(text) == second.match(text)
-    assert first.clashes == second.clashes
 
 
 @given(st.text("aB1 ", max_size=8))

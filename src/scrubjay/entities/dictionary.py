@@ -84,8 +84,8 @@ def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple
 def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]:
     """Return how many of some memories mention each name."""
     matcher = EntityMatcher(Entity(str(number), "", name) for number, name in enumerate(names))
-    held = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
-    return [held[str(number)] for number in range(len(names))]
+    counts = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
+    return [counts[str(number)] for number in range(len(names))]
 
 
 class NameStats:
@@ -279,12 +279,12 @@ def _names_with_ids(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
                 yield alias, concept
 
 
-def cached_dictionary(reader: Reader, key: str, kept: DictionaryCache) -> EntityDictionary:
+def cached_dictionary(reader: Reader, key: str, cache: DictionaryCache) -> EntityDictionary:
     """Return the dictionary of a key's viewers, which is updated only if their entities have changed."""
     mark = reader.concept_mark()
-    cached_mark, dictionary = kept.get(key, (None, EntityDictionary()))
+    cached_mark, dictionary = cache.get(key, (None, EntityDictionary()))
     if cached_mark != mark:
         successor = dictionary.successor(reader, mark)
         dictionary = successor if successor is not None else dictionary.updated(reader.concept_rows())
-        kept[key] = mark, dictionary
+        cache[key] = mark, dictionary
     return dictionary

@@ -125,7 +125,7 @@ def check_names(name: str) -> None:
         raise InputError(f'"{name}" cannot be the name of a concept: {why}. Nothing was written.')
 
 
-def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], kept: DictionaryCache) -> int:
+def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], cache: DictionaryCache) -> int:
     """Link the visible memories that mention just written entities; return how many were not linked before.
 
     It may be interrupted and called again.
@@ -134,7 +134,7 @@ def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], ke
         store: The store.
         scope: Who named them.
         rows: The rows.
-        kept: Dictionaries of the scope.
+        cache: Dictionaries of the scope.
     """
     if not rows:
         return 0
@@ -150,7 +150,7 @@ def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], ke
             records = [record for record in records if key in _edge_keys(record.key, keys, scope)]
             if records and dictionary is None:
                 with store.reader(viewer) as reader:
-                    dictionary = cached_dictionary(reader, key, kept)
+                    dictionary = cached_dictionary(reader, key, cache)
             edges = [
                 edge
                 for record in records
@@ -219,7 +219,7 @@ def _missing(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge],
 
 
 def teach_names(
-    store: Store, scope: Scope, terms: Sequence[EntityNames], key: str, kept: DictionaryCache
+    store: Store, scope: Scope, terms: Sequence[EntityNames], key: str, cache: DictionaryCache
 ) -> DictionaryReport:
     """Add entities to the dictionary of one visibility key, and link the memories that mention them.
 
@@ -230,11 +230,11 @@ def teach_names(
         scope: Who gives the names.
         terms: The names; invalid ones are reported.
         key: The key, one of the scope's.
-        kept: Dictionaries of the scope.
+        cache: Dictionaries of the scope.
     """
     secret = store.secret(scope)  # outside of a reader: a new store creates it now
     with store.reader(scope.seen_with(key)) as reader:
-        page = _DictionaryPage(cached_dictionary(reader, key, kept), key, secret)
+        page = _DictionaryPage(cached_dictionary(reader, key, cache), key, secret)
     refused: LineErrors = []
     for one in terms:
         refused += page.add(one)
@@ -244,7 +244,7 @@ def teach_names(
         store.write(scope, [PutConcept(row) for row in written[first : first + WRITE_BATCH]])
     if hidden:
         store.write(scope, hidden)
-    linked = link_earlier_mentions(store, scope, list(page.rows.values()), kept)
+    linked = link_earlier_mentions(store, scope, list(page.rows.values()), cache)
     return DictionaryReport(
         page.added, len(written) - page.added, linked, tuple(refused), tuple(page.clashes)
     )
@@ -315,11 +315,11 @@ class _DictionaryPage:
 
 
 def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
-    kept: dict[object, str] = {(normal_form(name), "any"): name, name: name}
+    by_form: dict[object, str] = {(normal_form(name), "any"): name, name: name}
     for alias in aliases:
         loose = required_case(alias) == "any"
-        kept.setdefault((normal_form(alias), "any") if loose else alias, alias)
-    return set(kept.values()) - {name}
+        by_form.setdefault((normal_form(alias), "any") if loose else alias, alias)
+    return set(by_form.values()) - {name}
 
 
 def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
@@ -388,7 +388,7 @@ def _edges(store: Store, scope: Scope, concept: str) -> list[Edge]:
     return found
 
 
-def rename_entity(store: Store, scope: Scope, concept: str, to: str, kept: DictionaryCache) -> None:
+def rename_entity(store: Store, scope: Scope, concept: str, to: str, cache: DictionaryCache) -> None:
     """Rename an entity; the old name becomes an alias, and the id stays.
 
     Raises:
@@ -398,7 +398,7 @@ def rename_entity(store: Store, scope: Scope, concept: str, to: str, kept: Dicti
     check_names(to)
     now = now_micros()
     with store.reader(scope) as reader:
-        dictionary = cached_dictionary(reader, scope.key(), kept)
+        dictionary = cached_dictionary(reader, scope.key(), cache)
     rows = [row for row in dictionary.rows(concept) if row.kind != "refused"]
     owner = dictionary.means(to)
     others = merge_entities(dictionary.rows(owner)) if owner is not None and owner != concept else []
@@ -412,7 +412,7 @@ def rename_entity(store: Store, scope: Scope, concept: str, to: str, kept: Dicti
         for row in rows
     ]
     store.write(scope, [PutConcept(row) for row in renamed])
-    link_earlier_mentions(store, scope, renamed, kept)
+    link_earlier_mentions(store, scope, renamed, cache)
 
 
 def remove_entity(store: Store, scope: Scope, concept: str) -> None:
