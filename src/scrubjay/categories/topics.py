@@ -216,12 +216,7 @@ def _centroids(vectors: Matrix, groups: Sequence[Sequence[int]]) -> Matrix:
 
 
 class TopicAssigner:
-    """Assigns memories to the stored topics of one key.
-
-    Args:
-        topics: Topics with a centroid, of one model.
-        sizes: Members of each.
-    """
+    """Assigns memories to the stored topics of one key."""
 
     def __init__(self, topics: Sequence[Category], sizes: Sequence[int]) -> None:
         self.topics = topics

@@ -53,7 +53,6 @@ class AuditFault:
     """One faulty memory.
 
     Attributes:
-        memory: Its id.
         why: The reason, as the end of a sentence: "says nothing".
         reason: The same without figures; faults are counted by it.
         weight: Severity; the worst are shown as examples.
@@ -74,8 +73,6 @@ class AuditResult:
     """Faults of all active memories that a reader sees.
 
     Attributes:
-        memories: Number of active memories.
-        tiers: Number of them by tier.
         faults: Faults by kind, the worst first.
         tiers_of: Tier of every memory with a fault, by id.
     """
@@ -94,7 +91,6 @@ class _Traits:
         kind: ``addition``, ``passage`` of a file, or ``turn`` of a conversation.
         document: Hash of its document's path, else of its id.
         subject: Hash of key, tier, project and date, which duplicates share.
-        text: Hash of its words in order.
         ends: When it stops being true, UTC microseconds, or None.
     """
 
@@ -117,12 +113,7 @@ class _Traits:
 
 
 def run_audit(reader: Reader, now: int) -> AuditResult:
-    """Check every active memory that a reader sees.
-
-    Args:
-        reader: What the caller sees.
-        now: UTC microseconds.
-    """
+    """Check every active memory that a reader sees."""
     traits: dict[str, _Traits] = {}
     after = ""
     while page := reader.page(after, AUDIT_PAGE, NO_FILTER):

@@ -93,12 +93,7 @@ _PROGRAM = re.compile(r"[\w./~+-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class CommandStep:
-    """One command.
-
-    Attributes:
-        name: Program and subcommand.
-        text: The whole command.
-    """
+    """One command."""
 
     name: str
     text: str

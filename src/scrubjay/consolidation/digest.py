@@ -134,10 +134,8 @@ class Group:
     """Records of one digest.
 
     Attributes:
-        key: Their visibility key.
         kind: ``episode`` (of a conversation), ``concept`` or ``month``.
         name: Session, entity id or month (``2026-03``).
-        records: In order of time.
     """
 
     key: str
@@ -222,7 +220,6 @@ class DigestCoverage:
     """Observations by whether they are digested.
 
     Attributes:
-        new: Observations without a digest.
         digested: Those with one, and its id.
         outgrown: Ids of digests of conversations that continued, sorted.
     """
@@ -261,8 +258,6 @@ class WrittenDigest:
     """A digest and its sources.
 
     Attributes:
-        records: The sources with their texts.
-        digest: The digest.
         memory: It as a memory, not yet embedded.
         archived: Those of the sources that are archived with it.
     """
@@ -276,15 +271,7 @@ class WrittenDigest:
 def digest_memory(
     ctx: RunContext, secret: bytes, records: Sequence[Record], digest: Digest, at: int
 ) -> WrittenDigest:
-    """Make a memory of a digest.
-
-    Args:
-        ctx: The run.
-        secret: The tenant's key of ids.
-        records: The sources.
-        digest: Their digest.
-        at: UTC microseconds now.
-    """
+    """Make a memory of a digest."""
     content_hash = text_hash(digest.text)
     sources = "\x1e".join(sorted(record.id for record in records))
     precisions = [record.event.precision for record in records if record.event is not None]
@@ -350,13 +337,7 @@ def _sentence_shares(one: WrittenDigest) -> dict[str, float]:
 
 
 def archive_changes(ctx: RunContext, sources: Sequence[tuple[str, str]], at: int) -> list[Change]:
-    """Return the changes that archive active memories.
-
-    Args:
-        ctx: The run.
-        sources: Ids of the memories, each with its digest's.
-        at: UTC microseconds.
-    """
+    """Return the changes that archive active memories."""
     if not sources:
         return []
     events = (
@@ -371,7 +352,6 @@ class StaleDigest:
     """A digest to withdraw.
 
     Attributes:
-        digest: Its id.
         reactivated: Sources that were archived with it, and become active again.
     """
 

@@ -115,8 +115,6 @@ class AttributeClaim:
 
     Attributes:
         entity: The thing, in the clause's words.
-        attribute: The attribute.
-        value: Its value.
         slot: Entity and attribute in normal form; of two claims of one slot only one is true at a time.
         personal: Whether it is about the speaker or theirs.
     """

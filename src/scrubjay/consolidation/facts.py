@@ -89,12 +89,10 @@ class PromotedMemory:
 
     Attributes:
         tier: ``crystal``, ``facet``, ``insight``, ``procedural`` or ``semantic``.
-        text: All that is indexed of it.
         title: Its title; empty for a ``semantic`` one.
         tags: Those that at least half of its sources have, sorted.
         evidence: Ids of its sources, sorted, each with its share, 0..1; the shares add up to 1.
         confidence: 0..1, from the number of independent sources.
-        key: Visibility key of its sources.
         project: Project of all sources, else None.
         agent: Agent of all sources, else None.
         session: Conversation of all sources, else None.
@@ -396,10 +394,8 @@ class FactSupport:
     """Further evidence of a known fact.
 
     Attributes:
-        memory: Id of the fact.
         confidence: Its confidence with all evidence; never less than before.
         evidence: Ids of the further sources, sorted, each with its share.
-        before: Its confidence before.
     """
 
     memory: str

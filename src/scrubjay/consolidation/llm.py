@@ -182,8 +182,6 @@ class ModelFacts:
 
     Attributes:
         memories: New facts, with their vectors.
-        after: Changes to write after them.
-        turns: Turns that were read.
         refused: Proposals that the turns do not support.
         sources: Id of a fact to the id of its turn.
     """

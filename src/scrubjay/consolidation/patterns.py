@@ -111,10 +111,6 @@ def repeated_sequences(
 
     Sequences grow from pairs of steps as long as half of the sessions continue alike: a greedy form of PrefixSpan with
     gaps (Pei et al., 2001).
-
-    Args:
-        steps: Session to the names of its steps, in order.
-        order: Session to its sort key in time.
     """
     pairs: defaultdict[tuple[str, str], _Occurrences] = defaultdict(dict)
     for session in sorted(steps):
@@ -267,9 +263,7 @@ class Theme:
     """An entity, as some records mention it.
 
     Attributes:
-        entity: Its id.
         name: The name that occurs in most of them.
-        names: All of its names.
         records: Indexes of the records that reference it, ascending.
         information: ln((records + 1) / records that reference it).
     """
@@ -287,14 +281,7 @@ def find_themes(
     entities: Mapping[str, Entity],
     min_records: int,
 ) -> list[Theme]:
-    """Return the entities that enough records reference, and that most of those name, by id.
-
-    Args:
-        records: Records of one visibility key.
-        references: Record id to ids of the entities that it references.
-        entities: By id, as viewers of the key see them.
-        min_records: Records that must reference an entity.
-    """
+    """Return the entities that enough records reference, and that most of those name, by id."""
     members: defaultdict[str, list[int]] = defaultdict(list)
     for index, record in enumerate(records):
         for entity in set(references.get(record.id, ())) & entities.keys():

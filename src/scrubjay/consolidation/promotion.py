@@ -169,7 +169,6 @@ class PromotionWrites:
     Attributes:
         memories: Memories that are new or changed, with their vectors.
         replaced: Ids of those of them that are stored already.
-        after: Changes to write after them.
         sources: Id of a memory to the ids of its evidence.
     """
 

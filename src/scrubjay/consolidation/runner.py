@@ -359,15 +359,10 @@ def _kind(record: Record) -> str:
 
 
 def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
-    """Undo a run under the visibility keys that the scope sees; it can be repeated after a kill.
+    """Undo a run, given by its id or a unique beginning of it; it can be repeated after a kill.
 
     What the run wrote is removed and what it archived becomes active, except for memories that somebody archived,
     restored or reworded since.
-
-    Args:
-        store: The store.
-        scope: Who asks.
-        run: Id of the run, or a unique beginning of it.
 
     Raises:
         NotFoundError: No run, or several, match.

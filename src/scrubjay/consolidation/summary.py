@@ -133,10 +133,6 @@ class CoverageUnit:
     """One sentence that may be selected.
 
     Attributes:
-        record: Index of its record.
-        text: The sentence.
-        terms: Its terms.
-        size: Quarter tokens.
         weight: Weight of its speaker, above zero.
     """
 
@@ -222,7 +218,6 @@ class DigestSentence:
     """One sentence of a digest.
 
     Attributes:
-        text: The sentence.
         sources: Ids of the records that contain it, the earliest first.
     """
 
@@ -236,11 +231,9 @@ class Digest:
 
     Attributes:
         text: A line for each record in order of time: speaker, day if there are several, and sentences.
-        sentences: The sentences with their evidence.
         tags: All tags of the records, sorted.
         title: The records' commonest title, or an empty string.
         start: When the first record happened, UTC microseconds.
-        end: When the last one was over.
     """
 
     text: str

@@ -89,12 +89,7 @@ def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]
 
 
 class NameStats:
-    """Counts the stored memories that mention a name.
-
-    Args:
-        reader: What a key's viewers see.
-        replaced: Memories that are about to be rewritten, which must not count twice.
-    """
+    """Counts the stored memories that mention a name, except for those that are about to be replaced."""
 
     def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
         self._reader = reader

@@ -51,11 +51,7 @@ class NameEvidence:
         apart: Normalized spellings whose words are separated by more than a space (``std::io``).
         aliases: Abbreviations that follow it in brackets.
         headings: Headings with it, each once a document.
-        times: Occurrences.
-        passages: Passages with it.
         capital: Those in which it begins with a capital outside code.
-        small: Those in which it does not.
-        code: Those in which it stands in code.
         closing: Share of its occurrences outside code that end a phrase: a third to two thirds for nouns, a tenth for
             adjectives and verbs.
     """
@@ -78,10 +74,7 @@ class DiscoveredName:
     """A name that texts use.
 
     Attributes:
-        name: Its commonest spelling.
         aliases: Its abbreviation, and itself in lower case if it is also written so; sorted.
-        kind: Kind of entity.
-        support: Passages with it.
     """
 
     name: str
@@ -107,8 +100,6 @@ class JoinedPassages:
     """Passages as one text; all three have the same length.
 
     Attributes:
-        listed: Without code blocks and comments.
-        whole: Also without addresses.
         prose: Also without code spans, which become ``CODE_MARK``.
     """
 
@@ -217,7 +208,6 @@ class NameCandidates:
     """Possible names of some passages.
 
     Attributes:
-        sizes: Characters of each passage.
         whole: The passages without code blocks and addresses.
         prose: The same, of equal length, without code spans.
         evidence: Normal form, its last word in the singular, to its evidence.
@@ -447,14 +437,7 @@ def is_possible_name(form: str, evidence: NameEvidence) -> bool:
 
 
 def judge_phrase(form: str, evidence: NameEvidence, words: int, before: int = 0) -> DiscoveredName | None:
-    """Decide on one phrase.
-
-    Args:
-        form: Its normal form.
-        evidence: Its evidence.
-        words: Approximate number of words of all texts.
-        before: Stored memories that mention it.
-    """
+    """Decide on one phrase."""
     name = _commonest(evidence.spelled, evidence.spelled)
     if "page" in evidence.found:
         own = keyness(form, evidence.times, words) >= OWN_KEYNESS
@@ -621,12 +604,8 @@ class DiscoveryPassage:
     """One passage as discovery reads it.
 
     Attributes:
-        text: The redacted passage.
         title: Its nearest heading, or its document's name.
         heading_path: Headings above it, outermost first.
-        tags: Tags of its document.
-        links: Pages that it links to by name.
-        path: Its document.
     """
 
     text: str

@@ -32,8 +32,6 @@ class EntityNames:
     """What a person calls one entity.
 
     Attributes:
-        name: Its display name.
-        aliases: Other names.
         where: Prefix of errors about it (``line 7: ``), or an empty string.
     """
 
@@ -129,12 +127,6 @@ def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], ca
     """Link the visible memories that mention just written entities; return how many were not linked before.
 
     It may be interrupted and called again.
-
-    Args:
-        store: The store.
-        scope: Who named them.
-        rows: The rows.
-        cache: Dictionaries of the scope.
     """
     if not rows:
         return 0
@@ -255,7 +247,6 @@ class _DictionaryPage:
 
     Attributes:
         rows: The row of every entity that was named, by id.
-        added: Number of new ones.
         clashes: Aliases that another entity already has, a sentence each.
     """
 
@@ -333,14 +324,7 @@ def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> li
 
 
 def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
-    """Make one entity part of another, with its names and references.
-
-    Args:
-        store: The store.
-        scope: Who merges.
-        one: Id of the entity that ends.
-        into: Id of the other.
-    """
+    """Make one entity part of another, with its names and references."""
     now = now_micros()
     with store.reader(scope) as reader:
         rows = reader.concepts([one, into])

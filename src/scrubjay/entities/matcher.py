@@ -163,14 +163,7 @@ _MARKUP: Final = " \t-*+>#_\"'([|"
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity that a text mentions.
-
-    Attributes:
-        concept: Its id.
-        count: Number of mentions.
-        start: First code point of the first one.
-        end: One past its last code point.
-    """
+    """An entity that a text mentions."""
 
     concept: str
     count: int
@@ -211,13 +204,7 @@ def name_owners(concepts: Iterable[Entity]) -> NameOwners:
 
 
 def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwners]) -> tuple[Mention, ...]:
-    """Return the entities that a text mentions, in the order of their first mention.
-
-    Args:
-        text: One passage.
-        names: Index of names.
-        claimed: Returns the owners of all names of a stem.
-    """
+    """Return the entities that a text mentions, in the order of their first mention."""
     spaced, origins = spread_text(text)
     hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
     for start, end, stem, key in names.places(spaced):

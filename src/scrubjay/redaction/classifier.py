@@ -235,12 +235,7 @@ MAX_CACHED_TOKENS: Final = 16_000
 
 
 class TokenRows:
-    """Cache of the rows that are computed for each token alone.
-
-    Args:
-        compute: Computes the rows of tokens.
-        limit: Approximate number of cached tokens.
-    """
+    """Cache of the rows that are computed for each token alone."""
 
     def __init__(self, compute: Callable[[Sequence[str]], Floats], limit: int) -> None:
         self._compute, self._limit = compute, limit
@@ -375,7 +370,6 @@ class TokenFeatures(NamedTuple):
         buckets: The buckets of all, one token after the other.
         firsts: Index of each token's first bucket.
         roots: Square root of each token's number of buckets.
-        forms: The form of each.
     """
 
     buckets: NDArray[np.intp]

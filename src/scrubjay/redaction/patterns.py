@@ -254,12 +254,7 @@ _OWN: Final = re.compile(
 
 
 def find_repeats(text: str, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
-    """Yield the other occurrences of secrets that nobody writes for another reason.
-
-    Args:
-        text: The text.
-        spans: The secrets.
-    """
+    """Yield the other occurrences of secrets that nobody writes for another reason."""
     known: dict[str, str] = {}
     for span in spans:
         value = text[span.start : span.end]

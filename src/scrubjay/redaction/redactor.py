@@ -45,7 +45,6 @@ class RedactedText:
 
     Attributes:
         text: The text, each secret replaced by its mark; as many lines as before.
-        counts: Number of replaced spans by kind.
     """
 
     text: str

@@ -34,7 +34,6 @@ class RowText(NamedTuple):
 
     Attributes:
         text: Its cells, a line each; an empty line ends a row.
-        offsets: Offset of each cell in that.
         starts, ends: Span of each cell in the text that holds the table.
     """
 
