@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import DAY, HOUR, NOW, observation, passage, turn
 
-from scrubjay.consolidation.summary import (
+from scrubjay.consolidation.digest import (
     MAX_DIGEST_TOKENS,
     MAX_SHARE,
     MIN_DIGEST_TOKENS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrubjay.consolidation.summary import verbatim_sentences
+from scrubjay.consolidation.digest import verbatim_sentences
 
 
 def told(text: str) -> list[str]:

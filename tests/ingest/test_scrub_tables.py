@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.redaction import redactor as scrubber
-from scrubjay.redaction.redactor import redact_text
-from scrubjay.redaction.tables import MAX_ROWS, find_tables
+from scrubjay.redaction.redactor import MAX_ROWS, find_tables, redact_text
 
 MARKDOWN = "| Device | Unlock PIN |\n|:---|---:|\n| Printer | 387984 |\n|  | 4410 |"
 SEMICOLONS = "Device;Unlock PIN;Class\nPrinter;387984;3a\nScanner;4410;"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.consolidation.context import MEMORY_PAGE, RunContext, with_run
-from scrubjay.consolidation.summary import Digest
+from scrubjay.consolidation.digest import Digest
 from scrubjay.errors import ProviderError
 from scrubjay.facts.extractor import MIN_CHARACTERS
 from scrubjay.facts.llm_verifier import EXTRACTION_TASK, VerifiedAnswer, model_request, verify_answer

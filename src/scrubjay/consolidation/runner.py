@@ -32,6 +32,7 @@ from scrubjay.consolidation.digest import (
     digest_changes,
     digest_coverage,
     digest_memory,
+    distil_digest,
     group_records,
     outgrown_digests,
     select_observations,
@@ -46,7 +47,6 @@ from scrubjay.consolidation.promotion import (
     promotion_writes,
     support_changes,
 )
-from scrubjay.consolidation.summary import distil_digest
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, revert_status_events
 from scrubjay.ingest.embedder import embed_memories

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from observations import observation, turn
 from voices import deployments, told, whole
 
-from scrubjay.consolidation.commands import extract_steps
-from scrubjay.consolidation.facts import PromotedMemory
+from scrubjay.consolidation.facts import PromotedMemory, extract_steps
 from scrubjay.consolidation.patterns import promote_procedures
 from scrubjay.models.records import Record
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from observations import observation, passage, turn
 
+from scrubjay.consolidation.digest import verbatim_sentences
 from scrubjay.consolidation.facts import Gist, PromotedMemory, compute_gist, parse_gist, serialize_gist
-from scrubjay.consolidation.summary import verbatim_sentences
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.graph import Entity
 from scrubjay.models.records import EventTime, Record
