@@ -630,8 +630,8 @@ def digest_changes(
     changes: list[Change] = []
     for change in linking:
         if isinstance(change, PutEdges):
-            kept = (edge for edge in change.edges if edge.kind != "similar" or edge.dst not in sources)
-            change = replace(change, edges=tuple(kept))
+            own_edges = (edge for edge in change.edges if edge.kind != "similar" or edge.dst not in sources)
+            change = replace(change, edges=tuple(own_edges))
         changes.append(change)
     edges: list[Edge] = []
     events: list[Event] = []

@@ -128,11 +128,11 @@ def repeated_sequences(
         sequence = _extended(pair, {session: pairs[pair][session] for session in latest}, steps)
         if len(sequence.names) >= MIN_STEPS:
             sequences[sequence.names] = sequence
-    kept: list[RepeatedSteps] = []
+    distinct: list[RepeatedSteps] = []
     for one in sorted(sequences.values(), key=lambda one: (-len(one.names), -len(one.places), one.names)):
-        if all(2 * len(set(one.names) & set(other.names)) < len(one.names) for other in kept):
-            kept.append(one)
-    return tuple(kept)
+        if all(2 * len(set(one.names) & set(other.names)) < len(one.names) for other in distinct):
+            distinct.append(one)
+    return tuple(distinct)
 
 
 def _extended(
@@ -189,19 +189,21 @@ def promote_procedures(
         }
         names = {session: [name for name, _, _ in own] for session, own in steps.items()}
         for one in repeated_sequences(names, {session: own[0][1] for session, own in steps.items()}):
-            taken = {session: [steps[session][index] for index in own] for session, own in one.places.items()}
-            found.append((key, one, taken))
+            occurrence = {
+                session: [steps[session][index] for index in own] for session, own in one.places.items()
+            }
+            found.append((key, one, occurrence))
     del turns
-    ids = {order[-1] for _, _, taken in found for own in taken.values() for _, order, _ in own}
+    ids = {order[-1] for _, _, occurrence in found for own in occurrence.values() for _, order, _ in own}
     shown: dict[str, Record] = {}
     requests: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in read({session for _, _, taken in found for session in taken}) if found else ():
+    for record in read({session for _, _, occurrence in found for session in occurrence}) if found else ():
         if record.id in ids:
             shown[record.id] = record
         if record.session is not None and is_spoken(record) and is_usable(record):
             requests[record.key, record.session].append(record)
-    drawn = [_procedure(key, one, taken, shown, requests) for key, one, taken in found]
-    promoted = [one for one in drawn if one is not None]
+    procedures = [_procedure(key, one, occurrence, shown, requests) for key, one, occurrence in found]
+    promoted = [one for one in procedures if one is not None]
     promoted.sort(key=lambda one: (len(one.evidence), one.text))
     by_title = {(one.key, one.project or "", one.title): one for one in promoted}  # that of most evidence
     return tuple(by_title[title] for title in sorted(by_title))

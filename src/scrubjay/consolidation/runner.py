@@ -315,15 +315,15 @@ class _KeyRun:
         """Return the records to archive; one that a person restored stays until its text changes."""
         archive = self._ctx.archive
         wanted = [one for one in records if (NOTES if _kind(one) == "note" else TRANSCRIPTS) in archive]
-        kept: list[Record] = []
+        archivable: list[Record] = []
         for batch in in_batches(wanted, STATUS_BATCH):
             restored_at: dict[str, int] = {}
             with self._ctx.reader() as reader:
                 for event in reader.events([record.id for record in batch], limit=ALL_EVENTS):
                     if event.op == "restored" and event.run is None:
                         restored_at.setdefault(event.memory, event.at)  # newest first
-            kept += [record for record in batch if record.updated_at > restored_at.get(record.id, -1)]
-        return kept
+            archivable += [record for record in batch if record.updated_at > restored_at.get(record.id, -1)]
+        return archivable
 
     def _write_linked(
         self, memories: Sequence[PreparedMemory], replaced: Sequence[str], after: Sequence[Change]

@@ -110,10 +110,10 @@ def name_refusal(name: str) -> str | None:
         return "it holds half a character"
     if not name.isprintable() and any(unicodedata.category(char) == "Cc" for char in name):
         return "it holds a control character"
-    found = name_objection(name, given=True)
-    if found is None and redact_text(name).counts:
+    objection = name_objection(name, given=True)
+    if objection is None and redact_text(name).counts:
         return "it holds a secret"
-    return found
+    return objection
 
 
 def check_names(name: str) -> None:
@@ -328,8 +328,8 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
     now = now_micros()
     with store.reader(scope) as reader:
         rows = reader.concepts([one, into])
-    ended = [row for row in rows if row.id == one and row.kind != "refused"]
-    store.write(scope, [PutConcept(_with_names_of(row, into, rows, scope, now)) for row in ended])
+    rows_of_one = [row for row in rows if row.id == one and row.kind != "refused"]
+    store.write(scope, [PutConcept(_with_names_of(row, into, rows, scope, now)) for row in rows_of_one])
     present = {(edge.src, edge.key): edge for edge in _edges(store, scope, into)}
     memories: dict[str, list[Edge]] = {}
     for edge in _edges(store, scope, one):
@@ -342,7 +342,7 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
         batch = moves[first : first + EDIT_BATCH]
         put = PutEdges(tuple(edge for _, edges in batch for edge in edges))
         store.write(scope, [put, DropEdges(tuple((src, "references", one) for src, _ in batch))])
-    store.write(scope, [DropConcept(one, row.key) for row in ended])
+    store.write(scope, [DropConcept(one, row.key) for row in rows_of_one])
 
 
 def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
@@ -351,10 +351,10 @@ def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope,
     Where the key has none, its name is what viewers of the key know: a merge does not reveal a name to others.
     """
     seen = scope.seen_with(row.key).keys
-    held = [other for other in rows if other.id == into and other.key == row.key]
+    existing = [other for other in rows if other.id == into and other.key == row.key]
     known = merge_entities(other for other in rows if other.id == into and other.key in seen)
-    if held:
-        base = replace(held[0], kind=row.kind if held[0].kind == "refused" else held[0].kind)
+    if existing:
+        base = replace(existing[0], kind=row.kind if existing[0].kind == "refused" else existing[0].kind)
     elif known:
         base = Entity(into, row.key, known[0].name, (), known[0].kind)
     else:

@@ -325,8 +325,8 @@ def _value(
         or (pair and _WORDY.fullmatch(value) and not speaks_of_secrets(value) and not is_stand_in(value))
     ):
         start = match.start(group)
-        whole = len(value) == _LONGEST_VALUE
-        end = _REST.match(data, start + len(value)).end() if whole else start + len(value)  # type: ignore[union-attr]
+        cut_off = len(value) == _LONGEST_VALUE
+        end = _REST.match(data, start + len(value)).end() if cut_off else start + len(value)  # type: ignore[union-attr]
         yield SecretSpan(start, end, kind, False)
 
 

@@ -396,13 +396,13 @@ def _shapes(data: bytes) -> Iterator[SecretSpan]:
         if end < 0:
             end = len(data)
         if _CAPITAL_OR_DIGIT.search(data, start, end):
-            taken = start
+            covered = start
             for at in _openings(data, start, end):
-                if at >= taken and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
-                    taken = match.end()
-                    yield SecretSpan(max(last, _token_start(data, at, kind)), taken, kind, True)
-                    last = taken
-                    yield from _other_half(data, taken, kind)
+                if at >= covered and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
+                    covered = match.end()
+                    yield SecretSpan(max(last, _token_start(data, at, kind)), covered, kind, True)
+                    last = covered
+                    yield from _other_half(data, covered, kind)
         start = classes.find(_RUN, end)
 
 
