@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -203,29 +203,13 @@ _NUMBERING: Final = re.compile(
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?$")
 
 
-@dataclass(frozen=True, slots=True)
-class NameCandidates:
-    """Possible names of some passages.
-
-    Attributes:
-        whole: The passages without code blocks and addresses.
-        prose: The same, of equal length, without code spans.
-        evidence: Normal form, its last word in the singular, to its evidence.
-    """
-
-    sizes: tuple[int, ...]
-    whole: str
-    prose: str
-    evidence: dict[str, NameEvidence]
-
-
 def gather_candidates(
     texts: Sequence[str],
     capitals_count: Sequence[bool],
     headings: Iterable[Collection[str]],
     given: Sequence[tuple[str, str]],
-) -> NameCandidates:
-    """Gather possible names with the evidence of their spelling.
+) -> tuple[JoinedPassages, dict[str, NameEvidence]]:
+    """Return the joined passages, and the evidence of possible names by normal form, their last word in the singular.
 
     Args:
         texts: The passages.
@@ -233,12 +217,12 @@ def gather_candidates(
         headings: The distinct headings of each document.
         given: Names that people marked, each with its kind, ``page`` or ``tag``.
     """
-    text = join_passages(texts)
-    whole, prose = text.whole, text.prose
-    pages, addressed = count_link_names(text.listed)
+    joined = join_passages(texts)
+    prose = joined.prose
+    pages, addressed = count_link_names(joined.listed)
     phrases, wholes = _headings(headings)
     surfaces = {
-        "code": Counter(span for span in CODE_SPAN.findall(whole) if _IDENTIFIER.fullmatch(span)),
+        "code": Counter(span for span in CODE_SPAN.findall(joined.whole) if _IDENTIFIER.fullmatch(span)),
         "bare": Counter(_bare_identifiers(prose)),
         "italic": Counter(phrase for italic in _ITALICS for phrase in italic.findall(prose)),
         "capital": Counter(
@@ -256,7 +240,7 @@ def gather_candidates(
     for form, count in phrases.items():
         if form in evidence:
             evidence[form].headings += count
-    return NameCandidates(tuple(map(len, texts)), whole, prose, evidence)
+    return joined, evidence
 
 
 def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
@@ -336,11 +320,12 @@ _PHRASE_ENDS: Final = (
 """English words before which a noun phrase ends."""
 
 
-def count_occurrences(candidates: NameCandidates) -> None:
+def count_occurrences(
+    evidence: dict[str, NameEvidence], joined: JoinedPassages, passage_sizes: Sequence[int]
+) -> None:
     """Count how all phrases occur in the passages, in place."""
     import numpy as np
 
-    evidence, passage_count = candidates.evidence, len(candidates.sizes)
     if not evidence:
         return
     automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
@@ -356,23 +341,23 @@ def count_occurrences(candidates: NameCandidates) -> None:
             owners.append(owner)
     automaton.make_automaton()
     hits = np.fromiter(
-        chain.from_iterable(automaton.iter(f" {level_text(candidates.whole, blotted=True)} ")), np.int64
+        chain.from_iterable(automaton.iter(f" {level_text(joined.whole, blotted=True)} ")), np.int64
     ).reshape(-1, 2)
     if not len(hits):
         return
     first = hits[:, 0] - np.array(sizes)[hits[:, 1]] - 1
     owner_of = np.array(owners)[hits[:, 1]]
-    bounds = np.cumsum([size + len(PASSAGE_BREAK) for size in candidates.sizes])
+    bounds = np.cumsum([size + len(PASSAGE_BREAK) for size in passage_sizes])
     passage = np.searchsorted(bounds, first - 1, side="right")
-    padded = (candidates.prose + " " * (_LONGEST_SMALL + 2)).encode("utf-32-le", "surrogatepass")
+    padded = (joined.prose + " " * (_LONGEST_SMALL + 2)).encode("utf-32-le", "surrogatepass")
     chars = np.frombuffer(padded, "<u4")[first]
     high = np.isin(chars, [int(char) for char in np.unique(chars) if chr(char).isupper()])
     case = np.where(chars == ord(CODE_MARK), 0, np.where(high, 1, 2))
     ends = _ends(np.frombuffer(padded, "<u4"), first + np.array(sizes)[hits[:, 1]]) & (case != 0)
     # Distinct by phrase, then passage, then case.
-    seen = np.sort((owner_of * passage_count + passage) * 3 + case)
+    seen = np.sort((owner_of * len(passage_sizes) + passage) * 3 + case)
     seen = seen[np.append(True, seen[1:] != seen[:-1])]
-    phrases_seen, cases = seen // (3 * passage_count), seen % 3
+    phrases_seen, cases = seen // (3 * len(passage_sizes)), seen % 3
     first_of_passage = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
     chosen = (owner_of, phrases_seen[first_of_passage], *(phrases_seen[cases == one] for one in (0, 1, 2)))
     plain = (owner_of[case != 0], owner_of[ends])
@@ -629,8 +614,9 @@ def discover_names(
     headings: dict[str, dict[str, None]] = {}
     for one in passages:
         headings.setdefault(one.path, {}).update(dict.fromkeys((*one.heading_path, one.title)))
-    candidates = gather_candidates(
-        [one.text for one in passages],
+    texts = [one.text for one in passages]
+    joined, gathered = gather_candidates(
+        texts,
         _capitals_count(passages),
         headings.values(),
         [
@@ -638,9 +624,10 @@ def discover_names(
             *((tag, "tag") for one in passages for tag in one.tags),
         ],
     )
-    evidence = {form: own for form, own in candidates.evidence.items() if is_possible_name(form, own)}
-    count_occurrences(replace(candidates, evidence=evidence))
-    words = sum(candidates.sizes) // _LETTERS_A_WORD
+    evidence = {form: own for form, own in gathered.items() if is_possible_name(form, own)}
+    sizes = [len(text) for text in texts]
+    count_occurrences(evidence, joined, sizes)
+    words = sum(sizes) // _LETTERS_A_WORD
     found = {form: judge_phrase(form, own, words) for form, own in evidence.items()}
     if stored_counts is not None:
         unsure = [
