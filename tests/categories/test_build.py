@@ -112,7 +112,7 @@ def test_what_is_like_nothing_else_is_in_no_topic() -> None:
 def test_nothing_makes_nothing_and_a_lost_vector_is_refused() -> None:
     leaves, vectors, _ = world(2)
     assert build_topics([], vectors[:0]) == ()
-    with pytest.raises(InputError, match="12 memories came with 11 vectors"):
+    with pytest.raises(InputError, match="12 memories have 11 vectors"):
         build_topics(leaves, vectors[1:])
 
 

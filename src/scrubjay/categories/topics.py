@@ -103,7 +103,7 @@ def build_topics(
     if finer is None:
         finer = vectors
     if not len(vectors) == len(finer) == len(members) == len({member.id for member in members}):
-        raise InputError(f"{len(members)} memories came with {len(vectors)} vectors, or one came twice.")
+        raise InputError(f"{len(members)} memories have {len(vectors)} vectors, or an id is repeated.")
     order = sorted(range(len(members)), key=lambda row: members[row].id)
     members = [members[row] for row in order]
     vectors = np.asarray(vectors, dtype=np.float32)[order]

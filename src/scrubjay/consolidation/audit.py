@@ -259,16 +259,14 @@ def _stale(traits: Sequence[_Traits], superseded: Mapping[str, str], now: int) -
         days = (now - one.active_at) / DAY
         newer = superseded.get(one.id)
         if newer is not None:
-            yield AuditFault(
-                one.id, "superseded, and active all the same", "superseded", 1e6, "superseded", newer
-            )
+            yield AuditFault(one.id, "superseded but still active", "superseded", 1e6, "superseded", newer)
         elif one.ends is not None and one.ends <= now:
             yield AuditFault(
                 one.id, "no longer true", "no longer true", 1e5 + (now - one.ends) / DAY, "archived"
             )
         elif not one.used and days > STALE_HALF_LIVES * HALF_LIFE[one.tier]:
             yield AuditFault(
-                one.id, f"{days:,.0f} days old, and never used", "old and never used", days, "archived"
+                one.id, f"{days:,.0f} days old and never used", "old and never used", days, "archived"
             )
 
 
@@ -290,7 +288,7 @@ def _orphaned(reader: Reader, traits: Sequence[_Traits]) -> Iterator[AuditFault]
         grounded = {edge.src for edge in reader.edges([one.id for one in page], ["derived_from"])}
         for one in page:
             if not one.pinned and one.id not in grounded:
-                why = "nothing it was made from is left"
+                why = "all of its sources are gone"
                 yield AuditFault(one.id, why, "no evidence left", float(-one.recorded), "archived")
 
 

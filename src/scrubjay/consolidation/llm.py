@@ -121,9 +121,13 @@ class ModelBudget:
         if self._failures:
             times = "once" if self._failures == 1 else f"{self._failures} times"
             off = " and was not asked again" if self._failures_in_row >= MAX_FAILURES else ""
-            lines.append(f"{self.name} failed {times}{off}: {self._last_error}. What the rules found stands.")
+            lines.append(
+                f"{self.name} failed {times}{off}: {self._last_error}. Results of the rules are kept."
+            )
         if not self._requests_left:
-            lines.append(f"{self.name} was asked as often as one run may ([llm] requests); the next goes on.")
+            lines.append(
+                f"{self.name} reached the limit of requests a run ([llm] requests); the next run continues."
+            )
         return tuple(lines)
 
 
@@ -145,7 +149,7 @@ def rephrase_digest(budget: ModelBudget, digest: Digest, roles: Sequence[str]) -
     except ValueError:
         wordings = None
     if not isinstance(wordings, list) or len(wordings) != len(lines):
-        budget.report_failure(f"it answered a digest of {len(lines)} lines with something else than as many")
+        budget.report_failure(f"its answer to a digest of {len(lines)} lines does not have as many")
         return digest, 0
     budget.report_success()
     refused = 0
@@ -210,7 +214,7 @@ def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> I
             try:
                 verified = verify_answer(parse_json(answer), texts)
             except ValueError:
-                budget.report_failure(f"it answered {len(texts)} turns with something that is no JSON list")
+                budget.report_failure(f"its answer to {len(texts)} turns is not a JSON list")
             else:
                 budget.report_success()
                 yield _model_facts(ctx, budget.name, secret, batch, verified)

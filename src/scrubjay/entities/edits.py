@@ -68,7 +68,7 @@ def parse_dictionary(data: bytes) -> tuple[list[EntityNames], LineErrors]:
             broken.append((f"line {number}", f"it is not UTF-8 at byte {error.start}"))
             continue
         except csv.Error as error:
-            broken.append((f"line {number}", f"it is no CSV: {error}"))
+            broken.append((f"line {number}", f"it is not valid CSV: {error}"))
             continue
         if names and not text.startswith("#"):
             name, *aliases = map(tidy_name, names)
@@ -107,12 +107,12 @@ def name_refusal(name: str) -> str | None:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return "it holds half a character"
+        return "it contains an unpaired surrogate"
     if not name.isprintable() and any(unicodedata.category(char) == "Cc" for char in name):
-        return "it holds a control character"
+        return "it contains a control character"
     objection = name_objection(name, given=True)
     if objection is None and redact_text(name).counts:
-        return "it holds a secret"
+        return "it contains a secret"
     return objection
 
 
@@ -276,7 +276,9 @@ class _DictionaryPage:
             if other is not None and other != entity:
                 rows = [self.rows[other]] if other in self.rows else [*self._dictionary.rows(other)]
             if known := merge_entities(rows):
-                self.clashes.append(f'"{alias}" means {known[0].name} already; it does not find {row.name}.')
+                self.clashes.append(
+                    f'"{alias}" already means {known[0].name}, so it does not find {row.name}.'
+                )
             else:
                 self._ids[normal_form(alias)] = entity
         return [(f"{names.where}{alias}", why) for alias, why in refused.items()]

@@ -385,9 +385,9 @@ def name_objection(name: str, *, given: bool = False, folded: str | None = None)
         return f"it has {len(name)} characters; a name has at most {MAX_NAME}"
     folded = normalize_name(name) if folded is None else folded
     if not folded:
-        return "it holds no letter"
+        return "it has no letters"
     if _DIGITS.fullmatch(folded):
-        return "it holds digits only"
+        return "it has only digits"
     if _is_date(name.strip()):
         return "it is a date"
     if len(folded) == 1 and folded.isascii() and not (given and name.strip() == folded.upper()):
@@ -445,4 +445,4 @@ def _refused_words(name: str, folded: str, given: bool) -> str | None:
     odd = name[1:] != name[1:].lower()
     if given and (odd or (capital and not all(word in function_words("en") for word in words))):
         return None
-    return "it is a common word" if len(words) == 1 else "it is made of common words alone"
+    return "it is a common word" if len(words) == 1 else "it consists of common words"
