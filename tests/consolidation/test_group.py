@@ -13,7 +13,7 @@ def names(groups: tuple[Group, ...]) -> dict[tuple[str, str], list[str]]:
     return {(one.kind, one.name): [record.id for record in one.records] for one in groups}
 
 
-def test_a_conversation_is_one_episode_in_order_of_its_turns() -> None:
+def test_a_conversation_is_one_group_in_order_of_its_turns() -> None:
     turns = [turn("b", 1), turn("a", 0), turn("x", 7, session="s2")]
     assert names(group_records(turns, {})) == {
         ("episode", "s1"): ["obs_0000", "obs_0001"],
@@ -21,7 +21,7 @@ def test_a_conversation_is_one_episode_in_order_of_its_turns() -> None:
     }
 
 
-def test_two_visibility_keys_never_share_a_group() -> None:
+def test_groups_never_mix_visibility_keys() -> None:
     records = [turn("a", 0), turn("b", 1, key="group:team")]
     records += [passage("c", "2026-01-14.md", 2), passage("d", "2026-01-14.md", 3, key="public")]
     found = group_records(records, {"obs_0002": ["con_1"], "obs_0003": ["con_1"]})
@@ -29,7 +29,7 @@ def test_two_visibility_keys_never_share_a_group() -> None:
     assert [one.key for one in found] == [one.records[0].key for one in found]
 
 
-def test_other_observations_go_by_concept_and_month_and_the_rest_by_month() -> None:
+def test_other_observations_are_grouped_by_entity_and_month_else_by_month() -> None:
     records = [passage("n", f"2026-01-{n:02d}.md", n) for n in range(1, 7)]
     records += [passage("n", "2025-11-01.md", 8, days=90), passage("n", "2025-11-02.md", 9, days=90)]
     concepts = {
@@ -44,7 +44,7 @@ def test_other_observations_go_by_concept_and_month_and_the_rest_by_month() -> N
     }
 
 
-def test_a_record_goes_to_the_concept_that_tells_most_not_to_the_one_that_all_mention() -> None:
+def test_a_record_joins_its_most_informative_entity_not_the_commonest() -> None:
     records = [passage("n", "2026-01-14.md", n) for n in range(9)]
     concepts = {f"obs_{n:04d}": ["con_all", "con_tram"] if n < 3 else ["con_all"] for n in range(9)}
     concepts["obs_0000"] = ["con_all", "con_once", "con_tram"]
@@ -52,7 +52,7 @@ def test_a_record_goes_to_the_concept_that_tells_most_not_to_the_one_that_all_me
     assert found["concept", "con_tram 2026-01"] == ["obs_0000", "obs_0001", "obs_0002"]
 
 
-def test_a_very_long_conversation_is_cut_where_it_paused() -> None:
+def test_a_long_conversation_is_split_at_its_pause() -> None:
     def said(n: int) -> int:
         return NOW - 90 * 24 * HOUR + n * HOUR // 60 + (8 * HOUR if n >= 23 else 0)
 
@@ -61,14 +61,14 @@ def test_a_very_long_conversation_is_cut_where_it_paused() -> None:
     assert [len(first.records), len(second.records)] == [23, MAX_GROUP + 10 - 23]
 
 
-def test_a_very_long_conversation_without_pauses_is_cut_where_it_turned_to_other_things() -> None:
+def test_a_long_conversation_without_pauses_is_split_where_its_entities_change() -> None:
     turns = [turn("a", n) for n in range(MAX_GROUP + 10)]
     concepts = {one.id: ["con_boat"] if one.turn < 30 else ["con_cake"] for one in turns}
     first, second = group_records(turns, concepts)
     assert [len(first.records), len(second.records)] == [30, MAX_GROUP - 20]
 
 
-def test_no_group_is_longer_than_the_limit() -> None:
+def test_no_group_exceeds_the_limit() -> None:
     records = [observation("ran", n, origin="tool") for n in range(3 * MAX_GROUP)]
     sizes = [len(one.records) for one in group_records(records, {})]
     assert sum(sizes) == 3 * MAX_GROUP
