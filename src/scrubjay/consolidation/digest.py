@@ -449,51 +449,33 @@ def _is_date(name: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Records of one digest.
-
-    Attributes:
-        kind: ``episode`` (of a conversation), ``concept`` or ``month``.
-        name: Session, entity id or month (``2026-03``).
-    """
-
-    key: str
-    kind: str
-    name: str
-    records: tuple[Record, ...]
-
-
-def group_records(records: Iterable[Record], entities: Entities) -> tuple[Group, ...]:
-    """Return the groups, in order of key, kind, name and time.
+def group_records(records: Iterable[Record], entities: Entities) -> list[tuple[Record, ...]]:
+    """Return the groups in the order in which their first records were written; texts are not read.
 
     A conversation is one group. Other observations are grouped by entity and month, a record of several entities by
-    the one with the highest: records of the month that name it * ln(all records / records that name it).
-
-    Args:
-        records: Observations; their texts are not read.
-        entities: Entities that they reference.
+    the one with the highest: records of the month that name it * ln(all records / records that name it). Groups never
+    mix visibility keys, and long ones are split.
     """
-    groups: defaultdict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    conversations: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     others: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
         if record.session is not None:
-            groups[record.key, "episode", record.session].append(record)
+            conversations[record.key, record.session].append(record)
         else:
             others[record.key].append(record)
-    for key, own in others.items():
-        for (kind, name), members in _by_entity(own, entities).items():
-            groups[key, kind, name] = members
-    found = [
-        Group(key, kind, name, part)
-        for (key, kind, name), members in groups.items()
-        for part in _split_group(tuple(sorted(members, key=chronological_key)), entities)
+    groups = [
+        *conversations.values(),
+        *(group for own in others.values() for group in _by_entity(own, entities)),
     ]
-    found.sort(key=lambda one: (one.key, one.kind, one.name, chronological_key(one.records[0])))
-    return tuple(found)
+    found = [
+        part
+        for group in groups
+        for part in _split_group(tuple(sorted(group, key=chronological_key)), entities)
+    ]
+    return sorted(found, key=lambda part: (part[0].recorded_at, chronological_key(part[0])))
 
 
-def _by_entity(records: Sequence[Record], entities: Entities) -> dict[tuple[str, str], list[Record]]:
+def _by_entity(records: Sequence[Record], entities: Entities) -> list[list[Record]]:
     months = {record.id: to_datetime(occurred_at(record)).strftime("%Y-%m") for record in records}
     mentions = [(months[record.id], own) for record in records for own in set(entities.get(record.id, ()))]
     in_month = Counter(mentions)
@@ -507,14 +489,14 @@ def _by_entity(records: Sequence[Record], entities: Entities) -> dict[tuple[str,
             if in_month[month, entity] >= MIN_GROUP
         ]
         members[month, min(ranked)[1] if ranked else ""].append(record)
-    by_month: defaultdict[str, list[Record]] = defaultdict(list)
-    groups: dict[tuple[str, str], list[Record]] = {}
+    groups: list[list[Record]] = []
+    rest: defaultdict[str, list[Record]] = defaultdict(list)
     for (month, entity), own in members.items():
         if entity and len(own) >= MIN_GROUP:
-            groups["concept", f"{entity} {month}"] = own
+            groups.append(own)
         else:
-            by_month[month] += own
-    return groups | {("month", month): own for month, own in by_month.items()}
+            rest[month] += own
+    return [*groups, *rest.values()]
 
 
 def _split_group(records: tuple[Record, ...], entities: Entities) -> list[tuple[Record, ...]]:

@@ -18,14 +18,12 @@ from scrubjay.consolidation.context import (
     RULES_VERSION,
     TRANSCRIPTS,
     RunContext,
-    chronological_key,
     entities_of,
     gather_observations,
     in_batches,
 )
 from scrubjay.consolidation.digest import (
     DigestCoverage,
-    Group,
     StaleDigest,
     WrittenDigest,
     archive_changes,
@@ -125,10 +123,7 @@ def consolidate_key(ctx: RunContext) -> ConsolidationTally:
         run.withdraw(outgrown_digests(ctx, coverage.outgrown))
         coverage = run.coverage()
     run.archive_digested(coverage.digested)
-    groups = sorted(  # memories that were written together are stored together
-        group_records(coverage.new, entities_of(ctx, coverage.new)),
-        key=lambda group: (group.records[0].recorded_at, chronological_key(group.records[0])),
-    )
+    groups = group_records(coverage.new, entities_of(ctx, coverage.new))
     del coverage
     digested = 0
     for batch in in_batches(groups, GROUP_BATCH):
@@ -200,7 +195,7 @@ class _KeyRun:
             )
         self._count_archived(records)
 
-    def write_digests(self, groups: Sequence[Group]) -> None:
+    def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         """Write the digests of groups, and archive their sources, in one transaction."""
         ctx, at = self._ctx, now_micros()
         found = []
@@ -208,7 +203,7 @@ class _KeyRun:
             for group in groups:
                 records = [
                     record
-                    for record in reader.get([one.id for one in group.records]).values()
+                    for record in reader.get([one.id for one in group]).values()
                     if record.key == ctx.key
                     and not record.pinned
                     and (record.status == "active" or record.id in self._reactivated)
