@@ -472,8 +472,9 @@ _ID: Final = re.compile(
     rf"[0-9a-f]{{{ID_DIGITS}}}(?![0-9A-Za-z])"
 )
 """The id of a memory."""
-_NEAR: Final = 40
-_LOT: Final = 20
+_LEAD_LENGTH: Final = 40
+"""Characters before a secret in which it may be called harmless."""
+_TOKEN_LENGTH: Final = 20
 """Characters from which a value without spaces is a token."""
 
 
@@ -492,10 +493,8 @@ def find_by_classifier(
     findings: RuleFindings | None = None
     words: SecretWords | None = None
     for at in range(0, len(text), PIECE_CHARACTERS):
-        first, last = (
-            max(0, at - MARGIN_CHARACTERS),
-            min(len(text), at + PIECE_CHARACTERS + MARGIN_CHARACTERS),
-        )
+        first = max(0, at - MARGIN_CHARACTERS)
+        last = min(len(text), at + PIECE_CHARACTERS + MARGIN_CHARACTERS)
         spans = TokenSpans.of(text, first, last)
         if not spans.tokens:
             continue
@@ -583,7 +582,7 @@ def join_tokens(
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     start, end = trim_span(text, start, end, _AROUND)
-    near = max(0, start - _NEAR)
+    near = max(0, start - _LEAD_LENGTH)
     harmless = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
     harmless = harmless or _ID.search(text, start, end) or _PLAIN.fullmatch(text, start, end)
     if end - start >= MIN_SECRET and not harmless:
@@ -607,7 +606,7 @@ def kind_of_value(value: str) -> str:
     """Return the kind of secret that a value looks like."""
     if value.isdigit():
         return "pin"
-    return "token" if len(value) >= _LOT and " " not in value else "password"
+    return "token" if len(value) >= _TOKEN_LENGTH and " " not in value else "password"
 
 
 def _widened(mask: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
