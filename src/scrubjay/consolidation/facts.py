@@ -512,11 +512,12 @@ MAX_COMMAND_TEXT: Final = 200_000
 MAX_COMMAND: Final = 200
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
     return frozenset(words.split())
 
 
-_PROGRAMS: Final = _set(
+_PROGRAMS: Final = word_set(
     """git gh glab hub npm pnpm yarn bun node deno pip pip3 uv poetry pdm pipx python python3 pytest tox
     nox ruff black mypy isort alembic flask django-admin cargo rustc rustup go make cmake ninja gradle
     mvn java javac dotnet docker docker-compose podman kubectl helm k9s kustomize terraform tofu ansible
@@ -528,35 +529,35 @@ _PROGRAMS: Final = _set(
     dd ffmpeg pandoc latexmk bazel sbt stack cabal mix rebar3 swift xcodebuild fastlane flutter dart
     serverless sam cdk pulumi buildah skopeo trivy restic borg rclone crontab useradd ufw iptables ip"""
 )
-_WITHOUT_SUBCOMMAND: Final = _set(
+_WITHOUT_SUBCOMMAND: Final = word_set(
     """cp mv rm mkdir touch chmod chown ln curl wget ssh scp rsync psql pg_dump pg_restore createdb
     dropdb mysql mysqldump sqlite3 pytest tar zip unzip gzip ffmpeg pandoc openssl gpg node java javac
     jest tsc mongosh mongodump dd mount ssh-keygen crontab ansible-playbook redis-cli k9s useradd"""
 )
 """Programs whose first word is what they work on, not what they do."""
-_INTERPRETERS: Final = _set("python python3 node bash sh zsh ruby perl php deno ansible-playbook")
-_READ_ONLY: Final = _set(
+_INTERPRETERS: Final = word_set("python python3 node bash sh zsh ruby perl php deno ansible-playbook")
+_READ_ONLY: Final = word_set(
     """cd ls pwd cat echo head tail grep egrep rg ag find which whereis clear less more man history wc
     tree file stat sleep true false printf sed awk diff test type whoami date env export source set unset
     alias exit id du df ps top htop jobs read sort uniq cut tr xargs tee nano vim vi emacs code open if
     then else fi for do done while case esac function return in ping man help"""
 )
 _NESTED: Final = {
-    "aws": _set("s3 ecr ecs lambda"),
-    "bun": _set("run"),
-    "cargo": _set("install"),
-    "docker": _set("compose image container volume"),
-    "fly": _set("secrets"),
-    "gcloud": _set("run compute"),
-    "gh": _set("pr release workflow issue"),
-    "git": _set("remote submodule stash"),
-    "helm": _set("repo"),
-    "kubectl": _set("rollout config"),
-    "npm": _set("run"),
-    "pnpm": _set("run"),
-    "terraform": _set("workspace"),
-    "uv": _set("pip"),
-    "yarn": _set("run"),
+    "aws": word_set("s3 ecr ecs lambda"),
+    "bun": word_set("run"),
+    "cargo": word_set("install"),
+    "docker": word_set("compose image container volume"),
+    "fly": word_set("secrets"),
+    "gcloud": word_set("run compute"),
+    "gh": word_set("pr release workflow issue"),
+    "git": word_set("remote submodule stash"),
+    "helm": word_set("repo"),
+    "kubectl": word_set("rollout config"),
+    "npm": word_set("run"),
+    "pnpm": word_set("run"),
+    "terraform": word_set("workspace"),
+    "uv": word_set("pip"),
+    "yarn": word_set("run"),
 }
 """Subcommands that have subcommands."""
 _READ_ONLY_COMMANDS: Final = frozenset(

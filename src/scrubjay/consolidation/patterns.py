@@ -25,6 +25,7 @@ from scrubjay.consolidation.facts import (
     promoted_memory,
     source_key,
     time_span,
+    word_set,
 )
 from scrubjay.entities.normalization import search_pattern, spread_text
 from scrubjay.models.dates import DAY, to_datetime
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 MAX_GAP: Final = 2
 """Other commands between two steps of a procedure."""
 MIN_STEPS: Final = 3
@@ -56,7 +53,7 @@ MAX_REQUEST_TEXT: Final = 2_000
 REQUEST_RANK: Final = 300
 """Rank from which a word can say what is asked for."""
 MAX_TRIGGER_WORDS: Final = 6
-_REQUEST_FILLER: Final = _set(
+_REQUEST_FILLER: Final = word_set(
     """please could would can let's lets want need needs help run use using try again go ahead get make
     thing things stuff trying thinking looking going wondering thanks thank ok okay hey hi now next also
     just sure yes no"""
@@ -512,19 +509,19 @@ MAX_VALUE_WORDS: Final = 8
 MAX_NAME_WORDS: Final = 4
 
 
-_ATTRIBUTES: Final = _set(
+_ATTRIBUTES: Final = word_set(
     """name nickname surname username handle pronouns birthday anniversary address email phone timezone
     zone job title role employer diet hometown nationality major language hobby instrument colour color
     editor shell terminal keyboard theme font breed blood allergy port host url branch database framework
     region version licence license"""
 )
-_RANKINGS: Final = _set("only best main first last next biggest problem issue question thing guess")
-_PRONOUNS: Final = _set(
+_RANKINGS: Final = word_set("only best main first last next biggest problem issue question thing guess")
+_PRONOUNS: Final = word_set(
     """it this that these those he she they you there here which who what everyone everybody someone
     somebody nobody people one all both each nothing something anything everything and but so also or if
     then because please let"""
 )
-_RELATIVES: Final = _set(
+_RELATIVES: Final = word_set(
     """mother father mom mum dad daughter son child children kid kids parent parents sister sisters
     brother brothers sibling siblings wife husband spouse partner fiance girlfriend boyfriend twin twins
     baby toddler grandmother grandfather grandma grandpa aunt uncle cousin cousins niece nephew family
