@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.tagger.items import Item
-from scrubjay.redaction import classifier
-from scrubjay.redaction import tables as redaction_tables
+from scrubjay.redaction import classifier, redactor
 from scrubjay.redaction.classifier import (
     BUCKETS,
     FORM,
@@ -155,12 +154,12 @@ def scrubbed(item: Item, chance: random.Random) -> Item:
 
 
 def table_rows(item: Item) -> Iterator[Item]:
-    for table in redaction_tables.find_tables(item.text):
+    for table in redactor.find_tables(item.text):
 
         def places(
-            spans: Sequence[tuple[int, int]], table: redaction_tables.RowText = table
+            spans: Sequence[tuple[int, int]], table: redactor.RowText = table
         ) -> tuple[tuple[int, int], ...]:
-            cells = list(zip(table.told, table.starts, table.ends, strict=True))
+            cells = list(zip(table.offsets, table.starts, table.ends, strict=True))
             return tuple(
                 (at + max(start, first) - first, at + min(end, last) - first)
                 for start, end in spans
@@ -268,7 +267,7 @@ def with_tables(those: Iterable[str]) -> Iterator[str]:
     """Pieces, and each one's tables told row by row."""
     for piece in those:
         yield piece
-        yield from (table.text for table in redaction_tables.find_tables(piece) if not ruled(table.text))
+        yield from (table.text for table in redactor.find_tables(piece) if not ruled(table.text))
 
 
 def mistaken(those: Iterable[str]) -> Iterator[str]:

@@ -85,13 +85,13 @@ def test_a_rebuild_after_growth_of_one_percent_keeps_ids_and_names() -> None:
     assert all(names[one.id] == one.name for one in kept if one.id)
 
 
-def test_a_category_that_became_something_else_is_not_gone_on_from() -> None:
+def test_a_category_whose_members_left_is_not_continued() -> None:
     leaves, vectors, _ = world()
     stranger = KnownCategory("cat_0000000000000001", "old", frozenset(f"m{n}" for n in range(50)))
     assert all(one.id is None for one in build_topics(leaves, vectors, [stranger]))
 
 
-def test_beyond_the_sample_memories_join_the_topic_they_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memories_beyond_the_sample_join_the_nearest_topic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clustering, "MAX_TREE_POINTS", 60)
     leaves, vectors, labels = world(40, noise=0.3)
     subject = {leaf.id: label for leaf, label in zip(leaves, labels, strict=True)}
@@ -100,7 +100,7 @@ def test_beyond_the_sample_memories_join_the_topic_they_are_near(monkeypatch: py
     assert all(len({subject[member] for member in one.members}) == 1 for one in topics)
 
 
-def test_what_is_like_nothing_else_is_in_no_topic() -> None:
+def test_an_outlier_is_in_no_topic() -> None:
     leaves, vectors, _ = world()
     alone = np.zeros((1, vectors.shape[1]), dtype=np.float32)
     odd = type(leaves[0])("m_odd", "", "Zzyzx.", index_terms("Zzyzx.").counts)
@@ -109,14 +109,14 @@ def test_what_is_like_nothing_else_is_in_no_topic() -> None:
     )
 
 
-def test_nothing_makes_nothing_and_a_lost_vector_is_refused() -> None:
+def test_empty_input_makes_no_topics_and_a_missing_vector_is_refused() -> None:
     leaves, vectors, _ = world(2)
     assert build_topics([], vectors[:0]) == ()
-    with pytest.raises(InputError, match="12 memories came with 11 vectors"):
+    with pytest.raises(InputError, match="12 memories have 11 vectors"):
         build_topics(leaves, vectors[1:])
 
 
-def test_a_theme_that_is_born_takes_no_name_of_a_topic_that_stands() -> None:
+def test_a_new_theme_takes_no_name_of_an_existing_topic() -> None:
     leaves, vectors, _ = world(each=30)
     born = build_topics(leaves, vectors)
     themes = [one.name for one in born if not one.members]

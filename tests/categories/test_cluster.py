@@ -86,9 +86,7 @@ def slow_linkage(similarity: Matrix) -> list[float]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 14), st.integers(0, 1000))
-def test_chains_of_neighbours_find_the_tree_that_merging_the_closest_pair_finds(
-    points: int, seed: int
-) -> None:
+def test_nearest_neighbour_chains_give_the_tree_of_closest_pairs(points: int, seed: int) -> None:
     rows = unit_rows(np.random.default_rng(seed).normal(size=(points, 4)).astype(np.float32))
     similarity = rows @ rows.T
     expected = slow_linkage(similarity.astype(np.float64))
@@ -115,7 +113,7 @@ def slow_features(bag: dict[str, int], held: dict[str, int], total: int) -> Matr
     return unit_rows(row)
 
 
-def test_words_of_all_memories_at_once_are_weighed_as_those_of_each_would_be() -> None:
+def test_word_features_equal_those_of_a_slow_computation() -> None:
     leaves, vectors, _ = world()
     terms = [dict(leaf.terms) for leaf in leaves]
     held = {term: sum(term in bag for bag in terms) for bag in terms for term in bag}
@@ -126,9 +124,7 @@ def test_words_of_all_memories_at_once_are_weighed_as_those_of_each_would_be() -
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9)), max_size=8), st.data())
-def test_bags_of_some_memories_are_those_memories_in_the_order_asked(
-    given_bags: list[dict[str, int]], data: st.DataObject
-) -> None:
+def test_selected_rows_keep_their_order(given_bags: list[dict[str, int]], data: st.DataObject) -> None:
     rows = data.draw(st.permutations(range(len(given_bags)))) if given_bags else []
     some = rows[: len(rows) // 2 + 1]
     kept = term_matrix(given_bags).select(some)

@@ -82,7 +82,7 @@ def test_function_words_numbers_and_hashes_are_no_names() -> None:
         "can't",
     ],
 )
-def test_what_nobody_wrote_as_a_word_is_no_name(written: str) -> None:
+def test_identifiers_paths_and_codes_are_no_names(written: str) -> None:
     group = leaves(*(f"{written} tulips {written}" for _ in range(3)))
     assert {"tulips"} <= set(named(group).split(", ")) <= {"tulips", "Feature"}
 
@@ -94,7 +94,7 @@ def test_names_with_marks_in_them_are_words(written: str) -> None:
     assert named(leaves(*(f"Of {written}, and on ({written})." for _ in range(3)))) == written
 
 
-def test_words_that_name_nothing_are_given_and_passed_over() -> None:
+def test_plain_words_are_skipped() -> None:
     group = leaves("following tulips", "following tulips")
     assert named(group) == "following, tulips"
     assert named(group, plain={"following"}) == "tulips"
@@ -122,13 +122,13 @@ def test_chinese_names_are_words_and_not_halves_of_them() -> None:
     assert "数据库" in named(group, others=others)
 
 
-def test_a_topic_without_telling_words_is_named_by_a_title() -> None:
+def test_a_topic_without_distinctive_words_is_named_by_a_title() -> None:
     group = leaves("1 2", "1 2", title="Numbers")
     assert named(group) == "Numbers"
     assert named(leaves("1 2", "1 2")) == "untitled"
 
 
-def test_l0_lists_central_titles_and_l1_telling_sentences() -> None:
+def test_l0_lists_central_titles_and_l1_distinctive_sentences() -> None:
     group = [
         TopicMember("a", "Planting", "Rain fell. Tulips need compost.", index_terms("tulips compost").counts),
         TopicMember("b", "Feeding", "Compost feeds tulips.", index_terms("tulips compost").counts),
@@ -143,18 +143,18 @@ def titled(*some: str) -> list[TopicMember]:
     return [TopicMember(f"m{n}", title, "Text says something.", {}) for n, title in enumerate(some)]
 
 
-def test_titles_that_are_nearly_one_or_only_a_files_name_are_listed_once_or_not_at_all() -> None:
+def test_similar_titles_are_listed_once_and_file_names_never() -> None:
     group = titled(
         "Week 2", "ch17-04-streams.md", "Week 5 goals", "[[Seeds]] of _oak_", "seeds of oak", "a/b/c"
     )
     assert list(distinct_titles("trees", group)) == ["Week 2", "Seeds of oak"]
 
 
-def test_titles_that_stand_in_many_topics_come_last() -> None:
+def test_titles_of_several_topics_come_last() -> None:
     assert list(distinct_titles("trees", titled("Usage", "Oak"), {"usage"})) == ["Oak", "Usage"]
 
 
-def test_where_only_files_have_names_first_sentences_stand_for_titles() -> None:
+def test_first_sentences_replace_missing_titles() -> None:
     assert list(distinct_titles("trees", titled("a.md", "b.md"))) == ["Text says something"]
 
 

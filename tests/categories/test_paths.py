@@ -42,7 +42,7 @@ def test_a_single_document_of_many_passages_makes_its_folders_too() -> None:
     assert [node.trail[-1] for node in folder_nodes(spots)] == ["s", "deep", "er", "one.md"]
 
 
-def test_too_little_makes_nothing() -> None:
+def test_few_passages_make_no_category() -> None:
     assert folder_nodes([]) == ()
     assert folder_nodes(NOTES[:2]) == ()
 
@@ -55,7 +55,7 @@ spots = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(spots, st.randoms())
-def test_every_category_has_its_parent_each_memory_one_home_and_growth_takes_none_away(
+def test_every_category_has_its_parent_and_growth_removes_none(
     drawn: list[tuple[str, list[str], str, list[str]]], random: object
 ) -> None:
     made = [

@@ -1,4 +1,4 @@
-"""What the tests of the night path share lies beside them."""
+"""Shared helpers of the consolidation tests are beside them."""
 
 import sys
 from pathlib import Path

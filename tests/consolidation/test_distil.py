@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import DAY, HOUR, NOW, observation, passage, turn
 
-from scrubjay.consolidation.summary import (
+from scrubjay.consolidation.digest import (
     MAX_DIGEST_TOKENS,
     MAX_SHARE,
     MIN_DIGEST_TOKENS,
@@ -30,7 +30,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_a_digest_says_what_the_person_said_and_who_said_it_in_order() -> None:
+def test_a_digest_quotes_speakers_in_order() -> None:
     digest = distil_digest(TALK)
     assert digest is not None
     first, *_, last = digest.text.split("\n")
@@ -40,7 +40,7 @@ def test_a_digest_says_what_the_person_said_and_who_said_it_in_order() -> None:
     assert estimate_tokens(digest.text) <= MAX_SHARE * sum(estimate_tokens(one.content) for one in TALK)
 
 
-def test_filler_gives_way_to_what_is_dense() -> None:
+def test_informative_sentences_replace_filler() -> None:
     records = [
         turn(FILLER * 4 + "The Kumiko lattice needs hinoki cypress and a dozuki saw.", 0, role="assistant")
     ]
@@ -51,7 +51,7 @@ def test_filler_gives_way_to_what_is_dense() -> None:
     ] == "The Kumiko lattice needs hinoki cypress and a dozuki saw."
 
 
-def test_a_digest_holds_the_request_and_the_solution_and_no_acknowledgement() -> None:
+def test_a_digest_has_the_request_and_the_solution_and_no_acknowledgement() -> None:
     talk = [
         ("user", "The staging deploy hangs since Friday, can you look at job deploy-staging?"),
         ("assistant", f"I'll look. {FILLER} Shall I restart the runner first?"),
@@ -71,7 +71,7 @@ def test_a_digest_holds_the_request_and_the_solution_and_no_acknowledgement() ->
     assert not {"I'll look.", "ok", "great, next", "lovely, thanks"} & {one.text for one in digest.sentences}
 
 
-def test_what_many_records_say_is_said_once_with_all_of_them_as_evidence() -> None:
+def test_a_repeated_sentence_occurs_once_with_all_sources() -> None:
     said = "The deploy of Heron failed because the registry was full."
     records = [turn(f"{said} {FILLER}", n, role="assistant") for n in range(4)]
     digest = distil_digest(records)
@@ -81,7 +81,7 @@ def test_what_many_records_say_is_said_once_with_all_of_them_as_evidence() -> No
     assert own.sources == tuple(record.id for record in records)
 
 
-def test_near_identical_records_give_one_sentence_unless_a_number_differs() -> None:
+def test_similar_records_give_one_sentence_unless_a_number_differs() -> None:
     def told(*endings: str) -> list[str]:
         head = "The nightly backup of the Heron warehouse bucket to Frankfurt finished cleanly"
         records = [turn(f"{head} {end} {FILLER * 8}", n, role="tool") for n, end in enumerate(endings)]
@@ -93,7 +93,7 @@ def test_near_identical_records_give_one_sentence_unless_a_number_differs() -> N
     assert len(told("in 31 minutes.", "in 94 minutes.", "in 94 minutes.")) == 2
 
 
-def test_a_group_too_small_to_save_anything_has_no_digest() -> None:
+def test_a_short_group_has_no_digest() -> None:
     assert distil_digest([]) is None
     assert distil_digest([turn("Yes, thanks.", 0), turn("You are welcome!", 1, role="assistant")]) is None
     assert distil_digest([turn("```\n" + "let x = 1;\n" * 200 + "```", 0)]) is None
@@ -113,7 +113,7 @@ def test_sentences_of_several_days_carry_their_day() -> None:
     assert "2026" not in same.text
 
 
-def test_a_digest_has_the_tags_of_all_its_sources_their_usual_title_and_their_time() -> None:
+def test_a_digest_has_its_sources_tags_commonest_title_and_time() -> None:
     at = NOW - 30 * DAY
     records = [
         turn("I moved to Lisbon in March. " + FILLER, 0, tags=("home",), title="Moving"),
@@ -131,7 +131,7 @@ def test_a_digest_has_the_tags_of_all_its_sources_their_usual_title_and_their_ti
     assert (digest.start, digest.end) == (at, at + 2 * HOUR)
 
 
-def test_a_long_group_has_no_longer_digest_than_a_passage_may_be() -> None:
+def test_a_digest_is_no_longer_than_a_passage() -> None:
     words = [f"Heron{n} sails to Port{n} with cargo{n}." for n in range(900)]
     records = [turn(" ".join(words[n::30]), n, role="assistant") for n in range(30)]
     digest = distil_digest(records)
@@ -139,7 +139,7 @@ def test_a_long_group_has_no_longer_digest_than_a_passage_may_be() -> None:
     assert MAX_DIGEST_TOKENS - 30 <= estimate_tokens(digest.text) <= MAX_DIGEST_TOKENS
 
 
-def test_a_text_without_spaces_is_distilled_too() -> None:
+def test_a_text_without_spaces_is_summarised() -> None:
     filler = "それはとても良い考えだと思いますので、ゆっくり考えてみてください。"
     records = [
         turn("三月にリスボンへ引っ越しました。", 0),
@@ -163,9 +163,7 @@ TEXTS = st.lists(st.one_of(SENTENCES, st.text(max_size=40)), min_size=1, max_siz
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=8), st.integers(0, 200), st.randoms())
-def test_a_digest_keeps_within_its_room_and_to_the_words_of_its_sources(
-    texts: list[str], budget: int, mixed
-) -> None:
+def test_a_digest_keeps_to_its_budget_and_its_sources(texts: list[str], budget: int, mixed) -> None:
     roles = ("user", "assistant", None)
     records = [observation(text, n, role=roles[n % 3], turn=n, session="s") for n, text in enumerate(texts)]
     digest = distil_digest(records, budget)
@@ -187,7 +185,7 @@ def test_a_digest_keeps_within_its_room_and_to_the_words_of_its_sources(
     assert distil_digest(again, budget) == digest
 
 
-def test_every_sentence_stands_in_its_source_as_it_is() -> None:
+def test_every_sentence_is_verbatim() -> None:
     text = "## Plan\n\n1. **Buy** the `dozuki`  saw\n   at Mara's.\n> She said “no”. Why?\n\n"
     text += "| a | b |\n|---|---|\n| c | d |\n"
     records: list[Record] = [turn(text + FILLER * 5, 0)]

@@ -2,25 +2,25 @@
 
 import pytest
 
-from scrubjay.consolidation.summary import verbatim_sentences
+from scrubjay.consolidation.digest import verbatim_sentences
 
 
 def told(text: str) -> list[str]:
     return list(verbatim_sentences(text))
 
 
-def test_items_and_rows_are_sentences_without_the_mark_before_them() -> None:
+def test_items_and_rows_are_sentences_without_their_marks() -> None:
     assert told("- Oak.\n- [ ] Buy pine\n1. Ash\n> Elm\n") == ["Oak.", "Buy pine", "Ash", "Elm"]
     assert told("| a | b |\n|---|---|\n| c | d |\n") == ["| c | d |"]
 
 
-def test_headings_code_and_what_leads_up_to_a_list_are_not_said() -> None:
+def test_headings_code_and_list_introductions_are_skipped() -> None:
     text = "---\ntags: a\n---\n# Trees\n\n**Next steps**\n\nThese are:\n\n- Oak\n\n```sh\nrm -r x\n```\n"
     assert told(text) == ["Oak"]
     assert told("- Run it:\n  ```sh\n  rm -r x\n  ```\n- Done.\n") == ["Done."]
 
 
-def test_a_wrapped_line_goes_on_and_a_line_of_a_log_does_not() -> None:
+def test_wrapped_lines_are_joined_and_log_lines_are_not() -> None:
     assert told("We met in the harbour and talked about all the old boats until\nMara left.") == [
         "We met in the harbour and talked about all the old boats until Mara left."
     ]
@@ -33,7 +33,7 @@ def test_a_wrapped_line_goes_on_and_a_line_of_a_log_does_not() -> None:
 @pytest.mark.parametrize(
     "text", ["Dr. Mara and J. Ek agree, e.g. Monday.", "It costs 3.50 vs. Bob's 4.", "See v1.2. x"]
 )
-def test_a_stop_that_ends_no_sentence_ends_none(text: str) -> None:
+def test_abbreviations_do_not_end_a_sentence(text: str) -> None:
     assert told(text) == [text]
 
 
@@ -41,5 +41,5 @@ def test_marks_of_other_scripts_end_a_sentence() -> None:
     assert told("引っ越しました。坂が多い！「はい。」") == ["引っ越しました。", "坂が多い！", "「はい。」"]
 
 
-def test_marks_that_close_stay_with_their_sentence() -> None:
+def test_closing_marks_stay_with_their_sentence() -> None:
     assert told('She said "no." Then **left.** So?') == ['She said "no."', "Then **left.**", "So?"]

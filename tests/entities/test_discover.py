@@ -156,7 +156,7 @@ def test_german_nouns_are_not_names_for_their_capital():
     assert found(text, text, text, text) == {}
 
 
-def test_what_stands_once_is_supported_by_what_the_store_has_seen():
+def test_stored_mentions_support_a_single_one():
     window = [
         DiscoveryPassage("we moved it all to Grafana yesterday", path="a"),
         DiscoveryPassage(FILLER, path="b"),
@@ -172,12 +172,12 @@ def test_what_stands_once_is_supported_by_what_the_store_has_seen():
     assert discover_names(window, lambda names: [0] * len(names)) == ()
 
 
-def test_a_part_that_stands_nowhere_alone_is_no_name_of_its_own():
+def test_a_part_that_never_occurs_alone_is_no_name():
     texts = ["San Francisco is far", "he went to San Francisco", "she left San Francisco"]
     assert found(*texts) == {"San Francisco": "name"}
 
 
-def test_nothing_is_found_in_nothing():
+def test_an_empty_text_has_no_names():
     assert discover_names(()) == ()
     assert discover_names([DiscoveryPassage("")]) == ()
 
@@ -186,7 +186,7 @@ def test_nothing_is_found_in_nothing():
     "unit",
     ["aA", "A ", "`", "(A", "_a", "[[", '<a ="', "](", "\n```\n", "<!--", "a_", "a-1", "A-", "é", "東"],
 )
-def test_an_endless_text_takes_no_endless_time(unit):
+def test_long_texts_take_linear_time(unit):
     text = unit * (200_000 // len(unit)) + "_"
     EntityMatcher([Entity("con_1", "", "Docker")]).match(text)
     discover_names([DiscoveryPassage(text, text[:100], path="a")])

@@ -40,23 +40,23 @@ def test_the_form_of_a_form_is_itself(name):
     "name",
     ["the", "The", "und", "", " ", "!", "x", "3.14", "2024-03-15", "March 3rd, 2024", "12:30", "a" * 101],
 )
-def test_what_names_nothing_is_refused_even_when_a_person_gives_it(name):
+def test_invalid_names_are_refused_even_from_a_person(name):
     assert name_objection(name, given=True)
 
 
 @pytest.mark.parametrize(
     "name", ["IT", "Go", "THE WHO", "C", "R", "Mars", "May Day", "vector store", "Q3 plan"]
 )
-def test_what_a_person_may_call_a_thing_is_not_refused(name):
+def test_valid_names_from_a_person_are_accepted(name):
     assert name_objection(name, given=True) is None
 
 
 @pytest.mark.parametrize("name", ["Go", "However", "the who", "C"])
-def test_what_was_found_by_itself_is_refused_sooner(name):
+def test_discovered_names_are_refused_sooner(name):
     assert name_objection(name)
 
 
-def test_case_must_stand_where_folding_would_make_another_word():
+def test_case_is_required_where_folding_gives_another_word():
     assert (
         required_case("IT")
         == required_case("Go")
@@ -84,5 +84,5 @@ def test_plural_and_singular(one, several):
 
 
 @pytest.mark.parametrize("word", ["class", "redis", "status", "aws", "windows", "alias", "2024s", ""])
-def test_what_only_ends_like_a_plural_stays(word):
+def test_words_that_only_look_plural_are_kept(word):
     assert to_singular(word) == word

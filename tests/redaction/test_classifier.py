@@ -41,7 +41,7 @@ def plain(count: int) -> np.ndarray:
     return np.zeros((count, STANDING + RULE_COLUMNS), np.float32)
 
 
-def test_a_text_falls_into_words_signs_and_line_ends() -> None:
+def test_a_text_is_tokenized_into_words_signs_and_line_ends() -> None:
     assert tokens("pässwort: a_1-b\n密码是abc ของ") == [
         "pässwort",
         ":",
@@ -58,7 +58,7 @@ def test_a_text_falls_into_words_signs_and_line_ends() -> None:
 
 
 @given(st.text(max_size=300))
-def test_every_character_but_blanks_is_of_one_token_and_of_each_token_there_is_something_to_see(
+def test_every_character_is_in_one_token_and_every_token_has_features(
     text: str,
 ) -> None:
     found = list(TOKEN.finditer(text))
@@ -78,7 +78,7 @@ def test_every_character_but_blanks_is_of_one_token_and_of_each_token_there_is_s
     assert token_positions(placed).shape == (len(found), STANDING)
 
 
-def test_a_part_of_a_text_is_told_by_where_it_stands_in_the_whole() -> None:
+def test_tokens_of_a_part_have_offsets_in_the_whole() -> None:
     text = "the pin\u3000of bank\u1680three\ud800 is 4071"
     part = TokenSpans.of(text, 8, 21)
     assert [text[at:end] for at, end in zip(part.starts, part.ends, strict=True)] == list(part.tokens)
@@ -93,21 +93,21 @@ def test_words_that_share_their_beginning_share_buckets() -> None:
 
 
 @given(st.from_regex(r"[a-z]{1,40}", fullmatch=True))
-def test_a_word_in_small_letters_is_seen_as_any_other_is(word: str) -> None:
+def test_the_fast_path_for_lower_case_gives_the_same_form(word: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         shortly = token_form(word)
         patch.setattr(classifier, "_LETTERS", re.compile("(?!)"))
         assert token_form(word) == shortly
 
 
-def test_how_a_token_stands_is_told_by_blanks_its_line_and_what_stood_before() -> None:
+def test_positions_encode_spaces_line_and_repetition() -> None:
     text = "one  two\nseven seven"
     made = token_positions(TokenSpans.of(text))
     wanted = [[0, 0, 0, 0], [1, 1, 5 / 80, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 6 / 80, 1]]
     assert np.allclose(made, wanted)
 
 
-def test_what_stands_far_off_does_not_matter_to_a_token() -> None:
+def test_distant_tokens_do_not_matter() -> None:
     near, tagger = tokens(LETTER), load_tagger()
     before, after = tokens(PROSE * 4), tokens("Ship 40 crates to pier 9, invoice follows. " * 8)
     assert min(len(before), len(after)) > CONVOLUTION_REACH
@@ -118,7 +118,7 @@ def test_what_stands_far_off_does_not_matter_to_a_token() -> None:
     assert np.allclose(one, tagger.tag(whole, plain(len(whole)), second), rtol=1e-4, atol=1e-4)
 
 
-def test_who_asks_about_some_tokens_is_told_of_them_what_all_are_told() -> None:
+def test_tagging_a_core_equals_tagging_everything() -> None:
     letter, prose, tagger = tokens(LETTER), tokens(PROSE * 4), load_tagger()
     for some in (letter + prose, prose + letter + prose, prose + letter):
         assert len(some) > 2 * CONVOLUTION_REACH
@@ -130,13 +130,13 @@ def test_who_asks_about_some_tokens_is_told_of_them_what_all_are_told() -> None:
             assert np.allclose(tagger.tag(some, marks, part), whole[part], rtol=1e-4, atol=1e-4)
 
 
-def test_prose_promises_hardly_anything_and_a_letter_with_a_password_does() -> None:
+def test_screening_passes_a_letter_with_a_password_and_hardly_any_prose() -> None:
     assert load_tagger().promising(tokens(PROSE * 4)).mean() < 0.05
     promised = load_tagger().promising(tokens(LETTER))
     assert "kaffe" in {token for token, there in zip(tokens(LETTER), promised, strict=True) if there}
 
 
-def test_what_is_kept_of_tokens_does_not_grow_without_end() -> None:
+def test_token_caches_are_bounded() -> None:
     tagger = Tagger(load_tagger()._weights)
     first = tagger.promising(["the", "pin", "is", "4071"])
     for at in range(0, MAX_CACHED_SCREENED + 8000, 8000):
@@ -145,7 +145,7 @@ def test_what_is_kept_of_tokens_does_not_grow_without_end() -> None:
     assert (tagger.promising(["the", "pin", "is", "4071"]) == first).all()
 
 
-def test_weights_are_kept_in_a_byte_each_and_are_nearly_the_same_after_it() -> None:
+def test_packed_weights_are_nearly_equal() -> None:
     chance = np.random.default_rng(3)
     weights = {
         "table": chance.normal(size=(2, 40, 8)).astype(np.float32),
@@ -159,7 +159,7 @@ def test_weights_are_kept_in_a_byte_each_and_are_nearly_the_same_after_it() -> N
     assert len(pack_weights(weights)) < 40 * 8 * 2 * 4
 
 
-def test_the_weights_that_come_with_the_package_fit_what_is_seen() -> None:
+def test_the_packaged_weights_fit_the_features() -> None:
     held = load_tagger()._weights
     nets = len(held["out"])
     assert held["table"].shape[:2] == (nets, BUCKETS)

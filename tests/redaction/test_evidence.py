@@ -94,17 +94,17 @@ OPENED = (
 
 
 @pytest.mark.parametrize("text", STAYS)
-def test_what_has_no_form_of_a_secret_and_is_not_said_to_be_one_stays(text: str) -> None:
+def test_values_without_form_or_context_are_kept(text: str) -> None:
     assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize(("text", "secret"), SAYS_SO)
-def test_what_a_sentence_says_is_the_secret_goes_whatever_it_is(text: str, secret: str) -> None:
+def test_a_value_that_a_sentence_calls_the_secret_is_replaced(text: str, secret: str) -> None:
     assert secret not in redact_text(text.format(secret)).text
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_an_ordinary_sentence_keeps_its_year_amount_or_count_beside_a_word_that_looks_like_a_label(
+def test_years_amounts_and_counts_beside_a_label_are_kept(
     text: str,
 ) -> None:
     chance = random.Random(4)
@@ -119,7 +119,7 @@ def test_an_ordinary_sentence_keeps_its_year_amount_or_count_beside_a_word_that_
 
 
 @pytest.mark.parametrize("text", OPENED)
-def test_the_number_that_opens_a_lock_goes_whichever_it_is(text: str) -> None:
+def test_the_code_of_a_lock_is_replaced(text: str) -> None:
     for number in (1987, 2033, 3201, 4471, 8675, 447012):
         assert str(number) not in redact_text(text.format(number)).text
 
@@ -138,7 +138,7 @@ def test_redacting_twice_changes_nothing(pieces: list[str]) -> None:
     assert redact_text(once).text == once
 
 
-def test_the_numbers_of_a_table_stay_where_no_heading_and_no_cell_before_them_names_a_pin() -> None:
+def test_numbers_of_a_table_are_kept_unless_a_pin_is_named() -> None:
     chance = random.Random(3)
     words = (
         "memory token session pass code owner harbour ferry key search index reader turn login fence".split()
@@ -167,7 +167,7 @@ def test_the_numbers_of_a_table_stay_where_no_heading_and_no_cell_before_them_na
     "before",
     ["# Seed the database", "The recovery phrase is kept elsewhere.", "## Wallet words", "Login and key:"],
 )
-def test_a_paragraph_of_plain_words_below_a_word_for_a_secret_stays(before: str) -> None:
+def test_a_paragraph_below_a_word_for_a_secret_is_kept(before: str) -> None:
     said = (
         "harbour ferry leaves when tide turns over again after lunch every winter "
         "sunday while crew sleeps below"

@@ -254,7 +254,7 @@ IN_PLACE: tuple[tuple[str, str, str], ...] = (
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), SHAPES)
-def test_a_secret_is_told_by_its_form(kind: str, secret: str, miss: str) -> None:
+def test_a_secret_is_found_by_its_form(kind: str, secret: str, miss: str) -> None:
     for before, after in (
         ("it is ", " here"),
         ("", ""),
@@ -270,34 +270,34 @@ def test_a_secret_is_told_by_its_form(kind: str, secret: str, miss: str) -> None
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), SHAPES + IN_PLACE)
-def test_what_only_looks_like_a_secret_stays(kind: str, secret: str, miss: str) -> None:
+def test_lookalikes_are_kept(kind: str, secret: str, miss: str) -> None:
     assert redact_text(f"it is {miss} here").text == f"it is {miss} here"
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), IN_PLACE)
-def test_a_secret_is_told_by_its_form_and_the_characters_before_it(kind: str, secret: str, miss: str) -> None:
+def test_a_secret_is_found_by_its_form_and_its_prefix(kind: str, secret: str, miss: str) -> None:
     got = redact_text(f"it is {secret} here")
     assert got.counts == {kind: 1}
     assert f"[secret:{kind}]" in got.text
 
 
-def test_every_shape_is_proven_by_an_example() -> None:
+def test_every_pattern_has_an_example() -> None:
     assert {kind for kind, _ in patterns.SECRET_PATTERNS} == {row[0] for row in SHAPES + IN_PLACE}
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), [row for row in SHAPES if row[0] != "credit-card"][::6])
-def test_a_secret_behind_a_seam_of_a_longer_word_is_found(kind: str, secret: str, miss: str) -> None:
+def test_a_secret_after_a_separator_in_a_longer_word_is_found(kind: str, secret: str, miss: str) -> None:
     if kind in {"jwt", "okta-token"}:
         return
     assert redact_text(f"see My.{secret} now").counts.get(kind) == 1
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), IN_PLACE[:4])
-def test_of_a_secret_nothing_is_left_before_what_tells_it(kind: str, secret: str, miss: str) -> None:
+def test_the_whole_token_is_replaced(kind: str, secret: str, miss: str) -> None:
     assert redact_text(f"it is {secret} here").text == f"it is [secret:{kind}] here"
 
 
-def test_made_up_fillers_stay() -> None:
+def test_fillers_are_kept() -> None:
     for text in (
         "AK" + "IAIOSFODNN7EXAMPLE",
         "gh" + "p_" + "x" * 36,
@@ -313,7 +313,7 @@ def test_made_up_fillers_stay() -> None:
         ("curl -u {}: -d charge=7", "curl -u [secret:stripe-key]: -d charge=7"),
     ],
 )
-def test_what_stands_beside_a_mark_cuts_nothing_off_it(text, after):
+def test_a_secret_beside_a_mark_leaves_the_mark_whole(text, after):
     scrubbed = redact_text(text.format("rk_live_" + "ILSX03LnyV8yxnbxlX3u" * 4)).text
 
     assert scrubbed == after
@@ -328,7 +328,5 @@ def test_what_stands_beside_a_mark_cuts_nothing_off_it(text, after):
         ("VITE_PUBLIC_STRIPE=", "sk_live_" + made(24), "stripe-key"),
     ],
 )
-def test_the_form_of_a_secret_key_is_believed_and_not_a_name_that_calls_it_public(
-    name: str, form: str, kind: str
-) -> None:
+def test_a_secret_keys_form_outweighs_a_public_name(name: str, form: str, kind: str) -> None:
     assert redact_text(name + form).text == f"{name}[secret:{kind}]"

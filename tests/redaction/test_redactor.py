@@ -158,31 +158,31 @@ PROSE = [
 
 
 @pytest.mark.parametrize(("kind", "text", "shape"), CONTEXTS)
-def test_a_secret_is_told_by_its_place_and_only_the_secret_goes(kind: str, text: str, shape: str) -> None:
+def test_a_secret_is_found_by_its_context_and_only_it_is_replaced(kind: str, text: str, shape: str) -> None:
     got = redact_text(f"first\n{text}\nlast")
     assert got.text == f"first\n{shape.format(f'[secret:{kind}]')}\nlast"
     assert got.counts == {kind: 1}
 
 
 @pytest.mark.parametrize("text", PROSE)
-def test_prose_code_and_placeholders_stay(text: str) -> None:
+def test_prose_code_and_placeholders_are_kept(text: str) -> None:
     got = redact_text(text)
     assert got.text == text
     assert got.counts == {}
 
 
 @pytest.mark.parametrize("label", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
-def test_a_private_key_goes_and_keeps_its_lines(label: str) -> None:
+def test_a_private_key_is_replaced_and_its_line_ends_are_kept(label: str) -> None:
     text = f"a\n{PEM.format(label)}\nb"
     assert redact_text(text).text == "a\n[secret:private-key]\n\n\n\n\nb"
 
 
-def test_lone_carriage_returns_in_a_secret_stay_line_ends_of_their_own() -> None:
+def test_lone_carriage_returns_in_a_secret_remain_line_ends() -> None:
     key = "-----BEGIN PRIVATE KEY-----\rMIIEvAIBADANBgkqhkiG9w0BAQ\n\rAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----"
     assert redact_text(f"a {key} b").text == "a [secret:private-key]\n\n\n\n b"
 
 
-def test_a_pgp_key_an_indented_key_and_a_key_on_one_line_go() -> None:
+def test_pgp_indented_and_single_line_keys_are_replaced() -> None:
     pgp = (
         PEM.format("PGP ")
         .replace("KEY-----", "KEY BLOCK-----")
@@ -196,7 +196,7 @@ def test_a_pgp_key_an_indented_key_and_a_key_on_one_line_go() -> None:
     )
 
 
-def test_a_private_key_that_is_cut_off_goes_to_the_next_blank_line() -> None:
+def test_a_truncated_private_key_ends_at_the_next_blank_line() -> None:
     cut = PEM.format("").split("-----END")[0]
     assert redact_text(f"{cut}\nAfter it.").text == "[secret:private-key]\n\n\n\n\nAfter it."
     assert redact_text(cut + PEM.format("")).text == "[secret:private-key]" + "\n" * 8
@@ -214,7 +214,7 @@ def test_a_private_key_that_is_cut_off_goes_to_the_next_blank_line() -> None:
         ("<privateer> a", "<privateer> a"),
     ],
 )
-def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
+def test_private_spans_are_removed(text: str, expected: str) -> None:
     got = redact_text(text)
     assert got.text == expected
     assert got.counts.get("private", 0) == expected.count("[private]")
@@ -223,20 +223,20 @@ def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "text", ["a <private b<private>c</private>d> e", "a <private password='kx92<mQp7>d'> e"]
 )
-def test_what_stood_in_a_private_tag_does_not_keep_it_from_being_one(text: str) -> None:
+def test_a_secret_in_a_private_tag_does_not_break_it(text: str) -> None:
     once = redact_text(text).text
     assert once == "a [private]"
     assert not redact_text(once).counts
 
 
-def test_overlapping_finds_go_as_one_under_the_name_of_the_certain_one() -> None:
+def test_overlapping_secrets_are_merged_under_the_certain_kind() -> None:
     token = "gh" + "p_" + MIXED * 2
     got = redact_text(f"GITHUB_TOKEN='{token}' https://x:{token}@github.com Authorization: Bearer {token}")
     assert got.counts == {"github-token": 3}
     assert MIXED not in got.text
 
 
-def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
+def test_counts_are_by_kind_and_offsets_hold_after_other_scripts() -> None:
     got = redact_text(f"π𝄞 пароль İ\npassword = 'kx92mQp'\n密码 password='kx92mQz' api_key={HEX}")
     assert got.counts == {"api-key": 1, "password": 2}
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
@@ -325,7 +325,7 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_four_times_a_hostile_text_costs_four_times_as_much_not_sixteen(piece: str) -> None:
+def test_hostile_texts_take_linear_time(piece: str) -> None:
     seen = []
     for size in SIZES:
         short = (piece * size)[:size]
@@ -359,7 +359,7 @@ PIECE = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECE, max_size=8).map("".join))
 @example("DB_PASSWORD=s3cr3tValue" + "token_type: access-token-v2" * 6 + "secret: sha256 of the file")
-def test_a_second_scrub_changes_nothing_and_lines_keep_their_numbers(text: str) -> None:
+def test_redaction_is_idempotent_and_keeps_line_numbers(text: str) -> None:
     once = redact_text(text)
     assert len(re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", once.text)) == len(
         re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", text)

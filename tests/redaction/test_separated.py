@@ -75,14 +75,14 @@ def found(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("marked", LISTS)
-def test_secrets_in_a_list_below_a_heading_a_label_or_beside_who_logs_in_go(
+def test_secrets_in_lists_and_beside_user_names_are_replaced(
     marked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found(marked, monkeypatch)
 
 
 @pytest.mark.parametrize("marked", COLUMNS)
-def test_secrets_below_the_heading_of_a_column_go(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_below_a_column_heading_are_replaced(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scrubber, "find_by_classifier", lambda *_: iter(()))
     text, after = parted(marked)
     assert left(redact_text(text).text) == after
@@ -91,32 +91,32 @@ def test_secrets_below_the_heading_of_a_column_go(marked: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("marked", COMMANDS)
-def test_what_a_command_prints_that_asks_for_a_secret_goes(
-    marked: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secrets_printed_by_a_command_are_replaced(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found(marked, monkeypatch)
 
 
 @pytest.mark.parametrize("marked", TALKS)
-def test_what_is_told_in_a_later_turn_or_by_what_it_opens_goes(
+def test_secrets_named_in_a_later_turn_or_by_what_they_open_are_replaced(
     marked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found(marked, monkeypatch)
 
 
 @pytest.mark.parametrize("marked", WORDS)
-def test_plain_words_that_are_told_to_be_a_password_go(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_words_that_are_called_a_password_are_replaced(
+    marked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found(marked, monkeypatch)
 
 
 @pytest.mark.parametrize("text", STAYS)
-def test_what_is_said_of_passwords_or_stands_below_something_else_stays(text: str) -> None:
+def test_talk_about_passwords_is_kept(text: str) -> None:
     text = text.replace("{{", "{").replace("}}", "}")
     assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize("marked", LISTS + COLUMNS + COMMANDS + TALKS + WORDS)
-def test_what_was_taken_out_once_leaves_nothing_to_take_out_again(marked: str) -> None:
+def test_marks_are_not_redacted_again(marked: str) -> None:
     once = redact_text(parted(marked)[0]).text
     assert redact_text(once).text == once
     assert once.count("\n") == marked.count("\n")

@@ -89,7 +89,7 @@ STAYS = (
 
 
 @pytest.mark.parametrize("text", TOLD)
-def test_a_secret_that_is_told_goes_and_its_words_stay(text: str) -> None:
+def test_a_stated_secret_is_replaced_and_its_sentence_kept(text: str) -> None:
     before, _, rest = text.partition("[") if not text.startswith(("{", '"')) else text.partition('"[')
     secret, _, after = rest.partition("]")
     opening = '"' if text.startswith(("{", '"')) else ""
@@ -101,10 +101,10 @@ def test_a_secret_that_is_told_goes_and_its_words_stay(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", STAYS)
-def test_what_only_speaks_of_a_secret_stays(text: str) -> None:
+def test_talk_about_secrets_is_kept(text: str) -> None:
     assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize("value", ["abc\u0131de77", "lo\u017fung-42"])
-def test_a_letter_whose_other_case_is_a_plain_one_breaks_nothing(value: str) -> None:
+def test_letters_whose_other_case_is_ascii_are_harmless(value: str) -> None:
     assert value not in redact_text(f"пароль: {value}").text

@@ -44,7 +44,7 @@ def off(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("marked", TOLD)
-def test_a_secret_told_in_passing_goes(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_mentioned_in_passing_is_replaced(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, secret = parted(marked)
     assert secret not in redact_text(text).text
     off(monkeypatch)
@@ -52,11 +52,11 @@ def test_a_secret_told_in_passing_goes(marked: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("text", STAYS)
-def test_numbers_names_and_talk_about_passwords_stay(text: str) -> None:
+def test_numbers_names_and_talk_about_passwords_are_kept(text: str) -> None:
     assert redact_text(text).text == text
 
 
-def test_a_secret_is_found_wherever_it_stands_in_a_long_text() -> None:
+def test_a_secret_is_found_anywhere_in_a_long_text() -> None:
     line = "We walked along the river and talked about the harvest of last year.\n"
     text, secret = parted(TOLD[0])
     size = classifier.PIECE_CHARACTERS
@@ -68,32 +68,32 @@ def test_a_secret_is_found_wherever_it_stands_in_a_long_text() -> None:
         assert got.endswith(line * 20)
 
 
-def test_one_line_without_end_is_tagged_as_well() -> None:
+def test_an_endless_line_is_tagged() -> None:
     text, secret = parted(TOLD[1])
     words = "the harvest of the year before was better and nobody knew why, "
     assert secret not in redact_text(words * 2000 + text + " " + words * 2000).text
 
 
-def test_what_a_rule_has_found_keeps_its_kind_and_its_ends() -> None:
+def test_a_rules_secret_keeps_its_kind_and_span() -> None:
     text = "db: postgres://shop:gAL47D1qXIaSyZPaE1pu1l@10.4.0.12/shop and the alarm goes off with 1043 and the hash key"
     got = redact_text(text)
     assert "postgres://shop:[secret:postgres-password]@10.4.0.12/shop" in got.text
     assert "1043" not in got.text
 
 
-def test_the_kind_tells_digits_what_was_drawn_by_lot_and_what_somebody_made_up() -> None:
+def test_the_kind_distinguishes_pins_tokens_and_passwords() -> None:
     kinds = {marked: redact_text(parted(marked)[0]).counts for marked in TOLD}
     assert kinds[TOLD[0]] == {"pin": 1}
     assert kinds[TOLD[3]] == {"password": 1}
 
 
-def test_what_is_tagged_once_is_tagged_no_more() -> None:
+def test_tagging_is_idempotent() -> None:
     for marked in TOLD:
         once = redact_text(parted(marked)[0]).text
         assert redact_text(once).text == once
 
 
-def test_a_text_in_which_nothing_is_promised_is_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unpromising_text_is_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(classifier, "find_cues", lambda *_: asked.append(1) or iter(()))
     redact_text("The meeting is on Friday and everybody brings something to eat.\n" * 50)
@@ -102,13 +102,13 @@ def test_a_text_in_which_nothing_is_promised_is_not_tagged(monkeypatch: pytest.M
     assert asked
 
 
-def test_a_text_of_blanks_alone_stays() -> None:
+def test_a_blank_text_is_unchanged() -> None:
     assert redact_text(" \t ").text == " \t "
     assert redact_text("").text == ""
 
 
 @pytest.mark.parametrize("value", ["128000", "29-Apr-2022", "2026-11-23"])
-def test_a_round_number_and_a_date_are_no_secrets_whatever_stands_around(value: str) -> None:
+def test_round_numbers_and_dates_are_no_secrets(value: str) -> None:
     text = "You get in with {}, ask for Lena."
     assert redact_text(text.format(value)).text == text.format(value)
     dated = "---\ndate: 9999-12\n---\n# Eclipse\n\nThe sun went dark over the harbour.\n"
@@ -116,12 +116,12 @@ def test_a_round_number_and_a_date_are_no_secrets_whatever_stands_around(value: 
     assert "kaffe#og-vafler7" not in redact_text(text.format("kaffe#og-vafler7")).text
 
 
-def test_what_stands_beside_a_mark_is_not_thereby_a_secret() -> None:
+def test_a_word_beside_a_mark_is_no_secret() -> None:
     text = "the code for the gate is [secret:pin], the invoice no. 4471, total 120.50"
     assert redact_text(text).text == text
 
 
-def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays() -> None:
+def test_final_signs_belong_to_a_password_and_a_full_stop_does_not() -> None:
     got = redact_text("boekhouding: inloggen met marieke en dan Fietsbel!acht!!. Niet doorgeven.").text
     assert "!" not in got
     assert got.endswith(". Niet doorgeven.")
@@ -135,7 +135,7 @@ def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays(
         "The code name of the release is Silver Pike.",
     ],
 )
-def test_a_phrase_that_a_memory_is_tried_with_stays(text: str) -> None:
+def test_a_code_phrase_is_kept(text: str) -> None:
     assert redact_text(text).text == text
 
 
@@ -152,12 +152,12 @@ ORDERS = "Order,Customer no.,Article,Qty\n" + "\n".join(
 
 
 @pytest.mark.parametrize("text", [STAFF, BOARD, SHORTCUTS, ORDERS])
-def test_an_ordinary_list_stays_as_it_is(text: str) -> None:
+def test_an_ordinary_list_is_unchanged(text: str) -> None:
     assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize("prefix", [*TIER_PREFIXES.values(), ENTITY_PREFIX, CATEGORY_PREFIX])
-def test_the_id_of_a_memory_is_never_taken(prefix: str) -> None:
+def test_memory_ids_are_kept(prefix: str) -> None:
     chance = random.Random(1)
     for _ in range(300):
         own = f"{prefix}{chance.getrandbits(4 * ID_DIGITS):0{ID_DIGITS}x}"

@@ -81,10 +81,10 @@ def test_a_found_concept_that_a_person_adds_is_given_and_spelt_as_they_do(memory
     [
         ("the", "common word"),
         (" ", "no letter"),
-        ("123", "digits only"),
+        ("123", "only digits"),
         ("x" * 101, "101 characters"),
         ("a\x1bb", "control character"),
-        ("half \ud800", "half a character"),
+        ("half \ud800", "an unpaired surrogate"),
         ("ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "secret"),
     ],
 )
@@ -119,7 +119,7 @@ def test_an_alias_that_means_another_concept_is_said_and_both_stay(memory: Memor
     memory.concepts.add("Docker")
     added = memory.add("docker is slow")
     done = memory.concepts.add("Moby", ["docker"])
-    assert done.clashes == ('"docker" means Docker already; it does not find Moby.',)
+    assert done.clashes == ('"docker" already means Docker, so it does not find Moby.',)
     assert referring(memory, "docker") == referring(memory, "Docker") == {added.id}
     assert referring(memory, "Moby") == set()
 
@@ -387,7 +387,7 @@ EDITS: dict[str, Callable[[Memory], object]] = {
 def test_an_edit_that_is_stopped_anywhere_loses_nothing_and_is_ended_by_doing_it_again(
     opened: Callable[..., Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: str
 ) -> None:
-    for name in ("LINK_BATCH", "READ_BATCH"):
+    for name in ("WRITE_BATCH", "READ_BATCH"):
         monkeypatch.setattr(edits, name, 1)
 
     def filled(name: str) -> Memory:

@@ -85,8 +85,8 @@ def test_a_dictionary_file_is_taken_and_its_broken_lines_are_named(cli, boats, t
     assert said.code == 0
     assert said.out == "2 concepts added, 0 changed, 3 memories linked.\n"
     assert "line 3: the: it is a common word; skipped." in said.err
-    assert "line 4: it is no CSV" in said.err
-    assert '"canoe" means kayak already; it does not find tent.' in said.err
+    assert "line 4: it is not valid CSV" in said.err
+    assert '"canoe" already means kayak, so it does not find tent.' in said.err
     assert "scrubjay concepts merge" in said.err
     assert cli("concepts", "add", "--file", tmp_path / "none").code == 3
     for wrong in ([], ["tent", "--file", file], ["--file", file, "--alias", "x"]):

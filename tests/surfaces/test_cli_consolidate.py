@@ -251,5 +251,5 @@ def test_a_language_model_that_fails_costs_one_line_and_no_exit_code(cli, chat, 
     done = cli("consolidate")
     assert done.code == 0
     assert "1 digest from 6 memories" in done.out
-    assert "What the rules found stands." in done.err
+    assert "Results of the rules are kept." in done.err
     assert done.err.count("qwen failed") == 1

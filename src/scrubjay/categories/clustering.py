@@ -88,11 +88,9 @@ class TopicMember:
     """One memory, as topics read it.
 
     Attributes:
-        id: Its id.
         title: Its title, or an empty string.
         text: Text for names and overviews: its overview, else its content.
         terms: Its indexed terms with their counts.
-        language: Language of the text.
     """
 
     id: str
@@ -132,10 +130,7 @@ class KnownCategory:
     """A category of an earlier build.
 
     Attributes:
-        id: Its id.
-        name: Its name.
         members: Ids of its memories; of a theme, those of its topics.
-        theme: Whether it is a theme.
     """
 
     id: str
@@ -153,7 +148,6 @@ class TermMatrix:
         rows: Row of each entry, ascending, (entries,).
         terms: Term of each entry, index into ``words``, (entries,).
         counts: Occurrences, (entries,).
-        size: Rows.
     """
 
     words: tuple[str, ...]

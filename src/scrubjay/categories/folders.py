@@ -38,12 +38,9 @@ class PassageLocation:
     """Location of one memory.
 
     Attributes:
-        id: Its id.
-        source: Name of its source.
         path: POSIX path relative to the source's root.
         document: Title of its document; a first heading of the same text is no level of its own.
         headings: Headings above it, outermost first.
-        title: Its own title.
     """
 
     id: str
@@ -60,11 +57,9 @@ class FolderNode:
 
     Attributes:
         trail: Names from its source down to its own.
-        name: The last of them.
         parent: Trail of the category above, or None.
         members: Ids of the memories that belong to it and to none below it, sorted.
         abstract: L0: its name and what is directly below it.
-        overview: L1: the same with more room.
     """
 
     trail: Trail

@@ -75,7 +75,6 @@ class TopicSpelling:
     """How the central memories of a topic spell its terms.
 
     Attributes:
-        text: Their titles and texts.
         runs: Whether any of it is in a script without spaces.
         spellings: Term to its commonest spelling, the most distinctive first.
         weights: Spelling to the weight of its best term.
@@ -88,12 +87,7 @@ class TopicSpelling:
 
 
 def topic_spelling(central: Sequence[TopicMember], weights: Mapping[str, float]) -> TopicSpelling:
-    """Return how the central memories of a topic spell its terms.
-
-    Args:
-        central: The topic's memories, the most central first.
-        weights: Weight of each term, the best first.
-    """
+    """Return how the central memories of a topic spell its terms."""
     texts = [f"{member.title}\n{member.text[:MAX_MEMBER_TEXT]}" for member in central[:CENTRAL_MEMBERS]]
     language = Counter(member.language for member in central).most_common(1)[0][0]
     text = "\n".join(texts)
@@ -238,14 +232,7 @@ def topic_summaries(
     spelling: TopicSpelling,
     elsewhere: Collection[str] = frozenset(),
 ) -> tuple[str, str]:
-    """Return L0, at most 30 tokens, and L1, at most 120.
-
-    Args:
-        name: The topic's name, with which L0 begins.
-        central: Its memories, the most central first.
-        spelling: How they spell its terms.
-        elsewhere: Folded titles that occur in other topics too.
-    """
+    """Return L0, at most 30 tokens, and L1, at most 120."""
     abstract = list_titles(name, distinct_titles(name, central, elsewhere))
     return abstract, _join_fitting(_distinctive_sentences(central, spelling), L1_TOKENS)
 

@@ -103,7 +103,7 @@ def build_topics(
     if finer is None:
         finer = vectors
     if not len(vectors) == len(finer) == len(members) == len({member.id for member in members}):
-        raise InputError(f"{len(members)} memories came with {len(vectors)} vectors, or one came twice.")
+        raise InputError(f"{len(members)} memories have {len(vectors)} vectors, or an id is repeated.")
     order = sorted(range(len(members)), key=lambda row: members[row].id)
     members = [members[row] for row in order]
     vectors = np.asarray(vectors, dtype=np.float32)[order]
@@ -216,12 +216,7 @@ def _centroids(vectors: Matrix, groups: Sequence[Sequence[int]]) -> Matrix:
 
 
 class TopicAssigner:
-    """Assigns memories to the stored topics of one key.
-
-    Args:
-        topics: Topics with a centroid, of one model.
-        sizes: Members of each.
-    """
+    """Assigns memories to the stored topics of one key."""
 
     def __init__(self, topics: Sequence[Category], sizes: Sequence[int]) -> None:
         self.topics = topics

@@ -53,7 +53,6 @@ class AuditFault:
     """One faulty memory.
 
     Attributes:
-        memory: Its id.
         why: The reason, as the end of a sentence: "says nothing".
         reason: The same without figures; faults are counted by it.
         weight: Severity; the worst are shown as examples.
@@ -74,8 +73,6 @@ class AuditResult:
     """Faults of all active memories that a reader sees.
 
     Attributes:
-        memories: Number of active memories.
-        tiers: Number of them by tier.
         faults: Faults by kind, the worst first.
         tiers_of: Tier of every memory with a fault, by id.
     """
@@ -94,7 +91,6 @@ class _Traits:
         kind: ``addition``, ``passage`` of a file, or ``turn`` of a conversation.
         document: Hash of its document's path, else of its id.
         subject: Hash of key, tier, project and date, which duplicates share.
-        text: Hash of its words in order.
         ends: When it stops being true, UTC microseconds, or None.
     """
 
@@ -117,12 +113,7 @@ class _Traits:
 
 
 def run_audit(reader: Reader, now: int) -> AuditResult:
-    """Check every active memory that a reader sees.
-
-    Args:
-        reader: What the caller sees.
-        now: UTC microseconds.
-    """
+    """Check every active memory that a reader sees."""
     traits: dict[str, _Traits] = {}
     after = ""
     while page := reader.page(after, AUDIT_PAGE, NO_FILTER):
@@ -268,16 +259,14 @@ def _stale(traits: Sequence[_Traits], superseded: Mapping[str, str], now: int) -
         days = (now - one.active_at) / DAY
         newer = superseded.get(one.id)
         if newer is not None:
-            yield AuditFault(
-                one.id, "superseded, and active all the same", "superseded", 1e6, "superseded", newer
-            )
+            yield AuditFault(one.id, "superseded but still active", "superseded", 1e6, "superseded", newer)
         elif one.ends is not None and one.ends <= now:
             yield AuditFault(
                 one.id, "no longer true", "no longer true", 1e5 + (now - one.ends) / DAY, "archived"
             )
         elif not one.used and days > STALE_HALF_LIVES * HALF_LIFE[one.tier]:
             yield AuditFault(
-                one.id, f"{days:,.0f} days old, and never used", "old and never used", days, "archived"
+                one.id, f"{days:,.0f} days old and never used", "old and never used", days, "archived"
             )
 
 
@@ -299,7 +288,7 @@ def _orphaned(reader: Reader, traits: Sequence[_Traits]) -> Iterator[AuditFault]
         grounded = {edge.src for edge in reader.edges([one.id for one in page], ["derived_from"])}
         for one in page:
             if not one.pinned and one.id not in grounded:
-                why = "nothing it was made from is left"
+                why = "all of its sources are gone"
                 yield AuditFault(one.id, why, "no evidence left", float(-one.recorded), "archived")
 
 

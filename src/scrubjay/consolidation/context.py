@@ -80,7 +80,6 @@ class DryRunState:
     Attributes:
         withdrawn: Ids of digests that it would have withdrawn.
         digests: Digests that it would have written, with their vectors.
-        facts: Facts that it would have written.
         superseded: Ids of facts that those would supersede.
         references: Memory id to the entities that it would reference.
         entities: Entities that it would have added, by id.
@@ -116,20 +115,13 @@ class RunContext:
     """One consolidation of the memories under one visibility key.
 
     Attributes:
-        store: The store.
         scope: Who consolidates and owns the writes.
         key: Visibility key; only its memories are read, and whoever sees it sees the digests.
-        embedder: The base model.
-        edges: Builds the edges of new memories.
-        run: Id of the run.
         now: Time from which ages count, UTC microseconds.
         after_days: Age in days from which an observation is digested.
         archive: What is archived once it is digested: ``transcripts``, ``notes``, both or nothing.
         idle: Whether no memory was added or removed since the last run; then promotion is skipped
             unless this run writes something.
-        dry_run: Whether nothing is written.
-        preview: What a dry run would have written.
-        progress: Called as groups are digested.
         fact_model: Language model that extracts facts, or None.
         digest_model: Language model that rewords digests, or None.
         began: Monotonic clock when the call began, in seconds.
@@ -176,13 +168,7 @@ class RunContext:
 
 
 def gather_observations(ctx: RunContext, since: int, reactivated: Collection[str] = ()) -> Iterator[Record]:
-    """Yield the key's observations without their texts: active ones, and others that happened after a time.
-
-    Args:
-        ctx: The run.
-        since: UTC microseconds.
-        reactivated: Ids of archived ones that count as active.
-    """
+    """Yield the key's observations without their texts: active or reactivated ones, and all that happened later."""
     yield from map(_without_text, ctx.pages(RecordFilter(tiers=("observation",))))
     closed = RecordFilter(tiers=("observation",), statuses=("archived", "superseded"), since=since)
     yield from map(_without_text, ctx.pages(closed))

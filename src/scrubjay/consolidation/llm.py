@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.consolidation.context import MEMORY_PAGE, RunContext, with_run
-from scrubjay.consolidation.summary import Digest
+from scrubjay.consolidation.digest import Digest
 from scrubjay.errors import ProviderError
 from scrubjay.facts.extractor import MIN_CHARACTERS
 from scrubjay.facts.llm_verifier import EXTRACTION_TASK, VerifiedAnswer, model_request, verify_answer
@@ -121,9 +121,13 @@ class ModelBudget:
         if self._failures:
             times = "once" if self._failures == 1 else f"{self._failures} times"
             off = " and was not asked again" if self._failures_in_row >= MAX_FAILURES else ""
-            lines.append(f"{self.name} failed {times}{off}: {self._last_error}. What the rules found stands.")
+            lines.append(
+                f"{self.name} failed {times}{off}: {self._last_error}. Results of the rules are kept."
+            )
         if not self._requests_left:
-            lines.append(f"{self.name} was asked as often as one run may ([llm] requests); the next goes on.")
+            lines.append(
+                f"{self.name} reached the limit of requests a run ([llm] requests); the next run continues."
+            )
         return tuple(lines)
 
 
@@ -145,7 +149,7 @@ def rephrase_digest(budget: ModelBudget, digest: Digest, roles: Sequence[str]) -
     except ValueError:
         wordings = None
     if not isinstance(wordings, list) or len(wordings) != len(lines):
-        budget.report_failure(f"it answered a digest of {len(lines)} lines with something else than as many")
+        budget.report_failure(f"its answer to a digest of {len(lines)} lines does not have as many")
         return digest, 0
     budget.report_success()
     refused = 0
@@ -182,8 +186,6 @@ class ModelFacts:
 
     Attributes:
         memories: New facts, with their vectors.
-        after: Changes to write after them.
-        turns: Turns that were read.
         refused: Proposals that the turns do not support.
         sources: Id of a fact to the id of its turn.
     """
@@ -212,7 +214,7 @@ def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> I
             try:
                 verified = verify_answer(parse_json(answer), texts)
             except ValueError:
-                budget.report_failure(f"it answered {len(texts)} turns with something that is no JSON list")
+                budget.report_failure(f"its answer to {len(texts)} turns is not a JSON list")
             else:
                 budget.report_success()
                 yield _model_facts(ctx, budget.name, secret, batch, verified)

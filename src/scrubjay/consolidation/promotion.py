@@ -30,7 +30,6 @@ from scrubjay.consolidation.context import (
     in_batches,
     with_run,
 )
-from scrubjay.consolidation.facets import FACET_TIERS, promote_facets
 from scrubjay.consolidation.facts import (
     EMPTY_GIST,
     CorroboratedFacts,
@@ -43,7 +42,13 @@ from scrubjay.consolidation.facts import (
     parse_gist,
     serialize_gist,
 )
-from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
+from scrubjay.consolidation.patterns import (
+    FACET_TIERS,
+    promote_crystals,
+    promote_facets,
+    promote_insights,
+    promote_procedures,
+)
 from scrubjay.facts.reconciliation import reconcile_facts
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
@@ -169,7 +174,6 @@ class PromotionWrites:
     Attributes:
         memories: Memories that are new or changed, with their vectors.
         replaced: Ids of those of them that are stored already.
-        after: Changes to write after them.
         sources: Id of a memory to the ids of its evidence.
     """
 

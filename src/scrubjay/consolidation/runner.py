@@ -18,20 +18,19 @@ from scrubjay.consolidation.context import (
     RULES_VERSION,
     TRANSCRIPTS,
     RunContext,
-    chronological_key,
     entities_of,
     gather_observations,
     in_batches,
 )
 from scrubjay.consolidation.digest import (
     DigestCoverage,
-    Group,
     StaleDigest,
     WrittenDigest,
     archive_changes,
     digest_changes,
     digest_coverage,
     digest_memory,
+    distil_digest,
     group_records,
     outgrown_digests,
     select_observations,
@@ -46,7 +45,6 @@ from scrubjay.consolidation.promotion import (
     promotion_writes,
     support_changes,
 )
-from scrubjay.consolidation.summary import distil_digest
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, revert_status_events
 from scrubjay.ingest.embedder import embed_memories
@@ -125,10 +123,7 @@ def consolidate_key(ctx: RunContext) -> ConsolidationTally:
         run.withdraw(outgrown_digests(ctx, coverage.outgrown))
         coverage = run.coverage()
     run.archive_digested(coverage.digested)
-    groups = sorted(  # memories that were written together are stored together
-        group_records(coverage.new, entities_of(ctx, coverage.new)),
-        key=lambda group: (group.records[0].recorded_at, chronological_key(group.records[0])),
-    )
+    groups = group_records(coverage.new, entities_of(ctx, coverage.new))
     del coverage
     digested = 0
     for batch in in_batches(groups, GROUP_BATCH):
@@ -200,7 +195,7 @@ class _KeyRun:
             )
         self._count_archived(records)
 
-    def write_digests(self, groups: Sequence[Group]) -> None:
+    def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         """Write the digests of groups, and archive their sources, in one transaction."""
         ctx, at = self._ctx, now_micros()
         found = []
@@ -208,7 +203,7 @@ class _KeyRun:
             for group in groups:
                 records = [
                     record
-                    for record in reader.get([one.id for one in group.records]).values()
+                    for record in reader.get([one.id for one in group]).values()
                     if record.key == ctx.key
                     and not record.pinned
                     and (record.status == "active" or record.id in self._reactivated)
@@ -315,15 +310,15 @@ class _KeyRun:
         """Return the records to archive; one that a person restored stays until its text changes."""
         archive = self._ctx.archive
         wanted = [one for one in records if (NOTES if _kind(one) == "note" else TRANSCRIPTS) in archive]
-        kept: list[Record] = []
+        archivable: list[Record] = []
         for batch in in_batches(wanted, STATUS_BATCH):
             restored_at: dict[str, int] = {}
             with self._ctx.reader() as reader:
                 for event in reader.events([record.id for record in batch], limit=ALL_EVENTS):
                     if event.op == "restored" and event.run is None:
                         restored_at.setdefault(event.memory, event.at)  # newest first
-            kept += [record for record in batch if record.updated_at > restored_at.get(record.id, -1)]
-        return kept
+            archivable += [record for record in batch if record.updated_at > restored_at.get(record.id, -1)]
+        return archivable
 
     def _write_linked(
         self, memories: Sequence[PreparedMemory], replaced: Sequence[str], after: Sequence[Change]
@@ -359,15 +354,10 @@ def _kind(record: Record) -> str:
 
 
 def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
-    """Undo a run under the visibility keys that the scope sees; it can be repeated after a kill.
+    """Undo a run, given by its id or a unique beginning of it; it can be repeated after a kill.
 
     What the run wrote is removed and what it archived becomes active, except for memories that somebody archived,
     restored or reworded since.
-
-    Args:
-        store: The store.
-        scope: Who asks.
-        run: Id of the run, or a unique beginning of it.
 
     Raises:
         NotFoundError: No run, or several, match.

@@ -27,22 +27,16 @@ from scrubjay.text.markdown import extract_links
 from scrubjay.text.tokenizer import TermGroup, query_groups
 
 MAX_EARLIER: Final = 500
-"""Stored memories that are looked through for the name of a concept which has just been found."""
-
+"""Stored memories that are searched for the name of a new entity."""
 LOOKUP_BATCH: Final = 200
-"""Words that are asked for together."""
+"""Words that are looked up together."""
+MAX_REFERENCES: Final = 32
+"""Entities that one memory references; more are a list of names."""
 
+DictionaryCache = dict[str, tuple[int, "EntityDictionary"]]
+"""Visibility key to the store's mark and the dictionary of that state."""
 
-def discovery_passage(record: Record) -> DiscoveryPassage:
-    """Return a memory as discovery reads it."""
-    found = extract_links(record.content) if "[[" in record.content else ()
-    pages = tuple(target.name for target in found if target.rule == "wikilink" and target.name)
-    path = (
-        f"{record.place.source}/{record.place.path}"
-        if record.place is not None
-        else record.session or record.id
-    )
-    return DiscoveryPassage(record.content, record.title, record.heading_path, record.tags, pages, path)
+normal_form = lru_cache(maxsize=4_096)(normalize_name)
 
 
 def named_text(record: Record) -> str:
@@ -58,20 +52,20 @@ def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
     languages = reader.languages()
     if not languages:
         return []
-    # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
+    # In its normal form: "docker-compose" is also meant by "Docker Compose".
     names = {normalize_name(name) for row in rows for name in (row.name, *row.aliases)}
     frequencies = (name_frequency(reader, name, languages) for name in names)
     rarest = {word: count for word, count in frequencies if word is not None}
-    few = [word for word, count in rarest.items() if count <= MAX_EARLIER]
-    # Of a word that is in few memories all are wanted, so many such words are asked for at once.
-    asked = [
-        (few[first : first + LOOKUP_BATCH], LOOKUP_BATCH * MAX_EARLIER)
-        for first in range(0, len(few), LOOKUP_BATCH)
+    rare = [word for word, count in rarest.items() if count <= MAX_EARLIER]
+    # All memories with a rare word are wanted, so many such words are looked up at once.
+    lookups = [
+        (rare[first : first + LOOKUP_BATCH], LOOKUP_BATCH * MAX_EARLIER)
+        for first in range(0, len(rare), LOOKUP_BATCH)
     ]
-    asked += [([word], MAX_EARLIER) for word, count in rarest.items() if count > MAX_EARLIER]
+    lookups += [([word], MAX_EARLIER) for word, count in rarest.items() if count > MAX_EARLIER]
     found: dict[str, None] = {}
-    for words, most in asked:
-        found |= dict.fromkeys(hit.id for hit in reader.words(words, RecordFilter()).top(most))
+    for words, limit in lookups:
+        found |= dict.fromkeys(hit.id for hit in reader.words(words, RecordFilter()).top(limit))
     return list(reader.get(list(found)).values())
 
 
@@ -90,17 +84,12 @@ def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple
 def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]:
     """Return how many of some memories mention each name."""
     matcher = EntityMatcher(Entity(str(number), "", name) for number, name in enumerate(names))
-    held = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
-    return [held[str(number)] for number in range(len(names))]
+    counts = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
+    return [counts[str(number)] for number in range(len(names))]
 
 
 class NameStats:
-    """Counts the stored memories that mention a name.
-
-    Args:
-        reader: What a key's viewers see.
-        replaced: Memories that are about to be rewritten, which must not count twice.
-    """
+    """Counts the stored memories that mention a name, except for those that are about to be replaced."""
 
     def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
         self._reader = reader
@@ -109,18 +98,11 @@ class NameStats:
 
     def count(self, names: Sequence[str]) -> list[int]:
         """Return an upper bound of how many stored memories mention each name."""
-        held = [name_frequency(self._reader, name, self._languages)[1] for name in names]
+        stored = [name_frequency(self._reader, name, self._languages)[1] for name in names]
         if not self._replaced:
-            return held
-        again = count_mentions(self._replaced, names)
-        return [max(0, count - twice) for count, twice in zip(held, again, strict=True)]
-
-
-MAX_REFERENCES: Final = 32
-"""Concepts that one memory refers to; more are a list of names, and each would say less."""
-
-normal_form = lru_cache(maxsize=4_096)(normalize_name)
-"""The normal form of a name; each step of learning a name asks for it again."""
+            return stored
+        replaced = count_mentions(self._replaced, names)
+        return [max(0, count - twice) for count, twice in zip(stored, replaced, strict=True)]
 
 
 class EntityDictionary:
@@ -148,13 +130,13 @@ class EntityDictionary:
         if not rows:
             return None
         shown = {concept.id for concept in merge_entities(rows)}
-        rights = [
+        ranked = [
             (row.id not in shown, place > 0, row.id)
             for row in rows
             for place, name in enumerate((row.name, *row.aliases))
             if normal_form(name) == folded
         ]
-        return min(rights)[2] if rights else None
+        return min(ranked)[2] if ranked else None
 
     def _rows_of_stem(self, of: str) -> list[Entity]:
         return [row for concept in self._names.bearers(of) for row in self.rows(concept)]
@@ -172,13 +154,10 @@ class EntityDictionary:
 
     def updated(self, rows: Sequence[EntityRow]) -> EntityDictionary:
         """Return a copy with the current rows of the store."""
-        now = _by_id(rows)
-        held = self._rows
-        changed = (
-            {concept: same for concept, same in now.items() if held.get(concept) != same} if held else now
-        )
+        current, old = _by_id(rows), self._rows
+        changed = {entity: own for entity, own in current.items() if old.get(entity) != own}
         found = self._copy()
-        found._replace(changed, held.keys() - now.keys())
+        found._replace(changed, old.keys() - current.keys())
         return found
 
     def add(self, rows: Iterable[Entity]) -> None:
@@ -191,18 +170,16 @@ class EntityDictionary:
 
     def _copy(self) -> EntityDictionary:
         found = copy.copy(self)
-        found._rows, found._owners_by_stem, found._names = (
-            self._rows.copy(),
-            self._owners_by_stem.copy(),
-            self._names.copy(),
-        )
+        found._rows = self._rows.copy()
+        found._owners_by_stem = self._owners_by_stem.copy()
+        found._names = self._names.copy()
         found._successor = None
         return found
 
     def _replace(self, changed: dict[str, tuple[EntityRow, ...]], gone: Iterable[str] = ()) -> None:
         before = [self._rows.pop(concept, ()) for concept in (*changed, *gone)] if self._rows else ()
         self._rows |= changed
-        if self._owners_by_stem:  # what a stem means depends on all who bear it
+        if self._owners_by_stem:  # which depend on all entities of a stem
             for spelling, _ in _names_with_ids(chain.from_iterable((*before, *changed.values()))):
                 for of in name_stems(spelling):
                     self._owners_by_stem.pop(of, None)
@@ -218,8 +195,8 @@ class EntityDictionary:
         if self._successor is None or self._successor[0] != mark:
             return None
         _, rows, successor = self._successor
-        held = set(reader.concepts([row.id for row in rows]))
-        return successor if held.issuperset(rows) else None
+        stored = set(reader.concepts([row.id for row in rows]))
+        return successor if stored.issuperset(rows) else None
 
     def discover(
         self,
@@ -230,27 +207,27 @@ class EntityDictionary:
         stored_mentions: Callable[..., Sequence[int]],
     ) -> list[Entity]:
         """Return the entities that memories introduce, as rows of their key."""
-        found = discover_names([discovery_passage(record) for record in records], stored_mentions)
         new: list[Entity] = []
         taken: set[str] = set()
-        for item in found:
-            named = normal_form(item.name)
-            # A name in the other number is found already by the one that is known.
-            known = any(
-                name in taken or self._owner(name) is not None for name in (named, other_number(named))
-            )
-            if named and not known and not self._is_refused(item.name):
-                aliases = {a for a in item.aliases if self.means(a) is None and normal_form(a) not in taken}
-                aliases -= {item.name}
+        for item in discover_names([_passage(record) for record in records], stored_mentions):
+            name = normal_form(item.name)
+            # A name in the other number is found already by the known one.
+            known = any(one in taken or self._owner(one) is not None for one in (name, other_number(name)))
+            if name and not known and not self._is_refused(item.name):
+                aliases = {
+                    alias
+                    for alias in item.aliases
+                    if alias != item.name and self.means(alias) is None and normal_form(alias) not in taken
+                }
                 new.append(
-                    Entity(entity_id(secret, named), key, item.name, tuple(sorted(aliases)), item.kind, at)
+                    Entity(entity_id(secret, name), key, item.name, tuple(sorted(aliases)), item.kind, at)
                 )
-                taken.update(normal_form(name) for name in (item.name, *aliases))
+                taken.update(normal_form(one) for one in (item.name, *aliases))
         return new
 
     def _is_refused(self, name: str) -> bool:
         if self._refused is None:
-            rows = (row for same in self._rows.values() for row in same if row[4] == "refused")
+            rows = (row for own in self._rows.values() for row in own if row[4] == "refused")
             self._refused = EntityMatcher(map(entity_from_row, rows))
         if not self._refused:
             return False
@@ -260,18 +237,24 @@ class EntityDictionary:
         """Return the edges from a memory to the entities it mentions; 1, 2, 3 mentions weigh 1/2, 3/4, 7/8."""
         found = find_mentions(named_text(record), self._names, self._owners)
         ranked = sorted(found, key=lambda mention: (-mention.count, mention.concept))[:MAX_REFERENCES]
-        return [
-            Edge(
-                record.id,
-                "references",
-                mention.concept,
-                key or record.key,
-                1 - 0.5 ** min(mention.count, 20),
-                at,
-                rule="name",
+        edges = []
+        for mention in ranked:
+            weight = 1 - 0.5 ** min(mention.count, 20)
+            edges.append(
+                Edge(record.id, "references", mention.concept, key or record.key, weight, at, rule="name")
             )
-            for mention in ranked
-        ]
+        return edges
+
+
+def _passage(record: Record) -> DiscoveryPassage:
+    links = extract_links(record.content) if "[[" in record.content else ()
+    pages = tuple(target.name for target in links if target.rule == "wikilink" and target.name)
+    path = (
+        f"{record.place.source}/{record.place.path}"
+        if record.place is not None
+        else record.session or record.id
+    )
+    return DiscoveryPassage(record.content, record.title, record.heading_path, record.tags, pages, path)
 
 
 def _by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
@@ -291,20 +274,12 @@ def _names_with_ids(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
                 yield alias, concept
 
 
-DictionaryCache = dict[str, tuple[int, EntityDictionary]]
-"""Visibility key to the store's mark and the dictionary of that state."""
-
-
-def cached_dictionary(reader: Reader, key: str, kept: DictionaryCache) -> EntityDictionary:
+def cached_dictionary(reader: Reader, key: str, cache: DictionaryCache) -> EntityDictionary:
     """Return the dictionary of a key's viewers, which is updated only if their entities have changed."""
     mark = reader.concept_mark()
-    held = kept.get(key)
-    if held is None:
-        words = EntityDictionary().updated(reader.concept_rows())
-    elif held[0] == mark:
-        return held[1]
-    else:
-        successor = held[1].successor(reader, mark)
-        words = successor if successor is not None else held[1].updated(reader.concept_rows())
-    kept[key] = mark, words
-    return words
+    cached_mark, dictionary = cache.get(key, (None, EntityDictionary()))
+    if cached_mark != mark:
+        successor = dictionary.successor(reader, mark)
+        dictionary = successor if successor is not None else dictionary.updated(reader.concept_rows())
+        cache[key] = mark, dictionary
+    return dictionary

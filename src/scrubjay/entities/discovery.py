@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -51,11 +51,7 @@ class NameEvidence:
         apart: Normalized spellings whose words are separated by more than a space (``std::io``).
         aliases: Abbreviations that follow it in brackets.
         headings: Headings with it, each once a document.
-        times: Occurrences.
-        passages: Passages with it.
         capital: Those in which it begins with a capital outside code.
-        small: Those in which it does not.
-        code: Those in which it stands in code.
         closing: Share of its occurrences outside code that end a phrase: a third to two thirds for nouns, a tenth for
             adjectives and verbs.
     """
@@ -78,10 +74,7 @@ class DiscoveredName:
     """A name that texts use.
 
     Attributes:
-        name: Its commonest spelling.
         aliases: Its abbreviation, and itself in lower case if it is also written so; sorted.
-        kind: Kind of entity.
-        support: Passages with it.
     """
 
     name: str
@@ -91,7 +84,7 @@ class DiscoveredName:
 
 
 PASSAGE_BREAK: Final = "\n\x1e\n"
-"""Stands between passages; no pattern reaches over it."""
+"""Separates passages; no pattern matches across it."""
 CODE_SPAN: Final = re.compile(r"`([^`\n]{2,60})`")
 CODE_MARK: Final = "\x04"
 _FENCE: Final = re.compile(
@@ -99,7 +92,7 @@ _FENCE: Final = re.compile(
 )
 _COMMENT: Final = re.compile(r"<!--[^<>]{0,2000}+>")
 _ESCAPE: Final = re.compile(r"\\[nrt](?![a-z])")
-r"""A line break as program text writes it: there is no "nHuman" in "\nHuman"."""
+r"""A line break in program text: there is no "nHuman" in "\nHuman"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +100,6 @@ class JoinedPassages:
     """Passages as one text; all three have the same length.
 
     Attributes:
-        listed: Without code blocks and comments.
-        whole: Also without addresses.
         prose: Also without code spans, which become ``CODE_MARK``.
     """
 
@@ -173,10 +164,10 @@ def _bare_name(name: str) -> str:
 
 
 _LONGEST_PHRASE: Final = 4
-"""Words of a heading's phrase, or of any name that is not wholly capitals: longer ones are clauses."""
+"""Words of a heading's phrase, and of most names; longer ones are clauses."""
 
 _LONGEST_MARKED: Final = 12
-"""Words of a page's or a code's name: claude-3-5-sonnet-20241022 has five."""
+"""Words of the name of a page or of code: claude-3-5-sonnet-20241022 has five."""
 
 _ITALICS: Final = (
     re.compile(r"\*(?<![\w*]\*)([^\W_][^*_\n,;:!?/]{1,40}?)\*(?![\w*])"),
@@ -184,14 +175,14 @@ _ITALICS: Final = (
 )
 _NAME: Final = r"[A-Z]\w*+(?>(?:[.+&'\u2019-]\w++)*)(?:\+\+)?"
 _GAP: Final = r"[ \n](?:(?<= )|(?<=[^\n]{40}\n))"
-"""Between words of one sentence: a line end only where a paragraph was wrapped, no short line of a list."""
+"""Between words of one sentence: a line end only in a wrapped paragraph."""
 _MARKS: Final = r"[\[(*_\"\u201c']{0,3}"
 _CAPITALS: Final = re.compile(
     rf"[ \n](?<=[a-z0-9,;)\]][ \n])(?:(?<= )|(?<=[^\n]{{40}}\n)){_MARKS}"
     rf"({_NAME}(?:{_GAP}(?:(?:of|of the|for|de|&){_GAP})?{_NAME})*)"
 )
 _TITLES: Final = re.compile(rf"[\n.:!?|-](?:(?<=\n)[ \t]*(?:[-*+] |\d+\. )?| ){_MARKS}({_NAME}(?: {_NAME})+)")
-# Possessive and bounded: an unbroken megabyte of base64 must not be gone over again from each of its letters.
+# Possessive and bounded: an unbroken megabyte of base64 must take linear time.
 _ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9])[A-Za-z0-9]{0,40}+(?!\w)")
 _HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
 _BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
@@ -199,11 +190,11 @@ _BARE: Final = re.compile(
     r"[_-](?:(?<=[A-Za-z0-9]_)[A-Za-z0-9_]{1,60}+|(?<=[a-z]-)\d[a-z0-9]{0,20}+(?>(?:[.-][a-z0-9]{1,20}+){0,9})"
     r"|(?<=[ \n(]-)-[a-z][a-z-]{1,30}+)(?:\(\))?(?![\w/])"
 )
-"""The end of what looks like code where nobody marked it: text from the web has lost its backticks."""
+"""End of code without backticks, as in text from the web."""
 _BEFORE_BARE: Final = re.compile(r"(?<![\w/.:=&?{#-])(?:[A-Za-z][A-Za-z0-9]{0,39}|[a-z]+(?:-[a-z]+){1,5})$")
 _BRACKETED: Final = re.compile(r"\(([A-Z][A-Za-z&]{1,7}?)s?\)")
 _SMALL_WORDS: Final = frozenset(("of", "and", "for", "the", "de", "to", "in"))
-"""Words that an abbreviation passes over."""
+"""Words that an abbreviation skips."""
 _IDENTIFIER: Final = re.compile(r"[@$.]?[A-Za-z_][\w.:!+#-]*(?:<[^<>]*>)?(?:\(\))?|[a-z][\w-]+ [a-z][\w-]+")
 _NUMBERING: Final = re.compile(
     r"^(?:(?:chapter|part|section|step|appendix|day|week|phase|lesson|exercise)\s+)?[\dIVX.]*[.:)]?\s*[-\u2013\u2014:]?\s+",
@@ -212,62 +203,44 @@ _NUMBERING: Final = re.compile(
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?$")
 
 
-@dataclass(frozen=True, slots=True)
-class NameCandidates:
-    """Possible names of some passages.
-
-    Attributes:
-        sizes: Characters of each passage.
-        whole: The passages without code blocks and addresses.
-        prose: The same, of equal length, without code spans.
-        signs: Normal form, its last word in the singular, to its evidence.
-    """
-
-    sizes: tuple[int, ...]
-    whole: str
-    prose: str
-    signs: dict[str, NameEvidence]
-
-
 def gather_candidates(
     texts: Sequence[str],
-    telling: Sequence[bool],
+    capitals_count: Sequence[bool],
     headings: Iterable[Collection[str]],
-    given: Iterable[tuple[str, str]],
-) -> NameCandidates:
-    """Gather possible names with the evidence of their spelling.
+    given: Sequence[tuple[str, str]],
+) -> tuple[JoinedPassages, dict[str, NameEvidence]]:
+    """Return the joined passages, and the evidence of possible names by normal form, their last word in the singular.
 
     Args:
         texts: The passages.
-        telling: Whether capitals within sentences are evidence in each.
+        capitals_count: Whether capitals within sentences are evidence in each.
         headings: The distinct headings of each document.
         given: Names that people marked, each with its kind, ``page`` or ``tag``.
     """
-    text = join_passages(texts)
-    whole, prose = text.whole, text.prose
-    marked = list(given)
-    pages, addressed = count_link_names(text.listed)
+    joined = join_passages(texts)
+    prose = joined.prose
+    pages, addressed = count_link_names(joined.listed)
     phrases, wholes = _headings(headings)
     surfaces = {
-        "code": Counter(span for span in CODE_SPAN.findall(whole) if _IDENTIFIER.fullmatch(span)),
+        "code": Counter(span for span in CODE_SPAN.findall(joined.whole) if _IDENTIFIER.fullmatch(span)),
         "bare": Counter(_bare_identifiers(prose)),
         "italic": Counter(phrase for italic in _ITALICS for phrase in italic.findall(prose)),
         "capital": Counter(
-            _CAPITALS.findall(prose if all(telling) else select_passages(prose, texts, telling))
+            _CAPITALS.findall(prose if all(capitals_count) else select_passages(prose, texts, capitals_count))
         ),
         "title": Counter(_TITLES.findall(prose)),
         "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
         "heading": wholes,
         "link": addressed,
-        "page": pages + Counter(name for name, kind in marked if kind == "page"),
-        "tag": Counter(name for name, kind in marked if kind == "tag"),
+        "page": pages + Counter(name for name, kind in given if kind == "page"),
+        "tag": Counter(name for name, kind in given if kind == "tag"),
     }
-    signs = _grouped(surfaces)
-    _expand(signs, prose)
+    evidence = _grouped(surfaces)
+    _expand(evidence, prose)
     for form, count in phrases.items():
-        if form in signs:
-            signs[form].headings += count
-    return NameCandidates(tuple(map(len, texts)), whole, prose, signs)
+        if form in evidence:
+            evidence[form].headings += count
+    return joined, evidence
 
 
 def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
@@ -278,11 +251,8 @@ def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Count
         words = form.split()
         for size in range(1, _LONGEST_PHRASE + 1):
             for at in range(len(words) - size + 1):
-                phrases[" ".join(words[at : at + size])] += count
-    grouped: Counter[str] = Counter()
-    for phrase, count in phrases.items():
-        grouped[to_singular(phrase)] += count
-    return grouped, wholes
+                phrases[to_singular(" ".join(words[at : at + size]))] += count
+    return phrases, wholes
 
 
 def _levels(surfaces: Sequence[str]) -> Iterator[str]:
@@ -291,7 +261,7 @@ def _levels(surfaces: Sequence[str]) -> Iterator[str]:
 
 
 def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
-    signs: dict[str, NameEvidence] = {}
+    evidence: dict[str, NameEvidence] = {}
     for kind, counted in surfaces.items():
         for levelled, (surface, count) in zip(_levels(list(counted)), counted.items(), strict=True):
             form = " ".join(levelled.split())
@@ -300,22 +270,17 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
                 continue
             bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_`*").rstrip(".:-")
             own = form.removesuffix(" s") if _POSSESSIVE.search(surface) else form
-            own = (
-                to_singular(own)
-                if surface[-2:].islower() or (surface[-2:-1].isupper() and surface[-1:] == "s")
-                else own
-            )
-            sign = signs.get(own)
-            if sign is None:
-                sign = signs[own] = NameEvidence()
-            sign.spelled[bare] = sign.spelled.get(bare, 0) + count
-            sign.found[kind] = sign.found.get(kind, 0) + count
+            if surface[-2:].islower() or (surface[-2:-1].isupper() and surface[-1:] == "s"):
+                own = to_singular(own)
+            item = evidence.setdefault(own, NameEvidence())
+            item.spelled[bare] = item.spelled.get(bare, 0) + count
+            item.found[kind] = item.found.get(kind, 0) + count
             if "  " in levelled:
-                sign.apart.add(levelled)
-    return signs
+                item.apart.add(levelled)
+    return evidence
 
 
-def _expand(signs: dict[str, NameEvidence], prose: str) -> None:
+def _expand(evidence: dict[str, NameEvidence], prose: str) -> None:
     for match in _BRACKETED.finditer(prose):
         letters = match[1].upper()
         words = prose[max(0, match.start() - 100) : match.start()].split()
@@ -326,9 +291,9 @@ def _expand(signs: dict[str, NameEvidence], prose: str) -> None:
             ]
             if "".join(part[0] for part in parts).upper() == letters:
                 long = " ".join(tail).strip("*_\"'[(")
-                sign = signs.setdefault(to_singular(normalize_name(long)), NameEvidence())
-                sign.spelled[long] = sign.spelled.get(long, 0) + 1
-                sign.aliases.append(match[1])
+                item = evidence.setdefault(to_singular(normalize_name(long)), NameEvidence())
+                item.spelled[long] = item.spelled.get(long, 0) + 1
+                item.aliases.append(match[1])
                 break
 
 
@@ -352,22 +317,23 @@ _PHRASE_ENDS: Final = (
     "is are was and or to in of that for with on from has have can will as by at but if so than "
     "may must do not when who"
 )
-"""English words before which a noun's phrase is over; an adjective's or a verb's is not."""
+"""English words before which a noun phrase ends."""
 
 
-def count_occurrences(gathered: NameCandidates) -> None:
+def count_occurrences(
+    evidence: dict[str, NameEvidence], joined: JoinedPassages, passage_sizes: Sequence[int]
+) -> None:
     """Count how all phrases occur in the passages, in place."""
     import numpy as np
 
-    signs, passages_ = gathered.signs, len(gathered.sizes)
-    if not signs:
+    if not evidence:
         return
     automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
     sizes: list[int] = []
     owners: list[int] = []
-    plurals = ((owner, (to_plural(form),)) for owner, form in enumerate(signs))
-    own = ((owner, (form, *sign.apart)) for owner, (form, sign) in enumerate(signs.items()))
-    # What is a name itself is no other's plural: macos, of "maco".
+    plurals = ((owner, (to_plural(form),)) for owner, form in enumerate(evidence))
+    own = ((owner, (form, *item.apart)) for owner, (form, item) in enumerate(evidence.items()))
+    # Names after plurals: macos is no plural of "maco".
     for owner, spellings in chain(plurals, own):
         for spelling in spellings:
             automaton.add_word(f" {spelling} ", len(sizes))
@@ -375,30 +341,30 @@ def count_occurrences(gathered: NameCandidates) -> None:
             owners.append(owner)
     automaton.make_automaton()
     hits = np.fromiter(
-        chain.from_iterable(automaton.iter(f" {level_text(gathered.whole, blotted=True)} ")), np.int64
+        chain.from_iterable(automaton.iter(f" {level_text(joined.whole, blotted=True)} ")), np.int64
     ).reshape(-1, 2)
     if not len(hits):
         return
     first = hits[:, 0] - np.array(sizes)[hits[:, 1]] - 1
     owner_of = np.array(owners)[hits[:, 1]]
-    bounds = np.cumsum([size + len(PASSAGE_BREAK) for size in gathered.sizes])
+    bounds = np.cumsum([size + len(PASSAGE_BREAK) for size in passage_sizes])
     passage = np.searchsorted(bounds, first - 1, side="right")
-    padded = (gathered.prose + " " * (_LONGEST_SMALL + 2)).encode("utf-32-le", "surrogatepass")
+    padded = (joined.prose + " " * (_LONGEST_SMALL + 2)).encode("utf-32-le", "surrogatepass")
     chars = np.frombuffer(padded, "<u4")[first]
     high = np.isin(chars, [int(char) for char in np.unique(chars) if chr(char).isupper()])
     case = np.where(chars == ord(CODE_MARK), 0, np.where(high, 1, 2))
     ends = _ends(np.frombuffer(padded, "<u4"), first + np.array(sizes)[hits[:, 1]]) & (case != 0)
-    # One sort makes distinct: by phrase, then passage, then case.
-    seen = np.sort((owner_of * passages_ + passage) * 3 + case)
+    # Distinct by phrase, then passage, then case.
+    seen = np.sort((owner_of * len(passage_sizes) + passage) * 3 + case)
     seen = seen[np.append(True, seen[1:] != seen[:-1])]
-    owners_seen, cases = seen // (3 * passages_), seen % 3
-    anew = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
-    chosen = (owner_of, owners_seen[anew], *(owners_seen[cases == one] for one in (0, 1, 2)))
+    phrases_seen, cases = seen // (3 * len(passage_sizes)), seen % 3
+    first_of_passage = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
+    chosen = (owner_of, phrases_seen[first_of_passage], *(phrases_seen[cases == one] for one in (0, 1, 2)))
     plain = (owner_of[case != 0], owner_of[ends])
-    columns = [np.bincount(one, minlength=len(signs)).tolist() for one in (*chosen, *plain)]
-    for sign, *figures in zip(signs.values(), *columns, strict=True):
-        sign.times, sign.passages, sign.code, sign.capital, sign.small = figures[:5]
-        sign.closing = figures[6] / max(1, figures[5])
+    columns = [np.bincount(one, minlength=len(evidence)).tolist() for one in (*chosen, *plain)]
+    for item, *figures in zip(evidence.values(), *columns, strict=True):
+        item.times, item.passages, item.code, item.capital, item.small = figures[:5]
+        item.closing = figures[6] / max(1, figures[5])
 
 
 def _ends(chars: NDArray[np.uint32], behind: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -419,23 +385,23 @@ def _ends(chars: NDArray[np.uint32], behind: NDArray[np.int64]) -> NDArray[np.bo
 
 
 MIN_PASSAGES: Final = 2
-"""Passages in which a name must stand with its capital (or as code): once may be a slip, or an only mention."""
+"""Passages with a name in capitals or code: one may be a slip, or an only mention."""
 MIN_PASSAGES_WEAK: Final = 3
-"""Passages for what has less to speak for it: a plain word in backticks, a phrase in small letters."""
+"""Passages with a plain word in backticks, or a phrase in lower case."""
 TERM_KEYNESS: Final = 12
-"""A defined word (italic, and in a heading) must be used this many times as often as in English."""
+"""Use of a defined word (italic, and in a heading), relative to English."""
 OWN_KEYNESS: Final = 100
-"""From here on a text's own use of a word outweighs the ordinary one, whatever its case."""
+"""Use relative to English from which a word is a name in any case."""
 CLOSING_SHARE: Final = 0.25
-"""Share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23, internal .11."""
+"""Least share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23."""
 SMALL_PER_CAPITAL: Final = 4
-"""Small letters that a name may have for one capital, or one link: git is also written so, flavor is no name."""
+"""Uses of a name in lower case for each capital or link: git is a name, flavor is none."""
 RARE_RANK: Final = 8_000
-"""Rank from which on a word is hardly met in ordinary English."""
+"""Rank of a word that is rare in English."""
 PLAIN_CODE_USES: Final = 10
-"""Times in backticks from which on even ``Result`` is a name; it is then looked for as written."""
+"""Uses in backticks from which even ``Result`` is a name, as written."""
 EVERYDAY_RANK: Final = 3_000
-"""Rank below which capitals are often mere emphasis ("Director", "Blue"): five of six must be written so."""
+"""Rank below which capitals are often emphasis ("Director"): five of six uses must have one."""
 _SHORT: Final = 3
 _LONGEST_TERM: Final = 3
 
@@ -444,69 +410,62 @@ _NUMBERED: Final = re.compile(
 )
 
 
-def is_possible_name(form: str, signs: NameEvidence) -> bool:
+def is_possible_name(form: str, evidence: NameEvidence) -> bool:
     """Tell whether a phrase could be an entity at all, before it is counted."""
-    name = _commonest(signs.spelled, signs.spelled)
-    often = signs.found.get("code", 0) >= (MIN_PASSAGES_WEAK if name[:1].isupper() else PLAIN_CODE_USES)
+    name = _commonest(evidence.spelled, evidence.spelled)
+    often = evidence.found.get("code", 0) >= (MIN_PASSAGES_WEAK if name[:1].isupper() else PLAIN_CODE_USES)
     refusal = not often and name_objection(name, given=True, folded=form)
     if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refusal:
         return False
-    marked = "page" in signs.found or "tag" in signs.found or signs.aliases
+    marked = "page" in evidence.found or "tag" in evidence.found or evidence.aliases
     return bool(marked or often or not all(map(is_common, form.split(" "))))
 
 
-def judge_phrase(form: str, signs: NameEvidence, words: int, before: int = 0) -> DiscoveredName | None:
-    """Decide on one phrase.
-
-    Args:
-        form: Its normal form.
-        signs: Its evidence.
-        words: Approximate number of words of all texts.
-        before: Stored memories that mention it.
-    """
-    name = _commonest(signs.spelled, signs.spelled)
-    if "page" in signs.found:
-        own = keyness(form, signs.times, words) >= OWN_KEYNESS
-        return _found(name, "page", signs, *((form,) if own and name.isalpha() else ()))
-    if "tag" in signs.found:
-        return _found(name, "tag", signs)
-    addressed = signs.small <= SMALL_PER_CAPITAL * signs.found.get("link", 0) and not all(
+def judge_phrase(form: str, evidence: NameEvidence, words: int, before: int = 0) -> DiscoveredName | None:
+    """Decide on one phrase."""
+    name = _commonest(evidence.spelled, evidence.spelled)
+    if "page" in evidence.found:
+        own = keyness(form, evidence.times, words) >= OWN_KEYNESS
+        return _discovered(name, "page", evidence, *((form,) if own and name.isalpha() else ()))
+    if "tag" in evidence.found:
+        return _discovered(name, "tag", evidence)
+    addressed = evidence.small <= SMALL_PER_CAPITAL * evidence.found.get("link", 0) and not all(
         map(_is_plain, form.split(" "))
     )
-    if "link" in signs.found and addressed and (word_rank(form) > RARE_RANK or name != name.lower()):
-        return _found(name, "name", signs, *((form,) if signs.small else ()))
-    if signs.aliases:
-        return _found(name, "name", signs)
-    if "bare" in signs.found and _times(signs, "bare", "code") + before >= MIN_PASSAGES:
-        return _found(name, "code", signs)
+    if "link" in evidence.found and addressed and (word_rank(form) > RARE_RANK or name != name.lower()):
+        return _discovered(name, "name", evidence, *((form,) if evidence.small else ()))
+    if evidence.aliases:
+        return _discovered(name, "name", evidence)
+    if "bare" in evidence.found and _uses(evidence, "bare", "code") + before >= MIN_PASSAGES:
+        return _discovered(name, "code", evidence)
     if " " in form:
-        return _phrase(form, name, signs, before)
-    return _one_word(form, name, signs, words, before)
+        return _phrase(form, name, evidence, before)
+    return _one_word(form, name, evidence, words, before)
 
 
-def _found(name: str, kind: str, signs: NameEvidence, *more: str) -> DiscoveredName:
-    aliases = sorted({*signs.aliases, *more} - {name})
-    return DiscoveredName(name, tuple(aliases), kind, signs.passages)
+def _discovered(name: str, kind: str, evidence: NameEvidence, *more: str) -> DiscoveredName:
+    aliases = sorted({*evidence.aliases, *more} - {name})
+    return DiscoveredName(name, tuple(aliases), kind, evidence.passages)
 
 
-def _one_word(form: str, name: str, signs: NameEvidence, words: int, before: int) -> DiscoveredName | None:
-    times = keyness(form, signs.times, words)
-    if _is_term(form, signs, times) and signs.small > signs.capital:
-        return _found(_term_name(signs), "heading", signs)
-    named, coded = _capitalised(form, signs, times, before), _code(form, name, signs, before)
-    if named and coded and form in signs.spelled and signs.code >= signs.small:
-        return _found(named.name, "name", signs, form)  # Cargo is what `cargo` runs
+def _one_word(form: str, name: str, evidence: NameEvidence, words: int, before: int) -> DiscoveredName | None:
+    times = keyness(form, evidence.times, words)
+    if _is_term(form, evidence, times) and evidence.small > evidence.capital:
+        return _discovered(_term_name(evidence), "heading", evidence)
+    named, coded = _capitalised(form, evidence, times, before), _code(form, name, evidence, before)
+    if named and coded and form in evidence.spelled and evidence.code >= evidence.small:
+        return _discovered(named.name, "name", evidence, form)  # Cargo is what `cargo` runs
     return named or coded
 
 
-def _capitalised(form: str, signs: NameEvidence, times: float, before: int) -> DiscoveredName | None:
-    capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
+def _capitalised(form: str, evidence: NameEvidence, times: float, before: int) -> DiscoveredName | None:
+    capitals = [spelling for spelling in evidence.spelled if spelling != spelling.lower()]
+    capital = evidence.found.get("capital", 0) + evidence.found.get("odd", 0)
     if not capitals or not capital or _is_plain(form):
         return None
-    name, place = _commonest(capitals, signs.spelled), word_rank(form)
-    odd = min(signs.found.get("odd", 0), signs.passages) if name[0].islower() else 0  # macOS
-    small, code = max(0, signs.small - odd), _coded(signs)
+    name, place = _commonest(capitals, evidence.spelled), word_rank(form)
+    odd = min(evidence.found.get("odd", 0), evidence.passages) if name[0].islower() else 0  # macOS
+    small, code = max(0, evidence.small - odd), _code_uses(evidence)
     own = (
         place > RARE_RANK
         and times >= OWN_KEYNESS
@@ -514,122 +473,115 @@ def _capitalised(form: str, signs: NameEvidence, times: float, before: int) -> D
         and not name.isupper()
     )
     own = own or (place >= UNKNOWN_RANK and code > 0 and small <= 2 * capital)
-    known = min(capital, signs.passages) + code + (before if place > RARE_RANK else 0)
+    known = min(capital, evidence.passages) + code + (before if place > RARE_RANK else 0)
     share = 5 if place < EVERYDAY_RANK else 1
     if known < MIN_PASSAGES or (small * share > capital and not own):
         return None
     short = name.isupper() and len(name) <= _SHORT  # TS is TypeScript, ts is somebody's variable
     loose = small and not short and (own or (2 * small <= capital and place > RARE_RANK))
-    return _found(name, "name", signs, *((form,) if loose else ()))
+    return _discovered(name, "name", evidence, *((form,) if loose else ()))
 
 
-def _code(form: str, name: str, signs: NameEvidence, before: int) -> DiscoveredName | None:
-    code = _coded(signs)
-    if not code:
+def _code(form: str, name: str, evidence: NameEvidence, before: int) -> DiscoveredName | None:
+    uses = _code_uses(evidence)
+    if not uses:
         return None
-    title = name.isalpha() and name[0].isupper() and name[1:].islower()
-    if title:
+    if name.isalpha() and name[0].isupper() and name[1:].islower():
         enough = PLAIN_CODE_USES if _is_plain(form) else MIN_PASSAGES_WEAK
     elif form.isalpha():
         if is_generic(form) and not is_common(form):
             return None
         if is_everyday(form):
             enough = PLAIN_CODE_USES
-        elif word_rank(form) < UNKNOWN_RANK and signs.small > 2 * signs.code:
+        elif word_rank(form) < UNKNOWN_RANK and evidence.small > 2 * evidence.code:
             return None
+        elif len(form) < _SHORT:
+            enough = PLAIN_CODE_USES
         else:
-            enough = (
-                PLAIN_CODE_USES
-                if len(form) < _SHORT
-                else MIN_PASSAGES
-                if word_rank(form) > RARE_RANK
-                else MIN_PASSAGES_WEAK
-            )
-    else:
-        enough = (
-            MIN_PASSAGES_WEAK if name.islower() else MIN_PASSAGES
-        )  # user_name, index.html: often one example's own
-    # Memories of before hold the word, as code or not: of an everyday word that says nothing.
+            enough = MIN_PASSAGES if word_rank(form) > RARE_RANK else MIN_PASSAGES_WEAK
+    else:  # user_name, index.html: often one example's own
+        enough = MIN_PASSAGES_WEAK if name.islower() else MIN_PASSAGES
+    # Stored memories hold the word, as code or not: of an everyday word that says nothing.
     stored = 0 if form.isalpha() and is_everyday(form) else before
-    return _found(name, "code", signs) if code + stored >= enough else None
+    return _discovered(name, "code", evidence) if uses + stored >= enough else None
 
 
-def _phrase(form: str, name: str, signs: NameEvidence, before: int) -> DiscoveredName | None:
+def _phrase(form: str, name: str, evidence: NameEvidence, before: int) -> DiscoveredName | None:
     words = form.split(" ")
     plain = [_is_plain(word) for word in words]
-    capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    within = signs.found.get("capital", 0) + signs.found.get("odd", 0)
-    written = within + (0 if any(plain) else signs.found.get("title", 0))
+    capitals = [spelling for spelling in evidence.spelled if spelling != spelling.lower()]
+    within = evidence.found.get("capital", 0) + evidence.found.get("odd", 0)
+    written = within + (0 if any(plain) else evidence.found.get("title", 0))
     enough = MIN_PASSAGES_WEAK if all(plain) else MIN_PASSAGES
     # A part of longer headings that are quoted in full: "Run Code Simultaneously".
-    quoted = len(words) > MIN_PASSAGES and signs.headings and "heading" not in signs.found
+    quoted = len(words) > MIN_PASSAGES and evidence.headings and "heading" not in evidence.found
     if (
         capitals
         and not quoted
         and written
-        and written + _coded(signs) + before >= enough
-        and signs.small <= written
+        and written + _code_uses(evidence) + before >= enough
+        and evidence.small <= written
         and min(map(len, words)) > 1
     ):
-        loose = (form,) if signs.small and within else ()
-        return _found(_commonest(capitals, signs.spelled), "name", signs, *loose)
-    if _coded(signs) >= (MIN_PASSAGES_WEAK if " " in name else MIN_PASSAGES):
-        return _found(name, "code", signs)
+        loose = (form,) if evidence.small and within else ()
+        return _discovered(_commonest(capitals, evidence.spelled), "name", evidence, *loose)
+    if _code_uses(evidence) >= (MIN_PASSAGES_WEAK if " " in name else MIN_PASSAGES):
+        return _discovered(name, "code", evidence)
     if (
         len(words) > _LONGEST_TERM
         or all(plain)
-        or signs.passages < MIN_PASSAGES_WEAK
-        or signs.closing < CLOSING_SHARE
+        or evidence.passages < MIN_PASSAGES_WEAK
+        or evidence.closing < CLOSING_SHARE
     ):
         return None
-    if not any(map(is_common, words)) and ("italic" in signs.found or (signs.headings and not plain[-1])):
-        return _found(_term_name(signs), "heading", signs)
+    if not any(map(is_common, words)) and (
+        "italic" in evidence.found or (evidence.headings and not plain[-1])
+    ):
+        return _discovered(_term_name(evidence), "heading", evidence)
     return None
 
 
-def _term_name(signs: NameEvidence) -> str:
-    small = [spelling for spelling in signs.spelled if spelling.islower()]
-    return _commonest(small or signs.spelled, signs.spelled)
+def _term_name(evidence: NameEvidence) -> str:
+    small = [spelling for spelling in evidence.spelled if spelling.islower()]
+    return _commonest(small or evidence.spelled, evidence.spelled)
 
 
-def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:
-    if len(spellings) == 1:
-        return next(iter(spellings))
+def _commonest(spellings: Iterable[str], counts: Mapping[str, int]) -> str:
     return max(spellings, key=lambda spelling: (counts[spelling], spelling))
 
 
-def _times(signs: NameEvidence, *kinds: str) -> int:
-    return min(sum(signs.found.get(kind, 0) for kind in kinds), signs.passages)
+def _uses(evidence: NameEvidence, *kinds: str) -> int:
+    return min(sum(evidence.found.get(kind, 0) for kind in kinds), evidence.passages)
 
 
-def _coded(signs: NameEvidence) -> int:
-    return min(signs.found.get("code", 0), signs.code)
+def _code_uses(evidence: NameEvidence) -> int:
+    return min(evidence.found.get("code", 0), evidence.code)
 
 
 def _is_plain(word: str) -> bool:
     return word in CALENDAR_WORDS or len(word) == 1 or word.isdigit() or is_generic(word)
 
 
-def _is_term(form: str, signs: NameEvidence, times: float) -> bool:
+def _is_term(form: str, evidence: NameEvidence, times: float) -> bool:
     """Tell whether these texts define an ordinary-looking word."""
     if (
         _is_plain(form)
         or word_rank(form) < EVERYDAY_RANK
-        or signs.closing < CLOSING_SHARE
-        or signs.passages < MIN_PASSAGES_WEAK
+        or evidence.closing < CLOSING_SHARE
+        or evidence.passages < MIN_PASSAGES_WEAK
     ):
         return False
-    return bool(signs.found.get("italic", 0) and signs.headings and times >= TERM_KEYNESS)
+    return bool(evidence.found.get("italic", 0) and evidence.headings and times >= TERM_KEYNESS)
 
 
 LANGUAGE_SAMPLE: Final = 1_000
-"""Characters of a document that tell its language."""
+"""Characters of a document from which its language is detected."""
 ENOUGH_MEMORIES: Final = 1_000
-"""Memories that would settle any doubt: only names that they would settle are asked for."""
+"""Stored mentions that would decide any doubtful name."""
 PART_RATIO: Final = 1.1
-"""A part ("Francisco") must stand this much more often than its whole, else it is nothing by itself."""
+"""Occurrences that a part ("Francisco") must have, relative to its whole, to be a name by itself."""
 _LETTERS_A_WORD: Final = 6
-"""Characters of English that make a word and its space."""
+"""Characters of an English word and its space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -637,12 +589,8 @@ class DiscoveryPassage:
     """One passage as discovery reads it.
 
     Attributes:
-        text: The redacted passage.
         title: Its nearest heading, or its document's name.
         heading_path: Headings above it, outermost first.
-        tags: Tags of its document.
-        links: Pages that it links to by name.
-        path: Its document.
     """
 
     text: str
@@ -654,57 +602,61 @@ class DiscoveryPassage:
 
 
 def discover_names(
-    window: Sequence[DiscoveryPassage], seen_before: Callable[[Sequence[str]], Sequence[int]] | None = None
+    passages: Sequence[DiscoveryPassage],
+    stored_counts: Callable[[Sequence[str]], Sequence[int]] | None = None,
 ) -> tuple[DiscoveredName, ...]:
     """Return the names that passages use, the best supported first.
 
     Args:
-        window: Passages, those of a document together.
-        seen_before: Returns how many stored memories mention each name, which adds to its support.
+        passages: Passages, those of a document together.
+        stored_counts: Returns how many stored memories mention each name, which adds to its support.
     """
     headings: dict[str, dict[str, None]] = {}
-    for one in window:
+    for one in passages:
         headings.setdefault(one.path, {}).update(dict.fromkeys((*one.heading_path, one.title)))
-    telling = _capitals_tell(window)
-    gathered = gather_candidates([one.text for one in window], telling, headings.values(), _given(window))
-    signs = {form: sign for form, sign in gathered.signs.items() if is_possible_name(form, sign)}
-    count_occurrences(replace(gathered, signs=signs))
-    words = sum(gathered.sizes) // _LETTERS_A_WORD
-    found = {form: judge_phrase(form, sign, words) for form, sign in signs.items()}
-    if seen_before is not None:
+    texts = [one.text for one in passages]
+    joined, gathered = gather_candidates(
+        texts,
+        _capitals_count(passages),
+        headings.values(),
+        [
+            *((name, "page") for one in passages for name in one.links),
+            *((tag, "tag") for one in passages for tag in one.tags),
+        ],
+    )
+    evidence = {form: own for form, own in gathered.items() if is_possible_name(form, own)}
+    sizes = [len(text) for text in texts]
+    count_occurrences(evidence, joined, sizes)
+    words = sum(sizes) // _LETTERS_A_WORD
+    found = {form: judge_phrase(form, own, words) for form, own in evidence.items()}
+    if stored_counts is not None:
         unsure = [
             form
             for form, one in found.items()
-            if one is None and judge_phrase(form, signs[form], words, ENOUGH_MEMORIES)
+            if one is None and judge_phrase(form, evidence[form], words, ENOUGH_MEMORIES)
         ]
-        for form, before in zip(unsure, seen_before(unsure) if unsure else (), strict=True):
-            found[form] = judge_phrase(form, signs[form], words, before)
-    named = {form: one for form, one in found.items() if one is not None}
-    for form in list(named):
-        for part in _parts(form):
-            whole_only = part in named and signs[part].times <= PART_RATIO * signs[form].times
-            if whole_only and named[part].kind == "name":
-                del named[part]
-    return tuple(sorted(named.values(), key=lambda one: (-one.support, one.name)))
+        for form, before in zip(unsure, stored_counts(unsure) if unsure else (), strict=True):
+            found[form] = judge_phrase(form, evidence[form], words, before)
+    names = {form: one for form, one in found.items() if one is not None}
+    for form in list(names):
+        for part in _subphrases(form):
+            common = part in names and evidence[part].times > PART_RATIO * evidence[form].times
+            if part in names and not common and names[part].kind == "name":
+                del names[part]
+    return tuple(sorted(names.values(), key=lambda one: (-one.support, one.name)))
 
 
-def _capitals_tell(window: Sequence[DiscoveryPassage]) -> list[bool]:
+def _capitals_count(passages: Sequence[DiscoveryPassage]) -> list[bool]:
     """Tell for each passage whether capitals within a sentence are evidence; German capitalises all nouns."""
     german: dict[str, bool] = {}
-    for one in window:
+    for one in passages:
         if one.path not in german:
             german[one.path] = detect_language(one.text[:LANGUAGE_SAMPLE]) == "de"
-    return [not german[one.path] for one in window]
+    return [not german[one.path] for one in passages]
 
 
-def _parts(form: str) -> Iterator[str]:
+def _subphrases(form: str) -> Iterator[str]:
     words = form.split(" ")
     for size in range(1, len(words)):
         for at in range(len(words) - size + 1):
             yield " ".join(words[at : at + size])
-
-
-def _given(window: Sequence[DiscoveryPassage]) -> Iterator[tuple[str, str]]:
-    for one in window:
-        yield from ((name, "page") for name in one.links)
-        yield from ((tag, "tag") for tag in one.tags)

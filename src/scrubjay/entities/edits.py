@@ -32,8 +32,6 @@ class EntityNames:
     """What a person calls one entity.
 
     Attributes:
-        name: Its display name.
-        aliases: Other names.
         where: Prefix of errors about it (``line 7: ``), or an empty string.
     """
 
@@ -43,7 +41,19 @@ class EntityNames:
 
 
 LineErrors = list[tuple[str, str]]
-"""What was not taken, and why."""
+"""Invalid lines or names, each with the reason."""
+
+FEW_NAMES: Final = 200
+"""Names that are looked up by their words; for more, every memory is read once."""
+FEW_MEMORIES: Final = 2_000
+"""Memories that are all read: it takes .1 s, and also finds names that occur as a tag alone."""
+MANY_HOLDERS: Final = 20_000
+"""Memories with a name's rarest word above which every memory is read instead."""
+READ_BATCH: Final = 1_000
+WRITE_BATCH: Final = 2_000
+"""Rows or edges of one transaction, so that other writers wait some tens of milliseconds at most."""
+EDIT_BATCH: Final = 1_000
+"""Memories whose edges are moved in one transaction: two edges each, as many again with several keys."""
 
 
 def parse_dictionary(data: bytes) -> tuple[list[EntityNames], LineErrors]:
@@ -58,7 +68,7 @@ def parse_dictionary(data: bytes) -> tuple[list[EntityNames], LineErrors]:
             broken.append((f"line {number}", f"it is not UTF-8 at byte {error.start}"))
             continue
         except csv.Error as error:
-            broken.append((f"line {number}", f"it is no CSV: {error}"))
+            broken.append((f"line {number}", f"it is not valid CSV: {error}"))
             continue
         if names and not text.startswith("#"):
             name, *aliases = map(tidy_name, names)
@@ -97,13 +107,13 @@ def name_refusal(name: str) -> str | None:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return "it holds half a character"
+        return "it contains an unpaired surrogate"
     if not name.isprintable() and any(unicodedata.category(char) == "Cc" for char in name):
-        return "it holds a control character"
-    found = name_objection(name, given=True)
-    if found is None and redact_text(name).counts:
-        return "it holds a secret"
-    return found
+        return "it contains a control character"
+    objection = name_objection(name, given=True)
+    if objection is None and redact_text(name).counts:
+        return "it contains a secret"
+    return objection
 
 
 def check_names(name: str) -> None:
@@ -113,57 +123,42 @@ def check_names(name: str) -> None:
         raise InputError(f'"{name}" cannot be the name of a concept: {why}. Nothing was written.')
 
 
-FEW_NAMES: Final = 200
-"""Names that are looked up by their words; for more, every memory is read once."""
-FEW_MEMORIES: Final = 2_000
-"""Memories that are all read whatever is looked for: it takes .1 s, and finds what bears a name as tag alone."""
-MANY_HOLDERS: Final = 20_000
-"""Memories that hold a name's rarest word above which every memory is read instead."""
-READ_BATCH: Final = 1_000
-"""Memories held in RAM at a time."""
-LINK_BATCH: Final = 2_000
-"""Edges of one transaction: others wait no longer than some tens of milliseconds for their turn."""
-
-
-def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], kept: DictionaryCache) -> int:
+def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], cache: DictionaryCache) -> int:
     """Link the visible memories that mention just written entities; return how many were not linked before.
 
     It may be interrupted and called again.
-
-    Args:
-        store: The store.
-        scope: Who named them.
-        rows: The rows.
-        kept: Dictionaries of the scope.
     """
     if not rows:
         return 0
-    concepts = {row.id for row in rows}
+    ids = {row.id for row in rows}
     keys = {row.key for row in rows}
     names = list(dict.fromkeys(name for row in rows for name in (row.name, *row.aliases)))
-    words: dict[str, EntityDictionary] = {}
     linked = 0
     at = now_micros()
     for key in scope.keys:
         viewer = scope.seen_with(key)
-        for records in _memories(
-            store, viewer, names
-        ):  # chosen among what the edge's viewers see, as it is judged
-            bearing = [record for record in records if key in _seen_under(record.key, keys, scope)]
-            if bearing and key not in words:
+        dictionary: EntityDictionary | None = None
+        for records in _possible_mentions(store, viewer, names):
+            records = [record for record in records if key in _edge_keys(record.key, keys, scope)]
+            if records and dictionary is None:
                 with store.reader(viewer) as reader:
-                    words[key] = cached_dictionary(reader, key, kept)
-            found = [e for r in bearing for e in words[key].references(r, at, key) if e.dst in concepts]
-            edges, fresh = _missing(store, scope, found)
+                    dictionary = cached_dictionary(reader, key, cache)
+            edges = [
+                edge
+                for record in records
+                for edge in (dictionary.references(record, at, key) if dictionary else ())
+                if edge.dst in ids
+            ]
+            missing, fresh = _missing(store, scope, edges)
             linked += fresh
-            for first in range(0, len(edges), LINK_BATCH):
-                store.write(scope, [PutEdges(tuple(edges[first : first + LINK_BATCH]))])
+            for first in range(0, len(missing), WRITE_BATCH):
+                store.write(scope, [PutEdges(tuple(missing[first : first + WRITE_BATCH]))])
     return linked
 
 
-def _memories(store: Store, scope: Scope, names: Sequence[str]) -> Iterator[list[Record]]:
+def _possible_mentions(store: Store, scope: Scope, names: Sequence[str]) -> Iterator[list[Record]]:
     with store.reader(scope) as reader:
-        ids = _holding(reader, names)
+        ids = _ids_with_names(reader, names)
     if ids is None:
         after = ""
         while True:
@@ -179,47 +174,44 @@ def _memories(store: Store, scope: Scope, names: Sequence[str]) -> Iterator[list
         yield records
 
 
-def _holding(reader: Reader, names: Sequence[str]) -> list[str] | None:
-    tongues = reader.languages()
+def _ids_with_names(reader: Reader, names: Sequence[str]) -> list[str] | None:
     if len(names) > FEW_NAMES or reader.counts().memories <= FEW_MEMORIES:
         return None
+    languages = reader.languages()
     found: dict[str, None] = {}
     for name in names:
-        asked = query_groups(normalize_name(name), tongues)
-        counts = reader.frequencies(asked)
+        groups = query_groups(normalize_name(name), languages)
+        counts = reader.frequencies(groups)
         least = min(counts, default=MANY_HOLDERS + 1)
         if least > MANY_HOLDERS:
             return None
         if least:
-            rarest = asked[counts.index(least)]
+            rarest = groups[counts.index(least)]
             hits = reader.words([rarest], RecordFilter(statuses=STATUSES)).top(least)
             found |= dict.fromkeys(hit.id for hit in hits)
     return list(found)
 
 
-def _seen_under(key: str, concepts: Collection[str], scope: Scope) -> set[str]:
-    if not set(concepts).isdisjoint(scope.seen_with(key).keys):
+def _edge_keys(key: str, entity_keys: Collection[str], scope: Scope) -> set[str]:
+    """Return the keys of a memory's edges: its own if its viewers see the entity, else the entity's or the writer's."""
+    if not set(entity_keys).isdisjoint(scope.seen_with(key).keys):
         return {key}
-    return {each for each in concepts if key in scope.seen_with(each).keys} or {scope.key()}
+    return {each for each in entity_keys if key in scope.seen_with(each).keys} or {scope.key()}
 
 
 def _missing(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge], int]:
     if not edges:
         return [], 0
     with store.reader(scope) as reader:
-        there = reader.edges(list(dict.fromkeys(edge.src for edge in edges)), ["references"])
-    weights = {(edge.src, edge.dst, edge.key): edge.weight for edge in there}
-    linked = {(edge.src, edge.dst) for edge in there}
+        stored = reader.edges(list(dict.fromkeys(edge.src for edge in edges)), ["references"])
+    weights = {(edge.src, edge.dst, edge.key): edge.weight for edge in stored}
+    linked = {(edge.src, edge.dst) for edge in stored}
     missing = [edge for edge in edges if weights.get((edge.src, edge.dst, edge.key)) != edge.weight]
     return missing, len({edge.src for edge in missing if (edge.src, edge.dst) not in linked})
 
 
-TEACH_BATCH: Final = 2_000
-"""Concepts of one transaction."""
-
-
 def teach_names(
-    store: Store, scope: Scope, terms: Sequence[EntityNames], key: str, kept: DictionaryCache
+    store: Store, scope: Scope, terms: Sequence[EntityNames], key: str, cache: DictionaryCache
 ) -> DictionaryReport:
     """Add entities to the dictionary of one visibility key, and link the memories that mention them.
 
@@ -230,21 +222,21 @@ def teach_names(
         scope: Who gives the names.
         terms: The names; invalid ones are reported.
         key: The key, one of the scope's.
-        kept: Dictionaries of the scope.
+        cache: Dictionaries of the scope.
     """
-    secret = store.secret(scope)  # not within a reader: of a new store it is made now
+    secret = store.secret(scope)  # outside of a reader: a new store creates it now
     with store.reader(scope.seen_with(key)) as reader:
-        page = _DictionaryPage(cached_dictionary(reader, key, kept), key, secret)
+        page = _DictionaryPage(cached_dictionary(reader, key, cache), key, secret)
     refused: LineErrors = []
     for one in terms:
-        refused += page.take(one)
-    written = page.written()
+        refused += page.add(one)
+    written = page.changed_rows()
     hidden = _hidden(store, scope, page.rows, key)
-    for first in range(0, len(written), TEACH_BATCH):
-        store.write(scope, [PutConcept(row) for row in written[first : first + TEACH_BATCH]])
+    for first in range(0, len(written), WRITE_BATCH):
+        store.write(scope, [PutConcept(row) for row in written[first : first + WRITE_BATCH]])
     if hidden:
         store.write(scope, hidden)
-    linked = link_earlier_mentions(store, scope, list(page.rows.values()), kept)
+    linked = link_earlier_mentions(store, scope, list(page.rows.values()), cache)
     return DictionaryReport(
         page.added, len(written) - page.added, linked, tuple(refused), tuple(page.clashes)
     )
@@ -255,76 +247,72 @@ class _DictionaryPage:
 
     Attributes:
         rows: The row of every entity that was named, by id.
-        added: Number of new ones.
         clashes: Aliases that another entity already has, a sentence each.
     """
 
-    def __init__(self, words: EntityDictionary, key: str, secret: bytes) -> None:
-        self._words, self._key, self._secret, self._at = words, key, secret, now_micros()
-        self._means: dict[str, str] = {}
+    def __init__(self, dictionary: EntityDictionary, key: str, secret: bytes) -> None:
+        self._dictionary, self._key, self._secret, self._at = dictionary, key, secret, now_micros()
+        self._ids: dict[str, str] = {}
         self.rows: dict[str, Entity] = {}
         self.added = 0
         self.clashes: list[str] = []
 
-    def take(self, terms: EntityNames) -> LineErrors:
+    def add(self, names: EntityNames) -> LineErrors:
         """Add one entity; return its invalid names with the reasons."""
-        why = name_refusal(terms.name)
-        if why is not None:
-            return [(f"{terms.where}{terms.name}", why)]
-        out = {alias: why for alias in terms.aliases if (why := name_refusal(alias)) is not None}
-        named = normal_form(terms.name)
-        identity = self._meant(terms.name) or entity_id(self._secret, named)
-        row = self.rows.get(identity) or self._row(identity, terms.name)
-        aliases = [alias for alias in terms.aliases if alias not in out]
-        names = _distinct(row.name, (*row.aliases, terms.name, *aliases))
-        self.rows[identity] = replace(row, aliases=tuple(sorted(names)))
-        self._means[named] = identity
+        reason = name_refusal(names.name)
+        if reason is not None:
+            return [(f"{names.where}{names.name}", reason)]
+        refused = {alias: why for alias in names.aliases if (why := name_refusal(alias)) is not None}
+        normal = normal_form(names.name)
+        entity = self._id_of(names.name) or entity_id(self._secret, normal)
+        row = self.rows.get(entity) or self._row(entity, names.name)
+        aliases = [alias for alias in names.aliases if alias not in refused]
+        row = replace(row, aliases=tuple(sorted(_distinct(row.name, (*row.aliases, names.name, *aliases)))))
+        self.rows[entity] = row
+        self._ids[normal] = entity
         for alias in aliases:
-            self._claim(alias, self.rows[identity])
-        return [(f"{terms.where}{alias}", why) for alias, why in out.items()]
+            other = self._id_of(alias)
+            rows: list[Entity] = []
+            if other is not None and other != entity:
+                rows = [self.rows[other]] if other in self.rows else [*self._dictionary.rows(other)]
+            if known := merge_entities(rows):
+                self.clashes.append(
+                    f'"{alias}" already means {known[0].name}, so it does not find {row.name}.'
+                )
+            else:
+                self._ids[normal_form(alias)] = entity
+        return [(f"{names.where}{alias}", why) for alias, why in refused.items()]
 
-    def _meant(self, name: str) -> str | None:
-        return self._means.get(normal_form(name)) or self._words.means(name)
+    def _id_of(self, name: str) -> str | None:
+        return self._ids.get(normal_form(name)) or self._dictionary.means(name)
 
-    def _claim(self, alias: str, row: Entity) -> None:
-        other = self._meant(alias)
-        rows = (
-            []
-            if other is None
-            else merge_entities([self.rows[other]] if other in self.rows else self._words.rows(other))
-        )
-        if rows and other != row.id:
-            self.clashes.append(f'"{alias}" means {rows[0].name} already; it does not find {row.name}.')
-        else:
-            self._means[normal_form(alias)] = row.id
-
-    def _row(self, identity: str, name: str) -> Entity:
-        rows = self._words.rows(identity)
+    def _row(self, entity: str, name: str) -> Entity:
+        rows = self._dictionary.rows(entity)
         known = merge_entities(rows)
         if not known:
             self.added += 1
-            return Entity(identity, self._key, name, (), "given", self._at)
+            return Entity(entity, self._key, name, (), "given", self._at)
         (one,) = known
-        # A person's spelling goes before one that was found.
+        # A person's spelling replaces one that was found.
         shown = name if one.kind != "given" and normal_form(one.name) == normal_form(name) else one.name
         own = [each for row in rows if row.key == self._key for each in (row.name, *row.aliases)]
-        return Entity(identity, self._key, shown, tuple(own), "given", self._at)
+        return Entity(entity, self._key, shown, tuple(own), "given", self._at)
 
-    def written(self) -> list[Entity]:
+    def changed_rows(self) -> list[Entity]:
         """Return the rows that differ from the stored ones."""
         return [
             row
             for row in self.rows.values()
-            if not any(replace(old, at=row.at) == row for old in self._words.rows(row.id))
+            if not any(replace(old, at=row.at) == row for old in self._dictionary.rows(row.id))
         ]
 
 
 def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
-    kept: dict[object, str] = {(normal_form(name), "any"): name, name: name}
+    by_form: dict[object, str] = {(normal_form(name), "any"): name, name: name}
     for alias in aliases:
         loose = required_case(alias) == "any"
-        kept.setdefault((normal_form(alias), "any") if loose else alias, alias)
-    return set(kept.values()) - {name}
+        by_form.setdefault((normal_form(alias), "any") if loose else alias, alias)
+    return set(by_form.values()) - {name}
 
 
 def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
@@ -337,38 +325,26 @@ def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> li
     return [DropConcept(row.id, own) for row in rows if row.key == own and row.kind == "refused"]
 
 
-EDIT_BATCH: Final = 1_000
-"""Memories whose edges are moved in one transaction: two edges each, as many again where keys are several."""
-
-
 def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
-    """Make one entity part of another, with its names and references.
-
-    Args:
-        store: The store.
-        scope: Who merges.
-        one: Id of the entity that ends.
-        into: Id of the other.
-    """
+    """Make one entity part of another, with its names and references."""
     now = now_micros()
     with store.reader(scope) as reader:
         rows = reader.concepts([one, into])
-    ended = [row for row in rows if row.id == one and row.kind != "refused"]
-    store.write(scope, [PutConcept(_with_names_of(row, into, rows, scope, now)) for row in ended])
-    moved = _edges(store, scope, one)
-    there = {(edge.src, edge.key): edge for edge in _edges(store, scope, into)}
+    rows_of_one = [row for row in rows if row.id == one and row.kind != "refused"]
+    store.write(scope, [PutConcept(_with_names_of(row, into, rows, scope, now)) for row in rows_of_one])
+    present = {(edge.src, edge.key): edge for edge in _edges(store, scope, into)}
     memories: dict[str, list[Edge]] = {}
-    for edge in moved:
-        old = there.get((edge.src, edge.key))
+    for edge in _edges(store, scope, one):
+        old = present.get((edge.src, edge.key))
         # The mentions of both names together: 1/2 and 3/4 are one and two, three are 7/8.
         weight = edge.weight if old is None else 1 - (1 - edge.weight) * (1 - old.weight)
         memories.setdefault(edge.src, []).append(replace(edge, dst=into, weight=weight, at=now))
-    waiting = list(memories.items())
-    for first in range(0, len(waiting), EDIT_BATCH):
-        batch = waiting[first : first + EDIT_BATCH]
+    moves = list(memories.items())
+    for first in range(0, len(moves), EDIT_BATCH):
+        batch = moves[first : first + EDIT_BATCH]
         put = PutEdges(tuple(edge for _, edges in batch for edge in edges))
         store.write(scope, [put, DropEdges(tuple((src, "references", one) for src, _ in batch))])
-    store.write(scope, [DropConcept(one, row.key) for row in ended])
+    store.write(scope, [DropConcept(one, row.key) for row in rows_of_one])
 
 
 def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
@@ -377,10 +353,10 @@ def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope,
     Where the key has none, its name is what viewers of the key know: a merge does not reveal a name to others.
     """
     seen = scope.seen_with(row.key).keys
-    held = [other for other in rows if other.id == into and other.key == row.key]
+    existing = [other for other in rows if other.id == into and other.key == row.key]
     known = merge_entities(other for other in rows if other.id == into and other.key in seen)
-    if held:
-        base = replace(held[0], kind=row.kind if held[0].kind == "refused" else held[0].kind)
+    if existing:
+        base = replace(existing[0], kind=row.kind if existing[0].kind == "refused" else existing[0].kind)
     elif known:
         base = Entity(into, row.key, known[0].name, (), known[0].kind)
     else:
@@ -398,7 +374,7 @@ def _edges(store: Store, scope: Scope, concept: str) -> list[Edge]:
     return found
 
 
-def rename_entity(store: Store, scope: Scope, concept: str, to: str, kept: DictionaryCache) -> None:
+def rename_entity(store: Store, scope: Scope, concept: str, to: str, cache: DictionaryCache) -> None:
     """Rename an entity; the old name becomes an alias, and the id stays.
 
     Raises:
@@ -408,25 +384,21 @@ def rename_entity(store: Store, scope: Scope, concept: str, to: str, kept: Dicti
     check_names(to)
     now = now_micros()
     with store.reader(scope) as reader:
-        words = cached_dictionary(reader, scope.key(), kept)
-    rows = [row for row in words.rows(concept) if row.kind != "refused"]
-    meant = words.means(to)
-    others = merge_entities(words.rows(meant)) if meant is not None and meant != concept else []
+        dictionary = cached_dictionary(reader, scope.key(), cache)
+    rows = [row for row in dictionary.rows(concept) if row.kind != "refused"]
+    owner = dictionary.means(to)
+    others = merge_entities(dictionary.rows(owner)) if owner is not None and owner != concept else []
     for other in others:
         raise InputError(
             f'"{to}" already means {other.name} ({other.id}). Nothing was written.',
             hint=f"the two become one with `scrubjay concepts merge {concept} {other.id}`",
         )
     renamed = [
-        replace(row, name=to, aliases=_without(to, (row.name, *row.aliases)), kind="given", at=now)
+        replace(row, name=to, aliases=tuple(sorted({row.name, *row.aliases} - {to})), kind="given", at=now)
         for row in rows
     ]
     store.write(scope, [PutConcept(row) for row in renamed])
-    link_earlier_mentions(store, scope, renamed, kept)
-
-
-def _without(name: str, names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted({each for each in names if each != name}))
+    link_earlier_mentions(store, scope, renamed, cache)
 
 
 def remove_entity(store: Store, scope: Scope, concept: str) -> None:

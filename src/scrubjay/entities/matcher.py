@@ -29,78 +29,75 @@ from scrubjay.models.graph import Entity
 from scrubjay.text.normalize import has_unspaced
 
 MAX_CACHED_WORDS: Final = 1 << 15
-"""Distinct words of texts that are remembered, about 3 MB; then the memory starts afresh."""
+"""Distinct words that are cached, about 3 MB."""
 MAX_CACHED_WORD: Final = 40
-"""Longer words hardly ever come twice."""
 
 
 class NameIndex:
     """Stems of names with the ids of their entities, which may have dropped the name since: none is removed."""
 
-    __slots__ = ("_bearers", "_phrases", "_telling", "_unspaced")
+    __slots__ = ("_bearers", "_first_words", "_phrases", "_unspaced")
 
     def __init__(self) -> None:
         self._bearers: dict[str, str | tuple[str, ...]] = {}
         self._phrases: dict[str, int] = {}
-        """First word of names to how many spaces the longest holds."""
+        """First word of names to the number of spaces in the longest."""
         self._unspaced: dict[str, tuple[int, ...]] = {}
-        """First character to lengths of the names that may begin or end within a run of letters."""
-        self._telling = _FirstWords(self._bearers, self._phrases)
+        """First character to the lengths of names that may begin or end within a run of letters."""
+        self._first_words = _FirstWords(self._bearers, self._phrases)
 
     def copy(self) -> NameIndex:
         other = NameIndex()
         other._bearers, other._phrases = self._bearers.copy(), self._phrases.copy()
         other._unspaced = self._unspaced.copy()
-        other._telling = _FirstWords(other._bearers, other._phrases)
+        other._first_words = _FirstWords(other._bearers, other._phrases)
         return other
 
     def learn(self, spellings: Iterable[tuple[str, str]]) -> None:
         """Add names, each with the id of its entity."""
         bearers, phrases = self._bearers, self._phrases
-        self._telling.clear()
+        self._first_words.clear()
         for spelling, concept in spellings:
-            # `level_text.is_plain` and `number_stem`, written out: a new process does this to every name of
-            # the dictionary.
+            # `is_plain` and `number_stem` inlined: a new process does this for every name of the dictionary.
             if spelling.isascii() and spelling.replace(" ", "").isalnum() and "  " not in spelling:
                 body = spelling.strip().lower()
             else:
                 folded, body = _forms(spelling)
                 if folded != body:
-                    self._bear(number_stem(folded), concept)
+                    self._add(number_stem(folded), concept)
                 if not body:
                     continue
                 self._learn_unspaced(body)
-            of = body.rstrip(NUMBER_ENDS)
-            if bearers.setdefault(of, concept) is not concept:
-                self._bear(of, concept)
+            stem = body.rstrip(NUMBER_ENDS)
+            if bearers.setdefault(stem, concept) is not concept:
+                self._add(stem, concept)
             first, space, rest = body.partition(" ")
             if space and phrases.get(first, 0) <= rest.count(" "):
                 phrases[first] = rest.count(" ") + 1
 
-    def bearers(self, of: str) -> tuple[str, ...]:
+    def bearers(self, stem: str) -> tuple[str, ...]:
         """Return the ids of the entities that have or had a name of a stem."""
-        held = self._bearers.get(of, ())
-        return (held,) if isinstance(held, str) else held
+        bearers = self._bearers.get(stem, ())
+        return (bearers,) if isinstance(bearers, str) else bearers
 
     def places(self, spaced: str) -> list[tuple[int, int, str, str]]:
         """Return where names may occur in a text of ``spread_text``: start, end, stem and search pattern."""
         bearers, phrases = self._bearers, self._phrases
         words = spaced.split(" ")
         found: list[tuple[int, int, str, str]] = []
-        # No loop of ours over all words: most of them neither are nor begin a name.
-        telling = list(compress(count(), map(self._telling.__getitem__, words)))
-        # A word ends after its letters and a space for each before.
-        letters = list(accumulate(map(len, words))) if telling else []
-        for at in telling:
+        # No Python loop over all words: most of them begin no name.
+        hits = list(compress(count(), map(self._first_words.__getitem__, words)))
+        letters = list(accumulate(map(len, words))) if hits else []
+        for at in hits:
             word = words[at]
-            start, end, of = letters[at] + at - len(word), letters[at] + at, word.rstrip(NUMBER_ENDS)
-            if of in bearers:
-                found.append((start, end, of, f" {word} "))
+            start, end, stem = letters[at] + at - len(word), letters[at] + at, word.rstrip(NUMBER_ENDS)
+            if stem in bearers:
+                found.append((start, end, stem, f" {word} "))
             for spaces, more in enumerate(letters[at + 1 : at + 1 + phrases.get(word, 0)], at + 1):
                 body = spaced[start : more + spaces]
-                of = body.rstrip(NUMBER_ENDS)
-                if of in bearers:
-                    found.append((start, more + spaces, of, f" {body} "))
+                stem = body.rstrip(NUMBER_ENDS)
+                if stem in bearers:
+                    found.append((start, more + spaces, stem, f" {body} "))
         if self._unspaced and not spaced.isascii():
             found += self._unspaced_places(spaced)
         return found
@@ -109,17 +106,17 @@ class NameIndex:
         for start, char in enumerate(spaced):
             for length in self._unspaced.get(char, ()):
                 body = spaced[start : start + length]
-                of = number_stem(body)
-                if len(body) == length and of in self._bearers:
+                stem = number_stem(body)
+                if len(body) == length and stem in self._bearers:
                     key = bound_words(body)
                     begin, end = start - (key[0] == " "), start + length + (key[-1] == " ")
                     if len(key) < length + 2 and spaced[begin:end] == key:
-                        yield start, start + length, of, key
+                        yield start, start + length, stem, key
 
-    def _bear(self, of: str, concept: str) -> None:
-        held = self.bearers(of)
-        if concept not in held:
-            self._bearers[of] = (*held, concept)
+    def _add(self, stem: str, concept: str) -> None:
+        bearers = self.bearers(stem)
+        if concept not in bearers:
+            self._bearers[stem] = (*bearers, concept)
 
     def _learn_unspaced(self, body: str) -> None:
         key = bound_words(body)
@@ -137,12 +134,12 @@ class _FirstWords(dict[str, bool]):
         self._phrases = phrases
 
     def __missing__(self, word: str) -> bool:
-        tells = bool(word) and (word.rstrip(NUMBER_ENDS) in self._bearers or word in self._phrases)
+        known = bool(word) and (word.rstrip(NUMBER_ENDS) in self._bearers or word in self._phrases)
         if len(word) <= MAX_CACHED_WORD:
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
-            self[word] = tells
-        return tells
+            self[word] = known
+        return known
 
 
 def name_stems(spelling: str) -> tuple[str, ...]:
@@ -154,51 +151,24 @@ def _forms(spelling: str) -> tuple[str, str]:
     return " ".join(words.split()), (search_pattern(spelling) if has_unspaced(spelling) else words).strip(" ")
 
 
+# In place of a spelling: any that begins with a capital, is in a link or a tag, or is all of a code span.
 _CAPITAL: Final = ""
-"""Stands for every spelling that begins with a capital."""
-
 _MARKED: Final = "["
-"""Stands for every spelling in a link or a tag."""
-
 _CODED: Final = "`"
-"""Stands for every spelling that is all there is between backticks."""
-
-_AT: Final = {"capital": _CAPITAL, "coded": _CODED, "marked": _MARKED}
+_SPELLINGS: Final = {"capital": _CAPITAL, "coded": _CODED, "marked": _MARKED}
 
 _MARKUP: Final = " \t-*+>#_\"'([|"
-"""What may stand between the end of a sentence or a line and a word that then opens one."""
+"""Markup before the first word of a sentence or a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity that a text mentions.
-
-    Attributes:
-        concept: Its id.
-        count: Number of mentions.
-        start: First code point of the first one.
-        end: One past its last code point.
-    """
+    """An entity that a text mentions."""
 
     concept: str
     count: int
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class NameClash:
-    """A spelling that several entities have.
-
-    Attributes:
-        spelling: As those write it that do not get it.
-        kept: Id of the entity that it means.
-        others: Ids of the other ones, sorted.
-    """
-
-    spelling: str
-    kept: str
-    others: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +178,10 @@ class NameOwners:
     Attributes:
         loose: Search pattern to the entity that it means in any case.
         written: Search pattern to spellings, each with its entity.
-        clashes: Spellings of several entities, sorted.
     """
 
     loose: dict[str, str]
     written: dict[str, dict[str, str]]
-    clashes: tuple[NameClash, ...]
 
 
 def name_owners(concepts: Iterable[Entity]) -> NameOwners:
@@ -221,54 +189,40 @@ def name_owners(concepts: Iterable[Entity]) -> NameOwners:
     ranked = sorted(concepts, key=lambda concept: concept.id)
     loose: dict[str, str] = {}
     written: dict[str, dict[str, str]] = {}
-    clashes: dict[tuple[str, str], set[str]] = {}
-    spellings = [(concept.name, concept) for concept in ranked]
-    for spelling, concept in spellings + [(alias, known) for known in ranked for alias in known.aliases]:
-        key = search_pattern(spelling)
-        if key:
-            how = required_case(spelling, concept.kind)
-            table = loose if how == "any" else written.setdefault(key, {})
-            at = key if how == "any" else _AT.get(how, spelling)
-            owner = table.setdefault(at, concept.id)
-            if owner != concept.id:
-                clashes.setdefault((spelling, owner), set()).add(concept.id)
+    names = [(concept.name, concept) for concept in ranked]
+    aliases = [(alias, concept) for concept in ranked for alias in concept.aliases]
+    for name, concept in names + aliases:
+        pattern = search_pattern(name)
+        if pattern:
+            case = required_case(name, concept.kind)
+            if case == "any":
+                loose.setdefault(pattern, concept.id)
+            else:
+                written.setdefault(pattern, {}).setdefault(_SPELLINGS.get(case, name), concept.id)
     _inflect(loose, written)
-    found = (NameClash(spelling, kept, tuple(sorted(others))) for (spelling, kept), others in clashes.items())
-    return NameOwners(loose, written, tuple(sorted(found)))
+    return NameOwners(loose, written)
 
 
 def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwners]) -> tuple[Mention, ...]:
-    """Return the entities that a text mentions, in the order of their first mention.
-
-    Args:
-        text: One passage.
-        names: Index of names.
-        claimed: Returns the owners of all names of a stem.
-    """
+    """Return the entities that a text mentions, in the order of their first mention."""
     spaced, origins = spread_text(text)
     hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
-    for start, end, of, key in names.places(spaced):
-        known = claimed(of)
-        concept, written = known.loose.get(key, ""), known.written.get(key)
+    for start, end, stem, key in names.places(spaced):
+        owners = claimed(stem)
+        concept, written = owners.loose.get(key, ""), owners.written.get(key)
         if concept or written:
             hits.append((end + (key[-1] == " "), start - (key[0] == " "), start, end - 1, concept, written))
     hits.sort(key=lambda hit: hit[:2])
-    found: dict[str, list[int]] = {}
+    mentions: dict[str, tuple[int, int, int]] = {}
     for _, _, first, last, concept, written in hits:
+        start, end = text_offset(first, origins), text_offset_after(last, origins)
         if written:
-            concept = (
-                _owner_of(written, text, text_offset(first, origins), text_offset_after(last, origins))
-                or concept
-            )
-        if concept in found:
-            found[concept][0] += 1
-        elif concept:
-            found[concept] = [1, first, last]
-    made = (
-        Mention(concept, count, text_offset(first, origins), text_offset_after(last, origins))
-        for concept, (count, first, last) in found.items()
-    )
-    return tuple(sorted(made, key=lambda mention: (mention.start, mention.end, mention.concept)))
+            concept = _owner_of(written, text, start, end) or concept
+        if concept:
+            count, start, end = mentions.get(concept, (0, start, end))
+            mentions[concept] = (count + 1, start, end)
+    found = (Mention(concept, *mention) for concept, mention in mentions.items())
+    return tuple(sorted(found, key=lambda one: (one.start, one.end, one.concept)))
 
 
 class EntityMatcher:
@@ -287,20 +241,15 @@ class EntityMatcher:
     def __bool__(self) -> bool:
         return bool(self._concepts)
 
-    @property
-    def clashes(self) -> tuple[NameClash, ...]:
-        """Spellings of several entities, sorted."""
-        return name_owners(concept for same in self._concepts.values() for concept in same).clashes
-
     def match(self, text: str) -> tuple[Mention, ...]:
         """Return the entities that a passage mentions, in the order of their first mention."""
         return find_mentions(text, self._names, self._claimed)
 
-    def _claimed(self, of: str) -> NameOwners:
-        if of not in self._claims:
-            bearers = self._names.bearers(of)
-            self._claims[of] = name_owners(concept for each in bearers for concept in self._concepts[each])
-        return self._claims[of]
+    def _claimed(self, stem: str) -> NameOwners:
+        if stem not in self._claims:
+            bearers = self._names.bearers(stem)
+            self._claims[stem] = name_owners(concept for each in bearers for concept in self._concepts[each])
+        return self._claims[stem]
 
 
 def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
@@ -317,8 +266,9 @@ def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
             for spelling, concept in spellings.items():
                 if spelling == _CODED:
                     continue
-                kept = spelling in (_CAPITAL, _MARKED)
-                table.setdefault(spelling if kept else spelling[: len(spelling) - cut] + end, concept)
+                if spelling not in (_CAPITAL, _MARKED):
+                    spelling = spelling[: len(spelling) - cut] + end
+                table.setdefault(spelling, concept)
 
 
 def _change(key: str) -> tuple[int, str] | None:

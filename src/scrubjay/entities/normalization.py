@@ -16,7 +16,7 @@ from scrubjay.text.language import function_words
 from scrubjay.text.normalize import fold, has_unspaced, strip_accents
 from scrubjay.text.word_frequency import word_rank
 
-_UNREAD: Final = (
+_ADDRESSES: Final = (
     ("http", re.compile(r"https?://[^\s<>)\]]+")),
     ("://", re.compile(r"://[^\s<>)\]]+")),
     ("./", re.compile(r"\.{1,2}/[^\s(){}\[\]]+")),
@@ -25,12 +25,12 @@ _UNREAD: Final = (
     ("]: ", re.compile(r"^\[[^\]\n]+\]: [^\n]+", re.MULTILINE)),
     ('="', re.compile(r"<\w{1,40}+\s[^<>=]{0,200}+=\"[^<>]{0,2000}+>")),
 )
-"""What stands in an address, a path, a link's target or an HTML tag; each after what must be there for it."""
+"""Addresses, paths, link targets and HTML tags; each with a string that it contains."""
 _LONG: Final = 4_000
-"""Characters from which on a text is levelled by paragraphs: ASCII is levelled ten times as fast."""
+"""Characters from which a text is translated by paragraphs: ASCII is ten times as fast."""
 _BLOT: Final = "\x03"
 WORDS_APART: Final = "\x1f"
-"""Stays what it is: to level many names at once."""
+"""Unchanged by `level_text`: separates many names that are normalized at once."""
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HANGUL = "\u1100-\u11ff\u3130-\u318e\uac00-\ud7fb"
@@ -50,8 +50,8 @@ class _Table(dict[int, str]):
         if len(folded) != 1:  # ß, ligatures: to keep offsets they stay one
             folded = char.lower()
         word = folded.isalnum() or folded in "_.+\x02\x03\x1f" or unicodedata.category(folded[0])[0] == "M"
-        self[code] = kept = folded if word and len(folded) == 1 else " "
-        return kept
+        self[code] = level = folded if word and len(folded) == 1 else " "
+        return level
 
 
 _TABLE: Final = _Table()
@@ -75,9 +75,9 @@ def level_text(text: str, *, blotted: bool = False) -> str:
 
 def blot_addresses(text: str, ink: str) -> str:
     """Return a text of the same length in which addresses, link targets and HTML tags are blotted out."""
-    for sign, unread in _UNREAD:
+    for sign, pattern in _ADDRESSES:
         if sign in text:
-            text = unread.sub(lambda match: f"{match.group()[0]}{ink * (len(match.group()) - 1)}", text)
+            text = pattern.sub(lambda match: f"{match.group()[0]}{ink * (len(match.group()) - 1)}", text)
     return text
 
 
@@ -131,9 +131,9 @@ def _typed(text: str) -> str:
 
 def _level_unicode(text: str) -> str:
     text = text.replace("--", "__").replace("n't", "n_t").replace("C#", "C\x02").replace("F#", "F\x02")
-    made = _translated(text)
-    made = made.replace(". ", "  ").replace("..", "  ").replace(" _", "  ").replace("_ ", "  ")
-    return made[:-1] + " " if made.endswith(".") else made
+    level = _translated(text)
+    level = level.replace(". ", "  ").replace("..", "  ").replace(" _", "  ").replace("_ ", "  ")
+    return level[:-1] + " " if level.endswith(".") else level
 
 
 def _translated(text: str) -> str:
@@ -164,10 +164,10 @@ def _spread_runs(text: str) -> tuple[str, list[int]]:
 
 
 MIN_WORD: Final = 3
-"""Letters of a word that may have a plural; "is" is not several "i"."""
+"""Letters of a word that may have a plural."""
 
 MIN_PLURAL: Final = 5
-"""Letters from which on a final s is taken off: shorter words (AWS, news, bus) are too often names with one."""
+"""Letters of a plural: shorter words (AWS, news, bus) are too often singular."""
 
 _SINGULAR: Final = frozenset(
     [
@@ -184,10 +184,10 @@ _SINGULAR: Final = frozenset(
         "windows",
     ]
 )
-"""Words that would mean something else without their s."""
+"""Singular words that end in s."""
 
 NUMBER_ENDS: Final = "seiy"
-"""Every letter that ``number_ending`` cuts off or puts there."""
+"""Every letter that ``number_ending`` removes or appends."""
 _HISSING: Final = ("ss", "x", "ch", "sh")
 _HISSING_PLURALS: Final = ("sses", "xes", "ches", "shes")
 
@@ -339,10 +339,10 @@ CALENDAR_WORDS: Final = frozenset(_CALENDAR.split())
 CaseRequirement = Literal["any", "capital", "coded", "marked", "written"]
 
 MAX_NAME: Final = 100
-"""Longest name in characters; what is longer is a sentence."""
+"""Longest name in characters."""
 
 ORDINARY_RANK: Final = 5_000
-"""Rank below which a word in backticks is a word in backticks (``created``, ``stable``)."""
+"""Rank below which a word in backticks is no name (``created``, ``stable``)."""
 
 _LONGEST_COMMON: Final = max(map(len, COMMON_WORDS))
 
@@ -385,9 +385,9 @@ def name_objection(name: str, *, given: bool = False, folded: str | None = None)
         return f"it has {len(name)} characters; a name has at most {MAX_NAME}"
     folded = normalize_name(name) if folded is None else folded
     if not folded:
-        return "it holds no letter"
+        return "it has no letters"
     if _DIGITS.fullmatch(folded):
-        return "it holds digits only"
+        return "it has only digits"
     if _is_date(name.strip()):
         return "it is a date"
     if len(folded) == 1 and folded.isascii() and not (given and name.strip() == folded.upper()):
@@ -445,4 +445,4 @@ def _refused_words(name: str, folded: str, given: bool) -> str | None:
     odd = name[1:] != name[1:].lower()
     if given and (odd or (capital and not all(word in function_words("en") for word in words))):
         return None
-    return "it is a common word" if len(words) == 1 else "it is made of common words alone"
+    return "it is a common word" if len(words) == 1 else "it consists of common words"

@@ -59,20 +59,20 @@ def token_buckets(token: str) -> list[int]:
     """Return the hash buckets of a token's spelling, its parts, its shape and its length."""
     low, size = token.lower(), len(token)
     if token.isdigit():
-        named = [f"D{min(size, 20)}", f"N{token}" if size <= 4 else "D+"]
-        named += ["YEAR"] if size == 4 and token.startswith(_YEARS) else []
+        names = [f"D{min(size, 20)}", f"N{token}" if size <= 4 else "D+"]
+        names += ["YEAR"] if size == 4 and token.startswith(_YEARS) else []
     elif size == 1 and not token.isalpha():
         return [_bucket(f"P{token}")]
     elif size <= LONG:
-        whole = f"^{low}$"
-        named = [f"W{low}"]
-        named += [f"W{part}" for part in low.split("_") if part] if "_" in low else []
+        word = f"^{low}$"
+        names = [f"W{low}"]
+        names += [f"W{part}" for part in low.split("_") if part] if "_" in low else []
         if size > 1:
-            parts = {whole[at : at + width] for width in (3, 4) for at in range(len(whole) - width + 1)}
-            named += sorted(parts)[:28]
+            parts = {word[at : at + width] for width in (3, 4) for at in range(len(word) - width + 1)}
+            names += sorted(parts)[:28]
     else:
-        named = ["LONG", f"^{low[:3]}", f"^{low[:4]}", f"L{min(size, 80) // 8}"]
-    return [_bucket(name) for name in [*named[: MAX_TOKENS - 1], f"S{_shape(token)}"]]
+        names = ["LONG", f"^{low[:3]}", f"^{low[:4]}", f"L{min(size, 80) // 8}"]
+    return [_bucket(name) for name in [*names[: MAX_TOKENS - 1], f"S{_shape(token)}"]]
 
 
 def token_form(token: str) -> list[float]:
@@ -87,8 +87,8 @@ def token_form(token: str) -> list[float]:
     turns = sum(a.isdigit() != b.isdigit() for a, b in pairs)
     humps = sum(a.islower() and b.isupper() for a, b in pairs)
     vowels = sum(letter in _VOWELS for letter in low)
-    unsayable = max((len(run) for run in _CONSONANTS.findall(low)), default=0)
-    lettered = any(map(str.isalpha, token))
+    consonants = max((len(run) for run in _CONSONANTS.findall(low)), default=0)
+    has_letters = any(map(str.isalpha, token))
     return [
         math.log1p(size) / 3,
         lower / size,
@@ -97,9 +97,9 @@ def token_form(token: str) -> list[float]:
         min(turns, 8) / 4,
         min(humps, 6) / 3,
         vowels / max(1, lower + upper),
-        min(unsayable, 8) / 4,
+        min(consonants, 8) / 4,
         float(size >= 6 and _HEX.fullmatch(token) is not None),
-        float(lettered and digits > 0),
+        float(has_letters and digits > 0),
         float(token == "\n"),
         float(size == 1 and not token.isalnum()),
         float(token.isascii()),
@@ -115,10 +115,10 @@ def token_form(token: str) -> list[float]:
 def _of_letters(token: str, size: int) -> list[float]:
     vowels = size - len(token.translate(_NO_VOWELS))
     run = max((len(run) for run in _CONSONANTS.findall(token)), default=0)
-    hexed = float(size >= 6 and _HEX.fullmatch(token) is not None)
-    made = [math.log1p(size) / 3, 1.0, 0.0, 0.0, 0.0, 0.0, vowels / size, min(run, 8) / 4, hexed]
+    is_hex = float(size >= 6 and _HEX.fullmatch(token) is not None)
+    first = [math.log1p(size) / 3, 1.0, 0.0, 0.0, 0.0, 0.0, vowels / size, min(run, 8) / 4, is_hex]
     return [
-        *made,
+        *first,
         0.0,
         0.0,
         0.0,
@@ -235,12 +235,7 @@ MAX_CACHED_TOKENS: Final = 16_000
 
 
 class TokenRows:
-    """Cache of the rows that are computed for each token alone.
-
-    Args:
-        compute: Computes the rows of tokens.
-        limit: Approximate number of cached tokens.
-    """
+    """Cache of the rows that are computed for each token alone."""
 
     def __init__(self, compute: Callable[[Sequence[str]], Floats], limit: int) -> None:
         self._compute, self._limit = compute, limit
@@ -375,7 +370,6 @@ class TokenFeatures(NamedTuple):
         buckets: The buckets of all, one token after the other.
         firsts: Index of each token's first bucket.
         roots: Square root of each token's number of buckets.
-        forms: The form of each.
     """
 
     buckets: NDArray[np.intp]
@@ -406,13 +400,13 @@ def matrix_product(rows: Floats, by: Floats) -> Floats:
 
     most = max(1, MAX_PRODUCT // by.size)
     if len(rows) <= most:
-        whole: Floats = rows @ by
-        return whole
+        product: Floats = rows @ by
+        return product
     parts = -(-len(rows) // most)
     filled = np.zeros((parts * most, rows.shape[1]), np.float32)
     filled[: len(rows)] = rows
-    several: Floats = (filled.reshape(parts, most, -1) @ by).reshape(parts * most, -1)[: len(rows)]
-    return several
+    products: Floats = (filled.reshape(parts, most, -1) @ by).reshape(parts * most, -1)[: len(rows)]
+    return products
 
 
 @cache
@@ -424,26 +418,26 @@ def pack_weights(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
     """Serialize weights, most of them as a byte each, scaled by the largest of their column."""
     import numpy as np
 
-    kept: dict[str, NDArray[np.generic]] = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
     for name, array in weights.items():
         if name not in BYTE_WEIGHTS:
-            kept[name] = array
+            arrays[name] = array
             continue
         scale = np.maximum(np.abs(array).max(axis=-2, keepdims=True), 1e-12) / 127
-        kept[name] = np.round(array / scale).astype(np.int8)
-        kept[f"{name}_scale"] = scale.astype(np.float32)
-    to = BytesIO()
-    np.savez_compressed(to, **kept)  # type: ignore[arg-type]
-    return to.getvalue()
+        arrays[name] = np.round(array / scale).astype(np.int8)
+        arrays[f"{name}_scale"] = scale.astype(np.float32)
+    buffer = BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
 
 
 def unpack_weights(data: bytes) -> dict[str, NDArray[np.float32]]:
     import numpy as np
 
-    with np.load(BytesIO(data), allow_pickle=False) as kept:
+    with np.load(BytesIO(data), allow_pickle=False) as arrays:
         return {
-            name: kept[name].astype(np.float32) * kept.get(f"{name}_scale", 1)
-            for name in kept.files
+            name: arrays[name].astype(np.float32) * arrays.get(f"{name}_scale", 1)
+            for name in arrays.files
             if not name.endswith("_scale")
         }
 
@@ -478,8 +472,9 @@ _ID: Final = re.compile(
     rf"[0-9a-f]{{{ID_DIGITS}}}(?![0-9A-Za-z])"
 )
 """The id of a memory."""
-_NEAR: Final = 40
-_LOT: Final = 20
+_LEAD_LENGTH: Final = 40
+"""Characters before a secret in which it may be called harmless."""
+_TOKEN_LENGTH: Final = 20
 """Characters from which a value without spaces is a token."""
 
 
@@ -496,12 +491,10 @@ def find_by_classifier(
     """
     tagger = load_tagger()
     findings: RuleFindings | None = None
-    named: SecretWords | None = None
+    words: SecretWords | None = None
     for at in range(0, len(text), PIECE_CHARACTERS):
-        first, last = (
-            max(0, at - MARGIN_CHARACTERS),
-            min(len(text), at + PIECE_CHARACTERS + MARGIN_CHARACTERS),
-        )
+        first = max(0, at - MARGIN_CHARACTERS)
+        last = min(len(text), at + PIECE_CHARACTERS + MARGIN_CHARACTERS)
         spans = TokenSpans.of(text, first, last)
         if not spans.tokens:
             continue
@@ -513,8 +506,8 @@ def find_by_classifier(
             promising[spans.touched(span.start, span.end)] = True
         findings = findings or RuleFindings.of(text, low, places, ruled)
         for start, end, odds in _tagged(text, tagger, findings, spans, _widened(promising, CORE_TOKENS)):
-            named = named or SecretWords.of(text, findings.words())
-            if at <= start < at + PIECE_CHARACTERS and named.allows(text, start, end, odds):
+            words = words or SecretWords.of(text, findings.words())
+            if at <= start < at + PIECE_CHARACTERS and words.allows(text, start, end, odds):
                 yield SecretSpan(start, end, kind_of_value(text[start:end]), False)
 
 
@@ -551,8 +544,8 @@ def _tagged(
     import numpy as np
 
     for first, last in _runs(_widened(core, CONVOLUTION_REACH // 2)):
-        asked = np.flatnonzero(core[first:last])
-        start, stop = first + int(asked[0]), first + int(asked[-1]) + 1
+        indexes = np.flatnonzero(core[first:last])
+        start, stop = first + int(indexes[0]), first + int(indexes[-1]) + 1
         begin = max(0, start - CONVOLUTION_REACH)
         here = spans.part(begin, stop + CONVOLUTION_REACH)
         odds = tagger.tag(here.tokens, findings.marks(here), slice(start - begin, stop - begin))
@@ -589,10 +582,10 @@ def join_tokens(
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     start, end = trim_span(text, start, end, _AROUND)
-    near = max(0, start - _NEAR)
-    stays = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
-    stays = stays or _ID.search(text, start, end) or _PLAIN.fullmatch(text, start, end)
-    if end - start >= MIN_SECRET and not stays:
+    near = max(0, start - _LEAD_LENGTH)
+    harmless = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
+    harmless = harmless or _ID.search(text, start, end) or _PLAIN.fullmatch(text, start, end)
+    if end - start >= MIN_SECRET and not harmless:
         yield start, end
 
 
@@ -613,7 +606,7 @@ def kind_of_value(value: str) -> str:
     """Return the kind of secret that a value looks like."""
     if value.isdigit():
         return "pin"
-    return "token" if len(value) >= _LOT and " " not in value else "password"
+    return "token" if len(value) >= _TOKEN_LENGTH and " " not in value else "password"
 
 
 def _widened(mask: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:

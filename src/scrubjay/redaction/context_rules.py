@@ -89,13 +89,7 @@ _PARAMETER_HEX = re.compile(rb"[0-9a-f]{32}\Z")
 
 
 def find_argument(data: bytes, at: int, left: bytes) -> SecretSpan | None:
-    """Return the random value of an address' parameter, if its name says that it is a secret.
-
-    Args:
-        data: The text in Latin-1.
-        at: Offset of the sign.
-        left: The text before it, in lower case.
-    """
+    """Return the random value of an address' parameter, if its name says that it is a secret."""
     if data[at : at + 1] != b"=" or not _OF_ADDRESS.search(left):
         return None
     match = _ARGUMENT.match(data, at + 1)
@@ -331,8 +325,8 @@ def _value(
         or (pair and _WORDY.fullmatch(value) and not speaks_of_secrets(value) and not is_stand_in(value))
     ):
         start = match.start(group)
-        whole = len(value) == _LONGEST_VALUE
-        end = _REST.match(data, start + len(value)).end() if whole else start + len(value)  # type: ignore[union-attr]
+        cut_off = len(value) == _LONGEST_VALUE
+        end = _REST.match(data, start + len(value)).end() if cut_off else start + len(value)  # type: ignore[union-attr]
         yield SecretSpan(start, end, kind, False)
 
 

@@ -136,11 +136,7 @@ def turn_tails(before: Sequence[str]) -> list[str]:
 
 
 def asked_secret(before: Sequence[str]) -> AskedSecret | None:
-    """Return what the last turns ask for and did not get yet; None if they ask for no secret.
-
-    Args:
-        before: Their ends (`turn_tails`), in order.
-    """
+    """Return what the last turns ask for and did not get yet; None if they ask for no secret."""
     for turn in reversed(before):
         if _MARK.search(turn):
             return None

@@ -260,7 +260,6 @@ class SecretWords(NamedTuple):
     """The words for a secret in a text, in order, as spans.
 
     Attributes:
-        words: All of them.
         chosen: Those for secrets that people choose, which may be a word or a number.
     """
 
@@ -283,14 +282,7 @@ class SecretWords(NamedTuple):
         return cls(words, [(at, end) for at, end in words if not _DRAWN.match(text, at)])
 
     def allows(self, text: str, start: int, end: int, odds: float) -> bool:
-        """Tell whether a span that the tagger proposes may be replaced.
-
-        Args:
-            text: The text.
-            start: Start of the span.
-            end: End of the span.
-            odds: The tagger's log odds of its being a secret.
-        """
+        """Tell whether a span that the tagger proposes may be replaced."""
         start, end = trim_span(text, start, end, EDGE_CHARACTERS)
         value = text[start:end]
         bare = value.encode("latin-1", "replace")

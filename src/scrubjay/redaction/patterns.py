@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from scrubjay.redaction.context_rules import find_by_context
 from scrubjay.redaction.values import SecretSpan, find_positions, is_filler
 
 _END = rb"(?![\w-])"
-# Drawn by lot: capitals, small letters and two digits among the next characters.
+# Random: capitals, small letters and two digits among the next characters.
 _LOT = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
 _UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
@@ -240,9 +241,9 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
 
 
 MAX_REPEATED_SECRETS: Final = 40
-"""Secrets of a text that are looked for again: each costs a look through all of it."""
+"""Secrets whose repetitions are searched: each search reads the whole text."""
 MAX_REPEATS: Final = 4
-"""What stands in more of them is a name in a program, and was none from the first."""
+"""Repetitions above which a value is a name in a program."""
 MIN_REPEATED: Final = 8
 MAX_REPEATED: Final = 128
 
@@ -253,12 +254,7 @@ _OWN: Final = re.compile(
 
 
 def find_repeats(text: str, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
-    """Yield the other occurrences of secrets that nobody writes for another reason.
-
-    Args:
-        text: The text.
-        spans: The secrets.
-    """
+    """Yield the other occurrences of secrets that nobody writes for another reason."""
     known: dict[str, str] = {}
     for span in spans:
         value = text[span.start : span.end]
@@ -271,18 +267,16 @@ def find_repeats(text: str, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]
             known.setdefault(value, span.kind)
     for value, kind in known.items():
         if text.count(value) <= MAX_REPEATS:
-            at = text.find(value)
-            while at >= 0:
-                end = at + len(value)
+            for match in re.finditer(re.escape(value), text):
+                at, end = match.span()
                 if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
                     yield SecretSpan(at, end, kind, False)
-                at = text.find(value, end)
 
 
 _DIGIT_CLASS = bytes(
     ord("0") if 48 <= byte <= 57 else 32 if chr(byte) in " -" else ord(".") for byte in range(256)
 )
-# Every shop's tests pay with it.
+# The test number of payment services.
 _TEST_CARD = b"4242" * 4
 _CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 
@@ -317,12 +311,12 @@ _RUN = b"r" * MIN_RUN
 _RUN_CLASS = bytes(
     ord("r") if chr(byte) in "._-~" or (byte < 128 and chr(byte).isalnum()) else 32 for byte in range(256)
 )
-# Every random token has a capital or a digit; slugs, names and rulers of dashes mostly have none.
-_TELLING = re.compile(rb"[A-Z0-9]")
+# Every random token has a capital or a digit; slugs, names and lines of dashes mostly have none.
+_CAPITAL_OR_DIGIT = re.compile(rb"[A-Z0-9]")
 _SEAM = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
 _ANY = re.compile(rb"|".join(b"(?:" + source + b")" for _, source in SECRET_PATTERNS))
 
-# A key's id and its secret are told together: "AKIA… / …".
+# A key's id and its secret are written together: "AKIA… / …".
 MAX_BETWEEN = 120
 _MIXED = rb"(?<![\w+/-])(?=\S{0,39}[0-9])(?=\S{0,39}[a-z])(?=\S{0,39}[A-Z])"
 _HALVES = {
@@ -331,20 +325,20 @@ _HALVES = {
     "twilio-key": re.compile(_MIXED + rb"([A-Za-z0-9]{32})(?![\w+/=-])"),
 }
 
-# The rest of a token, before the run of characters that tells it.
-_LED_BY = {
+# Beginning of a token before the run of characters with its form.
+_PREFIXES = {
     "asana-token": re.compile(rb"(?:\b[12]/)?[0-9]{16}(?:/[0-9]{16})?:\Z"),
     "telegram-token": re.compile(rb"(?<![0-9])[0-9]{8,10}:\Z"),
     "google-refresh-token": re.compile(rb"1//\Z"),
     "google-auth-code": re.compile(rb"4/\Z"),
 }
-MAX_LED = 40
+MAX_PREFIX = 40
 
 _KEY_OPENS = re.compile(
     rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 )
 _KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
-# The name of what every visitor of a page is given.
+# Names of keys that a page gives to every visitor.
 _OPEN_NAME = re.compile(
     rb"(?:public|publishable|anon|search[_-]?|pusher_(?:app_)?(?=key)|application_?server)(?:(?!secret|priv"
     rb"|pass|service)[\w-]){0,40}"
@@ -354,9 +348,9 @@ _OPEN_KINDS = ("google-api-key", "jwt")
 _FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender|maps/api/js\?|<script src=")
 _CHECKED = re.compile(rb"(?:checksum|integrity|digest|websocket-key)[\w./-]{0,40}[\"']?[:=][ \t]*[\"']?\Z")
 _SEARCHED = re.compile(rb"docsearch|search[ _-]?only|instantsearch|litesearch")
-# A template of a mail service; a sealed secret, which its cluster alone can open; what RFC 7617 prints.
+# A mail template; a sealed secret, which its cluster alone can open; the example of RFC 7617.
 _TEMPLATE = re.compile(rb"d-[0-9a-f]{32}(?![\w-])|Ag[A-D][A-Za-z0-9+/]{80}|QWxhZGRpbjpvcGVuIHNlc2FtZQ")
-# A point of a curve, as pushes to browsers are signed with: the public half.
+# Public half of a key that signs pushes to browsers.
 _POINT = re.compile(rb"B[A-P][\w-]{85}(?![\w-])")
 NEARBY_CHARACTERS = 300
 HEX_KEY_LENGTH, CURVE_POINT_LENGTH = 32, 87
@@ -365,8 +359,9 @@ _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
 
 def find_by_rules(text: str, data: bytes, low: bytes) -> list[SecretSpan]:
     """Return the secrets that rules find, and their repetitions, in order."""
-    ruled = sorted(span for span in _rules(data, low) if not is_public_key(data, low, span))
-    return sorted([*ruled, *find_repeats(text, ruled)])
+    spans = chain(_shapes(data), find_by_context(data, low), _private_keys(data, low), find_cards(data))
+    found = sorted(span for span in spans if not is_public_key(data, low, span))
+    return sorted([*found, *find_repeats(text, found)])
 
 
 def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
@@ -392,13 +387,6 @@ def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
     )
 
 
-def _rules(data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    yield from _shapes(data)
-    yield from find_by_context(data, low)
-    yield from _private_keys(data, low)
-    yield from find_cards(data)
-
-
 def _shapes(data: bytes) -> Iterator[SecretSpan]:
     classes = data.translate(_RUN_CLASS)
     start = classes.find(_RUN)
@@ -407,14 +395,14 @@ def _shapes(data: bytes) -> Iterator[SecretSpan]:
         end = classes.find(b" ", start + MIN_RUN)
         if end < 0:
             end = len(data)
-        if _TELLING.search(data, start, end):
-            taken = start
+        if _CAPITAL_OR_DIGIT.search(data, start, end):
+            covered = start
             for at in _openings(data, start, end):
-                if at >= taken and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
-                    taken = match.end()
-                    yield SecretSpan(max(last, _token_start(data, at, kind)), taken, kind, True)
-                    last = taken
-                    yield from _other_half(data, taken, kind)
+                if at >= covered and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
+                    covered = match.end()
+                    yield SecretSpan(max(last, _token_start(data, at, kind)), covered, kind, True)
+                    last = covered
+                    yield from _other_half(data, covered, kind)
         start = classes.find(_RUN, end)
 
 
@@ -425,8 +413,8 @@ def _other_half(data: bytes, at: int, kind: str) -> Iterator[SecretSpan]:
 
 
 def _token_start(data: bytes, at: int, kind: str) -> int:
-    led = _LED_BY.get(kind)
-    match = led.search(data, max(0, at - MAX_LED), at) if led else None
+    prefix = _PREFIXES.get(kind)
+    match = prefix.search(data, max(0, at - MAX_PREFIX), at) if prefix else None
     return match.start() if match else at
 
 

@@ -1,19 +1,21 @@
 """Redactor: replace secrets and private spans of a text before it is stored or sent.
 
 Every line keeps its number, and redacting twice changes nothing. Rules find secrets by form or context, the classifier
-finds others, and both read tables row by row. Nothing is decided by entropy alone: people search for commit hashes.
-Texts are searched as Latin-1 bytes, one a character, which is twenty times as fast as an expression over the text.
+finds others, and both read tables row by row, each cell as ``heading: cell``. Nothing is decided by entropy alone:
+people search for commit hashes. Texts are searched as Latin-1 bytes, one a character, which is twenty times as fast as
+an expression over the text.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from scrubjay.redaction.classifier import find_by_classifier, kind_of_value, token_log_odds
 from scrubjay.redaction.dialogue import (
@@ -25,17 +27,16 @@ from scrubjay.redaction.dialogue import (
     turn_tails,
 )
 from scrubjay.redaction.patterns import find_by_rules, is_public_key
-from scrubjay.redaction.tables import find_tables
 from scrubjay.redaction.values import PositionIndex, SecretSpan
 
-# Stamped on each document; a new version scrubs everything again.
+# Stored with each document; a new version redacts everything again.
 REDACTOR_VERSION = "9"
-# A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
+# A mark can uncover what a longer match had hidden.
 MAX_ROUNDS = 16
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
-_SAYS = re.compile(rb"[^\W_]|[\x80-\xff]")
+_LETTER = re.compile(rb"[^\W_]|[\x80-\xff]")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -45,7 +46,6 @@ class RedactedText:
 
     Attributes:
         text: The text, each secret replaced by its mark; as many lines as before.
-        counts: Number of replaced spans by kind.
     """
 
     text: str
@@ -67,13 +67,15 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
     for _ in range(MAX_ROUNDS):
         data = text.encode("latin-1", "replace")
         low = data.lower()
-        # Private spans in every round: what stood in a tag can have kept it from being one.
-        spans = list(private_spans(text)) if low.find(b"<private") >= 0 else []
+        # In every round: a secret inside a tag can have hidden it.
+        spans = list(private_spans(text)) if b"<private" in low else []
         if not spans:
-            spans = _merge(
-                _beside_marks(data, chain(_find_secrets(text, data, low), _find_answered(text, before)))
-            )
-            spans = [span for span in spans if not is_allowed(text[span.start : span.end], allow)]
+            found = chain(_find_secrets(text, data, low), _find_answers(text, before))
+            spans = [
+                span
+                for span in _merge(_outside_marks(data, found))
+                if not is_allowed(text[span.start : span.end], allow)
+            ]
         if not spans:
             break
         text = _replace(text, spans, counts)
@@ -89,8 +91,6 @@ def is_allowed(value: str, allow: Sequence[str]) -> bool:
 
 
 def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
-    if not spans:
-        return text
     parts: list[str] = []
     end = 0
     for span in spans:
@@ -104,9 +104,9 @@ def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
 
 def _line_ends(text: str, span: SecretSpan) -> Iterator[str]:
     r"""Yield the line ends inside a span; a lone ``\r`` becomes ``\n``, or it would join a ``\n`` that now follows."""
-    for held in _LINE_ENDS.finditer(text, span.start, span.end):
-        halved = held.end() == span.end and text.startswith("\n", span.end)
-        yield "\n" if held[0] == "\r" and not halved else held[0]
+    for match in _LINE_ENDS.finditer(text, span.start, span.end):
+        split = match.end() == span.end and text.startswith("\n", span.end)
+        yield "\n" if match[0] == "\r" and not split else match[0]
 
 
 def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
@@ -122,11 +122,10 @@ def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
     return merged
 
 
-def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSpan]:
+def _outside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSpan]:
     """Trim spans that overlap a mark: ``-u [secret:stripe-key]:`` is no name and password."""
-    marks = (
-        [mark.span() for mark in _MARK.finditer(data)] if b"[secret:" in data or b"[private]" in data else []
-    )
+    has_marks = b"[secret:" in data or b"[private]" in data
+    marks = [mark.span() for mark in _MARK.finditer(data)] if has_marks else []
     for span in spans:
         start, end = span.start, span.end
         for first, last in marks:
@@ -136,7 +135,7 @@ def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSp
                 end = first
         if (start, end) == (span.start, span.end):
             yield span
-        elif start < end and _SAYS.search(data, start, end):
+        elif start < end and _LETTER.search(data, start, end):
             yield SecretSpan(start, end, span.kind, span.certain)
 
 
@@ -166,18 +165,18 @@ def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
                 yield SecretSpan(*place, span.kind, False)
 
 
-def _find_answered(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
+def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
     """Find secrets in a turn by reading it with the ends of the turns before it."""
-    ends = turn_tails(before)
-    if not ends or not (names_secret(ends[-1]) or names_secret(ends[0])):
+    tails = turn_tails(before)
+    if not tails or not (names_secret(tails[-1]) or names_secret(tails[0])):
         return
-    lead = "\n".join([*ends, ""])
+    wanted = asked_secret(tails)
+    if wanted is None and asks_question(tails[-1]):
+        return  # where it is, who has it
+    lead = "\n".join([*tails, ""])
     head = text[:HEAD_CHARACTERS]
     joined = lead + head
     data = joined.encode("latin-1", "replace")
-    wanted = asked_secret(ends)
-    if wanted is None and asks_question(ends[-1]):
-        return  # where it is, who has it
     for span in _find_in_text(joined, data, data.lower()):
         if span.start >= len(lead):
             yield span._replace(start=span.start - len(lead), end=span.end - len(lead))
@@ -193,6 +192,146 @@ def _find_in_text(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
     yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
     for span in find_by_classifier(text, low, places, ruled):
-        before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
-        if (before < 0 or ends[before] <= span.start) and not is_public_key(data, low, span):
+        last = bisect_left(ruled, (span.end,)) - 1  # that begins before it ends
+        if (last < 0 or ends[last] <= span.start) and not is_public_key(data, low, span):
             yield span
+
+
+MAX_ROW_CHARACTERS: Final = 1_000
+MAX_ROWS: Final = 5_000
+"""Rows of a table that are read; longer ones are measurements."""
+MAX_SHIFT: Final = 2
+"""Characters by which a cell may be offset from its heading."""
+
+_SIGNS: Final = "|;\t,"
+_LINES: Final = "|".join(
+    f"[^\n{sign}]{{0,48}}{sign}[^\n{sign}]{{0,48}}(?:{sign}[^\n{sign}]{{0,48}}){{0,28}}"
+    for sign in map(re.escape, _SIGNS)
+)
+_HEADINGS: Final = re.compile(rf"^(?:{_LINES}|\S[^\n]{{0,48}}?[ ]{{2,}}\S[^\n]{{0,200}})$", re.MULTILINE)
+_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!]*")
+_PLAIN_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-9|;]*+(?<!\w{4}\.)")
+"""Heading between commas, tabs and spaces, which separate prose, code and lists more often than cells."""
+_RULE: Final = re.compile(r"[ \t|:=+-]+\Z")
+_CELLS: Final = {
+    sign: re.compile(rf'\s*"(?:[^"\n]|"")*"\s*(?={re.escape(sign)}|\Z)|[^{sign}]*') for sign in _SIGNS
+}
+_SPACED_CELL: Final = re.compile(r"\S+(?: \S+)*")
+
+
+class RowText(NamedTuple):
+    """A table as text.
+
+    Attributes:
+        text: Its cells, a line each; an empty line ends a row.
+        starts, ends: Span of each cell in the text that holds the table.
+    """
+
+    text: str
+    offsets: Sequence[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the text that holds the table of a span that begins in a cell."""
+        cell = bisect_right(self.offsets, start) - 1
+        if cell < 0:
+            return None
+        first, moved = (
+            start + self.starts[cell] - self.offsets[cell],
+            end + self.starts[cell] - self.offsets[cell],
+        )
+        return (first, min(self.ends[cell], moved)) if first < self.ends[cell] else None
+
+
+class _Headings(NamedTuple):
+    sign: str | None
+    places: Sequence[tuple[int, int]]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, line: str) -> _Headings | None:
+        """Parse a line of headings, if it is one."""
+        sign = next((sign for sign in _SIGNS if sign in line), None)
+        name = _NAME if sign in ("|", ";") else _PLAIN_NAME
+        places = list(_cells(line, sign))
+        names = [line[start:end] for start, end in places]
+        if len(names) < 2 or not all(name.fullmatch(one) for one in names if one):
+            return None
+        return cls(sign, places, names)
+
+    def over(self, row: str) -> list[tuple[str, int, int]] | None:
+        """Return the cells of a row, each with its heading and span; None if it is no row of these columns."""
+        cells = list(_cells(row, self.sign))
+        if self.sign:
+            fits = len(cells) == len(self.names)
+            return [(name, *cell) for name, cell in zip(self.names, cells, strict=True)] if fits else None
+        columns = [self._column(*cell) for cell in cells]
+        if len(cells) < 2 or len(set(columns)) < len(columns):
+            return None
+        return [(self.names[column], *cell) for column, cell in zip(columns, cells, strict=True)]
+
+    def _column(self, start: int, end: int) -> int:
+        apart = [min(abs(start - first), abs(end - last)) for first, last in self.places]
+        nearest = min(range(len(apart)), key=apart.__getitem__)
+        if apart[nearest] <= MAX_SHIFT:
+            return nearest
+        return max(0, bisect_right([first for first, _ in self.places], start) - 1)
+
+
+def find_tables(text: str) -> Iterator[RowText]:
+    done = 0
+    for line in _HEADINGS.finditer(text):
+        headings = _Headings.of(line[0]) if line.start() >= done else None
+        if headings:
+            table, done = _rows_as_text(text, line.end() + 1, headings)
+            if table.offsets:
+                yield table
+
+
+def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
+    lines: list[str] = []
+    offsets: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    size = rows = 0
+    while at < len(text):
+        stop = text.find("\n", at, at + MAX_ROW_CHARACTERS)
+        row = text[at : stop if stop >= 0 else at + MAX_ROW_CHARACTERS]
+        if not _RULE.match(row):
+            cells = headings.over(row)
+            if not cells:
+                break
+            rows += 1
+            if rows <= MAX_ROWS:
+                for name, start, end in cells:
+                    if start < end:
+                        lead = f"{name}: " if name else ""
+                        lines.append(f"{lead}{row[start:end]}")
+                        offsets.append(size + len(lead))
+                        starts.append(at + start)
+                        ends.append(at + end)
+                        size += len(lines[-1]) + 1
+                lines.append("")
+                size += 1
+        at += len(row) + 1
+    return RowText("\n".join(lines), offsets, starts, ends), at
+
+
+def _cells(row: str, sign: str | None) -> Iterator[tuple[int, int]]:
+    if sign is None:
+        yield from (cell.span() for cell in _SPACED_CELL.finditer(row))
+        return
+    body = row.rstrip()
+    at = len(row) - len(row.lstrip()) if sign == "|" else 0
+    if sign == "|":
+        at, body = at + row.startswith("|", at), body.removesuffix("|")
+    while at <= len(body):
+        cell = _CELLS[sign].match(body, at)
+        end = cell.end() if cell else at
+        value = body[at:end]
+        first, last = at + len(value) - len(value.lstrip()), at + len(value.rstrip())
+        if last - first > 1 and body[first] == body[last - 1] == '"':
+            first, last = first + 1, last - 1
+        yield first, max(first, last)
+        at = end + 1

@@ -1,4 +1,4 @@
-"""What the tests of promotion share lies beside them."""
+"""Shared helpers of the promotion tests are beside them."""
 
 import sys
 from pathlib import Path

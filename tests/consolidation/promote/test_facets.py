@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import turn
-from voices import semantic, whole, words
+from voices import check_promoted, semantic, words
 
-from scrubjay.consolidation.facets import promote_facets
+from scrubjay.consolidation.patterns import promote_facets
 from scrubjay.models.records import Record
 
 SAID = (
@@ -51,7 +51,7 @@ def test_a_plain_form_becomes_entity_attribute_and_value(said: str, text: str) -
 
 
 @pytest.mark.parametrize("said", UNSAID)
-def test_what_is_denied_supposed_or_passing_is_no_facet(said: str) -> None:
+def test_negated_hypothetical_and_temporary_clauses_are_no_facets(said: str) -> None:
     assert promote_facets([semantic(said)]) == ()
 
 
@@ -66,32 +66,32 @@ def test_the_newest_active_source_wins_however_old_it_is() -> None:
     ]
 
 
-def test_what_is_said_again_is_one_facet_with_all_its_evidence() -> None:
+def test_a_repeated_statement_is_one_facet_with_all_evidence() -> None:
     (one,) = promote_facets([semantic("The staging port is 8443.", n, days=9 * n) for n in (1, 2, 3)])
     assert [memory for memory, _ in one.evidence] == ["obs_0001", "obs_0002", "obs_0003"]
     assert one.confidence == pytest.approx(0.925)
 
 
-def test_saying_it_again_makes_no_other_facet() -> None:
+def test_a_repetition_does_not_change_the_facet() -> None:
     first = semantic("The staging port is 8443.", 1, days=30)
     again = semantic("The staging port is 8443.", 2, days=3)
     (before,), (after,) = promote_facets([first]), promote_facets([first, again])
     assert (before.text, before.title, before.event) == (after.text, after.title, after.event)
 
 
-def test_a_facet_is_as_sure_as_the_fact_that_it_is_taken_from() -> None:
+def test_a_facet_has_the_confidence_of_its_fact() -> None:
     fact = semantic("Our billing database is Postgres.", origin="derived", confidence=0.9625)
     assert promote_facets([fact])[0].confidence == 0.9625
 
 
-def test_the_same_thing_in_two_projects_is_two_things_but_a_person_is_one() -> None:
+def test_facets_are_kept_apart_by_project_unless_about_the_speaker() -> None:
     server = [semantic(f"The staging port is {n}", n, project=f"p{n}", days=9 * n) for n in (81, 82)]
     assert [one.project for one in promote_facets(server)] == ["p81", "p82"]
     home = [semantic(f"I live in {c}", n, project=c, days=n) for n, c in ((9, "Rome"), (2, "Oslo"))]
     assert [(one.text, one.project) for one in promote_facets(home)] == [("I · live in: Oslo", "Oslo")]
 
 
-def test_nobody_knows_who_i_is_in_a_shared_memory() -> None:
+def test_a_shared_memory_gives_no_facet_of_i() -> None:
     assert (
         promote_facets(
             [semantic("I live in Rome", key="group:dev"), semantic("my name is Ann", key="public")]
@@ -101,7 +101,7 @@ def test_nobody_knows_who_i_is_in_a_shared_memory() -> None:
     assert promote_facets([semantic("The staging port is 81", key="group:dev")])[0].key == "group:dev"
 
 
-def test_observations_and_strangers_words_make_no_facets() -> None:
+def test_observations_and_untrusted_memories_make_no_facets() -> None:
     assert promote_facets([turn("I live in Rome"), semantic("I live in Rome", origin="untrusted")]) == ()
 
 
@@ -120,7 +120,7 @@ _ANY = st.builds(
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(_ANY, max_size=12, unique_by=lambda record: record.id), st.randoms())
-def test_facets_depend_on_no_order_and_say_no_word_that_no_source_says(records: list[Record], chance) -> None:  # type: ignore[no-untyped-def]
+def test_facets_use_only_words_of_their_sources_in_any_order(records: list[Record], chance) -> None:  # type: ignore[no-untyped-def]
     found = promote_facets(records)
     mixed = list(records)
     chance.shuffle(mixed)
@@ -128,7 +128,7 @@ def test_facets_depend_on_no_order_and_say_no_word_that_no_source_says(records: 
     by_id = {record.id: record for record in records}
     assert len({(one.key, one.project, one.title) for one in found}) == len(found)
     for one in found:
-        whole(one, records)
+        check_promoted(one, records)
         assert one.text.startswith(f"{one.title}: ")
         said = set().union(*(words(by_id[memory].content) for memory, _ in one.evidence))
         assert words(one.text) - {""} <= said | {word.removesuffix("'s") for word in said}

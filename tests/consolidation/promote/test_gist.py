@@ -23,18 +23,18 @@ SHOWN = turn("Run `git push origin main`.", 2, role="assistant", session="a", da
 NOTED = passage("Backups of the ledger run at 03:00 on Oslo.", "2026-01-03.md", 3, days=35)
 
 
-def test_a_persons_turn_and_a_dated_note_say_and_an_agents_turn_shows() -> None:
+def test_people_and_dated_notes_give_sentences_and_agents_give_steps() -> None:
     assert [bool(compute_gist(one).sentences) for one in (SAID, SHOWN, NOTED)] == [True, False, True]
     assert [compute_gist(one).steps for one in (SAID, SHOWN, NOTED)] == [(), ("git push",), ()]
 
 
 @pytest.mark.parametrize("record", voices(), ids=lambda record: record.id)
-def test_a_gist_comes_back_as_it_was_kept(record: object) -> None:
+def test_a_gist_survives_serialization(record: object) -> None:
     one = compute_gist(record)  # type: ignore[arg-type]
     assert parse_gist(serialize_gist(one)) == one
 
 
-def test_a_gist_does_not_depend_on_what_becomes_of_its_memory() -> None:
+def test_a_gist_does_not_depend_on_status_or_project() -> None:
     for one in (SAID, SHOWN, NOTED):
         for changes in ({"status": "superseded"}, {"status": "archived", "strength": 0.1}, {"project": "x"}):
             other = replace(one, **changes)  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def test_a_gist_does_not_depend_on_what_becomes_of_its_memory() -> None:
             )
 
 
-def test_another_text_or_another_speaker_has_another_mark() -> None:
+def test_another_text_or_speaker_has_another_fingerprint() -> None:
     marks = [
         gist_fingerprint(SAID),
         gist_fingerprint(replace(SAID, content_hash="0")),
@@ -54,7 +54,7 @@ def test_another_text_or_another_speaker_has_another_mark() -> None:
     assert len({*marks}) == len(marks)
 
 
-def test_what_is_not_read_has_no_mark_and_no_gist() -> None:
+def test_a_text_that_is_not_read_has_no_fingerprint_and_no_gist() -> None:
     for one in (
         replace(SAID, tier="semantic"),
         replace(SHOWN, origin="derived"),
@@ -66,7 +66,7 @@ def test_what_is_not_read_has_no_mark_and_no_gist() -> None:
     assert not gist_fingerprint(replace(NOTED, event=None))
 
 
-def test_the_rules_have_a_new_number_when_texts_are_read_otherwise() -> None:
+def test_a_change_of_gists_needs_a_new_version() -> None:
     """What was kept by other rules would be believed: count `compute_gist.RULES` up, then change this line."""
     read = b"".join(serialize_gist(compute_gist(record)) for record in voices())
     assert (GIST_RULES, hashlib.sha256(read).hexdigest()[:12]) == ("4", "be118b559ebc")

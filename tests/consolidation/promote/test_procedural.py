@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import observation, turn
-from voices import deployments, told, whole
+from voices import check_promoted, deployments, with_gists
 
-from scrubjay.consolidation.commands import extract_steps
-from scrubjay.consolidation.facts import PromotedMemory
+from scrubjay.consolidation.facts import PromotedMemory, extract_steps
 from scrubjay.consolidation.patterns import promote_procedures
 from scrubjay.models.records import Record
 
 
-def drawn(records: list[Record]) -> tuple[PromotedMemory, ...]:
+def procedures(records: list[Record]) -> tuple[PromotedMemory, ...]:
     return promote_procedures(
-        told(records), lambda sessions: [record for record in records if record.session in sessions]
+        with_gists(records), lambda sessions: [record for record in records if record.session in sessions]
     )
 
 
@@ -43,12 +42,12 @@ def drawn(records: list[Record]) -> tuple[PromotedMemory, ...]:
         ("```bash\necho 'open\n```", []),
     ],
 )
-def test_commands_are_known_again_by_program_and_what_it_does(text: str, names: list[str]) -> None:
+def test_commands_are_named_by_program_and_subcommand(text: str, names: list[str]) -> None:
     assert [step.name for step in extract_steps(text)] == names
 
 
-def test_what_was_done_in_the_same_order_becomes_numbered_steps_of_the_newest_session() -> None:
-    (one,) = drawn(deployments())
+def test_repeated_commands_become_the_numbered_steps_of_the_newest_session() -> None:
+    (one,) = procedures(deployments())
     assert one.title.endswith(": git, docker, kubectl")
     lines = one.text.split("\n")
     assert lines[0] == one.title
@@ -65,10 +64,10 @@ def test_what_was_done_in_the_same_order_becomes_numbered_steps_of_the_newest_se
 
 
 def test_one_session_makes_no_procedure() -> None:
-    assert drawn(deployments(1)) == ()
+    assert procedures(deployments(1)) == ()
 
 
-def test_requests_that_share_nothing_give_no_trigger_and_so_no_procedure() -> None:
+def test_requests_without_shared_words_make_no_procedure() -> None:
     asked = ("Paint the login page blue", "why is the ledger slow?", "Write docs for webhooks")
     other = [
         replace(record, content=asked[int(record.session[1:])])
@@ -76,10 +75,10 @@ def test_requests_that_share_nothing_give_no_trigger_and_so_no_procedure() -> No
         else record
         for record in deployments()
     ]
-    assert drawn(other) == ()
+    assert procedures(other) == ()
 
 
-def test_advice_that_is_numbered_is_no_procedure() -> None:
+def test_numbered_advice_is_no_procedure() -> None:
     advice = "1. Stay hydrated all day\n2. Set Goals: be realistic\n3. Sleep eight hours"
     records = [
         record
@@ -89,16 +88,16 @@ def test_advice_that_is_numbered_is_no_procedure() -> None:
             turn(advice, 10 * n + 1, role="assistant", session=f"s{n}", turn=1),
         )
     ]
-    assert drawn(records) == ()
+    assert procedures(records) == ()
 
 
-def test_strangers_and_digests_and_other_keys_bear_nothing_out() -> None:
+def test_untrusted_superseded_derived_and_foreign_sessions_do_not_count() -> None:
     mine, other = deployments(1), deployments(2)[4:]
     for change in ({"key": "group:dev"}, {"origin": "untrusted"}, {"status": "superseded"}):
         changed = [_with(record, **change) for record in other]
-        assert drawn([*mine, *changed]) == ()
+        assert procedures([*mine, *changed]) == ()
     derived = [_with(record, origin="derived") if record.role != "user" else record for record in other]
-    assert drawn([*mine, *derived]) == ()
+    assert procedures([*mine, *derived]) == ()
 
 
 def _with(record: Record, **fields: str) -> Record:
@@ -111,7 +110,7 @@ _SESSION = st.lists(st.sampled_from(_STEPS), min_size=1, max_size=8)
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(_SESSION, min_size=1, max_size=5), st.randoms())
-def test_procedures_depend_on_no_order_and_come_of_two_sessions(sessions: list[list[str]], chance) -> None:  # type: ignore[no-untyped-def]
+def test_procedures_come_from_two_sessions_in_any_order(sessions: list[list[str]], chance) -> None:  # type: ignore[no-untyped-def]
     records = []
     for number, steps in enumerate(sessions):
         at: dict[str, object] = {"session": f"s{number}", "days": 50 - number}
@@ -120,14 +119,14 @@ def test_procedures_depend_on_no_order_and_come_of_two_sessions(sessions: list[l
             observation(f"$ {step}", 100 * number + place, turn=place, origin="tool", **at)
             for place, step in enumerate(steps, 1)
         ]
-    found = drawn(records)
+    found = procedures(records)
     mixed = list(records)
     chance.shuffle(mixed)
-    assert drawn(mixed) == found
+    assert procedures(mixed) == found
     by_id = {record.id: record for record in records}
     for one in found:
-        whole(one, records)
+        check_promoted(one, records)
         assert len({by_id[memory].session for memory, _ in one.evidence}) > 1
-        told = [line.split(". ", 1)[1] for line in one.text.split("\n")[2:]]
-        assert len(told) >= 3
-        assert all(any(step in record.content for record in by_id.values()) for step in told)
+        steps = [line.split(". ", 1)[1] for line in one.text.split("\n")[2:]]
+        assert len(steps) >= 3
+        assert all(any(step in record.content for record in by_id.values()) for step in steps)

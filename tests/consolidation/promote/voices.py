@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from observations import observation, passage, turn
 
+from scrubjay.consolidation.digest import verbatim_sentences
 from scrubjay.consolidation.facts import Gist, PromotedMemory, compute_gist, parse_gist, serialize_gist
-from scrubjay.consolidation.summary import verbatim_sentences
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.graph import Entity
 from scrubjay.models.records import EventTime, Record
@@ -111,14 +111,14 @@ def voices() -> list[Record]:
     ]
 
 
-def told(records: Iterable[Record]) -> list[tuple[Record, Gist]]:
+def with_gists(records: Iterable[Record]) -> list[tuple[Record, Gist]]:
     """Records without their texts, each with its gist as it comes back from where it is kept."""
     return [
         (replace(record, content=""), parse_gist(serialize_gist(compute_gist(record)))) for record in records
     ]
 
 
-def whole_of(records: Sequence[Record]) -> Callable[[Collection[str]], list[Record]]:
+def reader_of(records: Sequence[Record]) -> Callable[[Collection[str]], list[Record]]:
     """What gives records by their ids."""
     return lambda ids: [record for record in records if record.id in ids]
 
@@ -132,15 +132,15 @@ def words(text: str) -> set[str]:
     } | {word.strip(".,;:!?·()[]\"'`*").casefold() for word in text.split()}
 
 
-def whole(drawn: PromotedMemory, records: Iterable[Record]) -> None:
-    """Check what holds of everything that is drawn: it is no wider than its sources, and its shares come to 1."""
+def check_promoted(promoted: PromotedMemory, records: Iterable[Record]) -> None:
+    """Check every promoted memory: it is no wider than its sources, and its shares come to 1."""
     by_id = {record.id: record for record in records}
-    of = [by_id[memory] for memory, _ in drawn.evidence]
-    assert {record.key for record in of} == {drawn.key}
+    of = [by_id[memory] for memory, _ in promoted.evidence]
+    assert {record.key for record in of} == {promoted.key}
     for field in ("project", "agent", "session"):
         values = {getattr(record, field) for record in of}
-        assert getattr(drawn, field) == (values.pop() if len(values) == 1 else None)
-    assert abs(sum(share for _, share in drawn.evidence) - 1) < 1e-9
-    assert all(0 < share <= 1 for _, share in drawn.evidence)
-    assert 0.7 <= drawn.confidence <= 1
-    assert isinstance(drawn.event, EventTime | None)
+        assert getattr(promoted, field) == (values.pop() if len(values) == 1 else None)
+    assert abs(sum(share for _, share in promoted.evidence) - 1) < 1e-9
+    assert all(0 < share <= 1 for _, share in promoted.evidence)
+    assert 0.7 <= promoted.confidence <= 1
+    assert isinstance(promoted.event, EventTime | None)
