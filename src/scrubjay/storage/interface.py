@@ -159,14 +159,13 @@ class RankingMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a scope holds; ``by_tier`` maps tier to status to a number of memories above 0."""
+    """What a scope holds: memories in all, by tier and by status."""
 
     memories: int
     tiers: Mapping[str, int]
     statuses: Mapping[str, int]
     documents: int
     sources: int
-    by_tier: Mapping[str, Mapping[str, int]]
 
 
 class GraphReader(Protocol):

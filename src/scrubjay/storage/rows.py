@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -208,10 +209,12 @@ def run_from_row(row: tuple[Any, ...]) -> ConsolidationRun:
 
 
 def counts_from_rows(rows: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
-    by_tier: dict[str, dict[str, int]] = {}
-    statuses: dict[str, int] = {}
-    for tier, status, count in sorted(rows):
-        by_tier.setdefault(tier, {})[status] = count
-        statuses[status] = statuses.get(status, 0) + count
-    tiers = {tier: sum(counts.values()) for tier, counts in by_tier.items()}
-    return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources, by_tier)
+    """Return the counts of a scope from rows of tier, status and number of memories."""
+    tiers: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    for tier, status, count in rows:
+        tiers[tier] += count
+        statuses[status] += count
+    return Counts(
+        tiers.total(), dict(sorted(tiers.items())), dict(sorted(statuses.items())), documents, sources
+    )

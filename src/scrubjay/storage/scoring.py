@@ -207,12 +207,12 @@ class NominatedScores:
 
 def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
     """Return what a term group added to rows; -1 is no row."""
-    held, amounts = group
-    if not len(held):
+    group_rows, amounts = group
+    if not len(group_rows):
         return [0.0] * len(rows)
-    spots = np.minimum(np.searchsorted(held, rows), len(held) - 1)
-    gave: list[float] = np.where(held[spots] == rows, amounts[spots], 0.0).tolist()
-    return gave
+    spots = np.minimum(np.searchsorted(group_rows, rows), len(group_rows) - 1)
+    scores: list[float] = np.where(group_rows[spots] == rows, amounts[spots], 0.0).tolist()
+    return scores
 
 
 def mean_and_deviation(scores: NDArray[np.float64]) -> tuple[float, float]:

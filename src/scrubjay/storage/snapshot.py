@@ -41,44 +41,44 @@ class RowCache(Generic[K, V]):
     def __init__(self, most: int, weigh: Callable[[V], int] | None = None) -> None:
         self._most = most
         self._weigh = weigh
-        self._held: dict[K, V | None] = {}
+        self._rows: dict[K, V | None] = {}
         self.size = 0
 
-    def of(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
+    def get(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
         """Return the rows that exist, in the order of their names; ``read`` reads those not read yet."""
-        held = self._held
+        rows = self._rows
         try:  # mostly all were read before
-            return {name: row for name in names if (row := held[name]) is not None}
+            return {name: row for name in names if (row := rows[name]) is not None}
         except KeyError:
-            new = [name for name in dict.fromkeys(names) if name not in held]
+            new = [name for name in dict.fromkeys(names) if name not in rows]
         found = read(new)
         fresh = {name: found.get(name) for name in new}
-        more = self._amount(fresh)
-        for rest in (len(held) // 2, 0):
+        more = self._size_of(fresh)
+        for keep in (len(rows) // 2, 0):
             if self.size + more <= self._most:
                 break
             # What was read last may be asked for next; half at once, so that this is seldom done.
-            last = list(held.items())[len(held) - rest :]
-            self._held = held = {name: held[name] for name in names if name in held} | dict(last)
-            self.size = self._amount(held)
+            newest = list(rows.items())[len(rows) - keep :]
+            self._rows = rows = {name: rows[name] for name in names if name in rows} | dict(newest)
+            self.size = self._size_of(rows)
         if self.size + more > self._most:
-            self._held, self.size = {}, 0
-        held.update(fresh)
-        if held is self._held:
+            self._rows, self.size = {}, 0
+        rows.update(fresh)
+        if rows is self._rows:
             self.size += more
-        return {name: row for name in names if (row := held[name]) is not None}
+        return {name: row for name in names if (row := rows[name]) is not None}
 
     def allow(self, most: int) -> None:
         self._most = most
         if self.size > most:
-            self._held, self.size = {}, 0
+            self._rows, self.size = {}, 0
 
-    def _amount(self, rows: dict[K, V | None]) -> int:
+    def _size_of(self, rows: dict[K, V | None]) -> int:
         weigh = self._weigh
         return len(rows) if weigh is None else sum(weigh(row) for row in rows.values() if row is not None)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._rows)
 
 
 class Snapshot:
@@ -101,43 +101,43 @@ class Snapshot:
         self.words: RowCache[TermGroup, GroupScores] = RowCache(MAX_SCORE_BYTES, _scores_size)
         self.edges: RowCache[tuple[str, Hashable], Sequence[Edge]] = RowCache(MAX_METADATA, _edges_size)
         self._others: dict[Hashable, RowCache[Any, Any]] = {}
-        self._once: dict[Hashable, Any] = {}
+        self._values: dict[Hashable, Any] = {}
         self._weights: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
         return len(self.ranking_metadata) + len(self.adjacent) + len(self.records)
 
-    def rows(self, name: Hashable) -> RowCache[Any, Any]:
+    def row_cache(self, name: Hashable) -> RowCache[Any, Any]:
         return self._others.setdefault(name, RowCache(MAX_METADATA))
 
     def edges_of(
         self, ids: Sequence[str], which: Hashable, read: Callable[[list[str]], Mapping[str, Sequence[Edge]]]
     ) -> list[Edge]:
         """Return the edges of nodes in the order of their ids; ``which`` tells kinds of requests apart."""
-        asked = {(one, which): one for one in ids}
+        names = {(one, which): one for one in ids}
 
         def unread(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
-            found = read([asked[each] for each in new])
-            return {each: found[asked[each]] for each in new}
+            found = read([names[each] for each in new])
+            return {each: found[names[each]] for each in new}
 
-        return [edge for found in self.edges.of(list(asked), unread).values() for edge in found]
+        return [edge for found in self.edges.get(list(names), unread).values() for edge in found]
 
-    def once(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
+    def cached(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
         """Return what was read under a name, reading it the first time; ``weigh`` returns its bytes."""
-        if name not in self._once:
+        if name not in self._values:
             found = read()
             self._weights[name] = 0 if weigh is None else weigh(found)
-            self._once[name] = found
-        held: V = self._once[name]
-        return held
+            self._values[name] = found
+        value: V = self._values[name]
+        return value
 
-    def known(self, name: Hashable) -> Any:
-        return self._once.get(name)
+    def peek(self, name: Hashable) -> Any:
+        return self._values.get(name)
 
-    def take(self, name: Hashable) -> Any:
+    def pop(self, name: Hashable) -> Any:
         """Return and remove what was read under a name, None where nothing was."""
         self._weights.pop(name, None)
-        return self._once.pop(name, None)
+        return self._values.pop(name, None)
 
     @property
     def weight(self) -> int:

@@ -64,14 +64,13 @@ class IdLookup:
         self._pieces = [_SortedParts(_sort_keys(keys, small), small)]
         if large:
             name = tuple((part.segment, part.version) for part in stays)
-            held = orders.get(name)
-            if (
-                held is None
-            ):  # taken once: a reader of another state of the store may replace the entry meanwhile
-                held = _sort_keys(keys, large)
+            sorted_keys = orders.get(name)
+            # Read once: a reader of another state of the store may replace the entry meanwhile.
+            if sorted_keys is None:
+                sorted_keys = _sort_keys(keys, large)
                 orders.clear()
-                orders[name] = held
-            self._pieces.append(_SortedParts(held, large))
+                orders[name] = sorted_keys
+            self._pieces.append(_SortedParts(sorted_keys, large))
 
     def rows(self, numbers: NDArray[np.uint64]) -> list[list[int]]:
         """Return the rows that have each number, mostly one or none."""
@@ -83,8 +82,8 @@ class IdLookup:
 
 
 class _SortedParts:
-    def __init__(self, held: SortedKeys, parts: Sequence[tuple[int, int]]) -> None:
-        self._order, self._keys = held
+    def __init__(self, sorted_keys: SortedKeys, parts: Sequence[tuple[int, int]]) -> None:
+        self._order, self._keys = sorted_keys
         self._first = [first for first, _ in parts]
         self._start = np.cumsum([0, *(slots for _, slots in parts[:-1])]).tolist()
 
@@ -92,8 +91,8 @@ class _SortedParts:
         if not len(self._keys):
             return
         spots = np.searchsorted(self._keys, numbers)
-        held = self._keys[np.minimum(spots, len(self._keys) - 1)] == numbers
-        for place in np.flatnonzero(held & (spots < len(self._keys))).tolist():
+        matching = self._keys[np.minimum(spots, len(self._keys) - 1)] == numbers
+        for place in np.flatnonzero(matching & (spots < len(self._keys))).tolist():
             spot = int(spots[place])
             while spot < len(self._keys) and self._keys[spot] == numbers[place]:
                 local = int(self._order[spot])
@@ -103,9 +102,9 @@ class _SortedParts:
 
 
 def _sort_keys(keys: NDArray[np.uint64], parts: Sequence[tuple[int, int]]) -> SortedKeys:
-    held = np.concatenate([keys[first : first + slots] for first, slots in parts] or [keys[:0]])
-    order = np.argsort(held, kind="stable")
-    return order, held[order]
+    joined = np.concatenate([keys[first : first + slots] for first, slots in parts] or [keys[:0]])
+    order = np.argsort(joined, kind="stable")
+    return order, joined[order]
 
 
 COLUMNS: Final = np.dtype(
@@ -171,8 +170,8 @@ class MemoryTable:
     def latest(self, passing: NDArray[np.bool_], limit: int, skip: int = 0) -> list[str]:
         """Return the ids of passing rows, latest first, by number where times are equal."""
         rows = np.flatnonzero(passing)
-        held = self.columns[rows]
-        order = np.lexsort((held["tier"], held["key"], -held["at"]))[skip : skip + limit]
+        columns = self.columns[rows]
+        order = np.lexsort((columns["tier"], columns["key"], -columns["at"]))[skip : skip + limit]
         return self.ids(rows[order])
 
     def find(self, ids: Sequence[str]) -> list[int | None]:

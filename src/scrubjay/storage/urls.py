@@ -69,17 +69,17 @@ def store_key(url: str) -> EncryptionKey | None:
     >>> store_key("sqlite:///notes.db"), store_key("what?.db")
     (None, None)
     """
-    asked = url.partition("?")[2] if url.startswith("sqlite://") else ""
-    if not asked:
+    query = url.partition("?")[2] if url.startswith("sqlite://") else ""
+    if not query:
         return None
     from urllib.parse import parse_qsl
 
-    given = parse_qsl(asked, keep_blank_values=True)
-    if [name for name, _ in given] != ["key_file"] or not given[0][1]:
+    options = parse_qsl(query, keep_blank_values=True)
+    if [name for name, _ in options] != ["key_file"] or not options[0][1]:
         raise InputError(
             f"{url} has options other than key_file.",
             hint="write sqlite:///PATH?key_file=FILE; a ? of the path as %3F",
         )
     from scrubjay.storage.sqlite.connection import read_key
 
-    return read_key(Path(given[0][1]).expanduser())
+    return read_key(Path(options[0][1]).expanduser())

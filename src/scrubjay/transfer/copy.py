@@ -422,7 +422,7 @@ def _check_quota(source: Store, target: Store, tenant: str) -> None:
     """Hold what a tenant has to the quota of where it goes."""
     if target.quota:
         amounts = source.memory_counts(tenant)
-        target.quota.admit(tenant, amounts, amounts)
+        target.quota.check(tenant, amounts, amounts)
 
 
 def _copy_once(

@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from scrubjay.errors import StoreVersionError
 from scrubjay.models.ids import parse_id, parse_node_id
-from scrubjay.models.records import (
-    STATUSES,
-    TIERS,
-    Record,
-)
+from scrubjay.models.records import STATUSES, TIERS, Record
 from scrubjay.storage.changes import PreparedMemory
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.schema import newest_schema
@@ -73,9 +69,7 @@ def lock_tenant(db: Database, name: str, secret: bytes | None, patience: float) 
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (name,))
     found = find_tenant(db, name)
     if found is None:
-        make_durable(
-            db
-        )  # whoever is told the secret makes ids of it: it must not be another one after a crash
+        make_durable(db)  # ids are made with the secret: it must not be another one after a crash
         row = (name, secret or secrets.token_bytes(32))
         db.execute("INSERT INTO tenant (name, secret) VALUES (%s, %s)", row)
         found = _select_tenant(db, name)
@@ -89,8 +83,8 @@ def make_durable(db: Database) -> None:
 
 
 def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
-    asked = "SELECT key, count(*) FROM memory WHERE tenant = %s AND generation = %s GROUP BY key"
-    return dict(db.execute(asked, (tenant.number, tenant.generation)).fetchall())
+    statement = "SELECT key, count(*) FROM memory WHERE tenant = %s AND generation = %s GROUP BY key"
+    return dict(db.execute(statement, (tenant.number, tenant.generation)).fetchall())
 
 
 def touch_tenant(db: Database, tenant: Tenant) -> int:
@@ -200,11 +194,14 @@ def refresh_table(
 ) -> VisibleTable:
     """Return the visible table again, reading only the memories touched since the last one."""
     old = before.table.columns
-    kept = old[~np.isin(old["num"], np.array(touched, np.int64))]
+    unchanged = old[~np.isin(old["num"], np.array(touched, np.int64))]
     new, languages = _read_columns(db, scope_keys, touched)
     everything = tuple(sorted({*before.languages, *languages}))
     columns = np.concatenate(
-        [_recode_languages(kept, before.languages, everything), _recode_languages(new, languages, everything)]
+        [
+            _recode_languages(unchanged, before.languages, everything),
+            _recode_languages(new, languages, everything),
+        ]
     )
     columns = columns[np.argsort(columns["num"], kind="stable")]
     left = tuple(everything[code] for code in np.unique(columns["language"]).tolist())
@@ -225,8 +222,8 @@ def _build_table(columns: NDArray[np.void], languages: Sequence[str]) -> Visible
     lengths = columns["length"].astype(np.float64)
     length = int(columns["length"].sum(dtype=np.int64))
     average = length / len(columns) if length else 1.0
-    seen = MemoryTable((), columns, np.ones(len(columns), np.bool_), lengths, len(columns), average, ())
-    return VisibleTable(seen, tuple(languages))
+    table = MemoryTable((), columns, np.ones(len(columns), np.bool_), lengths, len(columns), average, ())
+    return VisibleTable(table, tuple(languages))
 
 
 def _read_columns(
@@ -255,10 +252,9 @@ def _read_columns(
     columns["tier"] = read["tier"] - 1
     columns["status"] = read["status"] - 1  # one that is not known becomes 255, which no filter asks for
     columns["live"] = 1
-    told = [text.partition(" ") for text in languages or ()]
-    names = sorted(
-        (unescape_text(name), int(number)) for number, _, name in told
-    )  # binary texts come as they are
+    coded = [text.partition(" ") for text in languages or ()]
+    # The text loader, which unescapes, does not see binary values.
+    names = sorted((unescape_text(name), int(number)) for number, _, name in coded)
     for place, (_, number) in enumerate(names):
         columns["language"][read["language"] == number] = place
     return columns, tuple(name for name, _ in names)

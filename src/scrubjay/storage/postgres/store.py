@@ -30,10 +30,10 @@ from scrubjay.storage.postgres.reader import PostgresReader, SnapshotCache
 from scrubjay.storage.postgres.rows import count_by_key, find_tenant, lock_tenant, touch_tenant
 from scrubjay.storage.postgres.schema import migrate, newest_schema, schema_version
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
-from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader, read_tenant, tenant_names
+from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader
 from scrubjay.storage.postgres.vectors import registered_models
 from scrubjay.storage.postgres.writer import PostgresRebuild, PostgresWriter
-from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
+from scrubjay.storage.quota import NO_QUOTA, Quota, QuotaChecker
 from scrubjay.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ StageCallback = Callable[[str, int], None]
 
 def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], large: int) -> str:
     """Return what slows the searches of a large tenant down, empty where nothing does."""
-    seen = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
-    if seen <= large:
+    visible = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
+    if visible <= large:
         return ""
     without = [
         one.model.name
@@ -69,7 +69,7 @@ def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], 
     if without:
         why = "" if tenant_index.pgvector_schema(db) else f", as {NO_PGVECTOR}"
         slow.append(f"the vectors of {', '.join(sorted(without))} are read whole after each write{why}")
-    return f"of {seen:,} memories, {' and '.join(slow)}" if slow else ""
+    return f"of {visible:,} memories, {' and '.join(slow)}" if slow else ""
 
 
 class TenantIndexer:
@@ -85,10 +85,10 @@ class TenantIndexer:
         begun = time.monotonic()
         memories = self._check()
 
-        def told(stage: str, done: int) -> None:
+        def report(stage: str, done: int) -> None:
             progress(Progress(stage, done, max(done, memories), time.monotonic() - begun))
 
-        words = self._post(told)
+        words = self._post(report)
         with self._pool.transaction() as db:
             here = tenant_index.pgvector_schema(db)
             if here is not None and tenant_index.codes_type_schema(db) is None:
@@ -98,7 +98,7 @@ class TenantIndexer:
         made = []
         for one in self._models():
             if one.model.dimensions <= tenant_index.MOST_DIMENSIONS:
-                self._index(one, told)
+                self._index(one, report)
                 made.append(one.model.name)
         return IndexReport(words, tuple(made), "", time.monotonic() - begun)
 
@@ -138,7 +138,7 @@ class TenantIndexer:
         with self._pool.transaction() as db:
             return list(registered_models(db, self._obtain(db).number).values())
 
-    def _post(self, told: StageCallback) -> int:
+    def _post(self, report: StageCallback) -> int:
         done = 0
         while True:
             with self._pool.transaction() as db:
@@ -146,9 +146,9 @@ class TenantIndexer:
             if not fresh:
                 return done
             done += fresh
-            told("words", done)
+            report("words", done)
 
-    def _index(self, model: RegisteredModel, told: StageCallback) -> None:
+    def _index(self, model: RegisteredModel, report: StageCallback) -> None:
         with self._pool.transaction() as db:
             if model.neighbours == tenant_index.READY and tenant_index.find_index(
                 db, self._obtain(db).number, model.number
@@ -164,7 +164,7 @@ class TenantIndexer:
             if not missing:
                 break
             last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
-            told("vectors", done)
+            report("vectors", done)
         self._apart(
             lambda db, number: tenant_index.create_neighbour_index(
                 db, self._type(), *number, dimensions=model.model.dimensions
@@ -232,7 +232,7 @@ class PostgresStore:
         large: LargeTenantLimits | None = None,
     ) -> None:
         self.quota = quota
-        self._counts = MemoryCounts()
+        self._quota_checker = QuotaChecker()
         self._url = url
         self._secret = secret
         self._patience = patience
@@ -273,8 +273,8 @@ class PostgresStore:
     def reader(self, scope: Scope) -> Iterator[PostgresReader]:
         with self._pool.transaction(READ_ONLY) as db:
             tenant = find_tenant(db, scope.tenant)
-            kept = self._snapshots.of(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
-            yield PostgresReader(db, scope, tenant, kept, self._large)
+            snapshot = self._snapshots.get(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
+            yield PostgresReader(db, scope, tenant, snapshot, self._large)
 
     def write(
         self,
@@ -293,10 +293,10 @@ class PostgresStore:
             writer = PostgresWriter(db, tenant, scope)
             writer.apply_all(changes)
             count = partial(count_by_key, db, tenant)
-            after = self._counts.admit(
+            after = self._quota_checker.check(
                 self.quota, scope.tenant, tenant, tenant.mark, writer.gained, changes, count
             )
-        self._counts.keep(tenant, writer.mark, after)
+        self._quota_checker.remember(tenant, writer.mark, after)
         self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
@@ -329,8 +329,8 @@ class PostgresStore:
                     db.execute("SELECT pg_advisory_unlock_all()")
 
     def _holding(self) -> tuple[Database, ...]:
-        held: tuple[Database, ...] = getattr(self._thread, "holding", ())
-        return held
+        sessions: tuple[Database, ...] = getattr(self._thread, "holding", ())
+        return sessions
 
     def _still_alone(self) -> None:
         """Refuse to write for a thread that lost the session that held its name: another may have started."""
@@ -339,15 +339,22 @@ class PostgresStore:
                 db.execute("SELECT 1")
 
     def tenants(self) -> list[str]:
-        with self.reader(Scope("", "")) as reader:
-            return tenant_names(reader, self.url)
+        with self._pool.transaction(READ_ONLY) as db:
+            find_tenant(db, "")  # checks the schema
+            row = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
+            if row is None or row[0]:
+                raise StoreError(
+                    f"This database user may not see which tenants {self.url} holds. Nothing was read.",
+                    hint="name one tenant, or connect as a user with BYPASSRLS",
+                )
+            return sorted(name for (name,) in db.execute("SELECT name FROM tenant").fetchall())
 
     @contextmanager
     def tenant_reader(self, tenant: str) -> Iterator[PostgresTenantReader]:
-        with self.reader(Scope(tenant, "")) as reader:
-            # Whoever copies or compares looks at the other store for a while.
-            reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
-            yield read_tenant(reader, tenant)
+        with self._pool.transaction(READ_ONLY) as db:
+            # A copy or comparison works on the other store for a while.
+            db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
+            yield PostgresTenantReader(db, tenant)
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:

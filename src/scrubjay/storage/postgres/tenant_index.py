@@ -170,12 +170,12 @@ def find_in_blocks(
 
 
 def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
-    held = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
+    memories = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
     counts = np.frombuffer(tfs, PACKED_COUNT)["value"].astype(np.float64)
-    mine = table.columns["num"]
-    rows = np.searchsorted(mine, held)
-    there = rows < len(mine)
-    there[there] = mine[rows[there]] == held[there]
+    visible = table.columns["num"]
+    rows = np.searchsorted(visible, memories)
+    there = rows < len(visible)
+    there[there] = visible[rows[there]] == memories[there]
     return rows[there], counts[there]
 
 
@@ -284,10 +284,10 @@ def drop_neighbour_index(db: Database, tenant: int, model: int) -> None:
 def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
     """Write vectors (memory, place, codes) into the table, if it exists."""
     here = codes_type_schema(db)
-    held = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
-    if here is None or not held:
+    values = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
+    if here is None or not values:
         return
-    nums, places, codes = [list(column) for column in zip(*held, strict=True)]
+    nums, places, codes = [list(column) for column in zip(*values, strict=True)]
     db.execute(
         "INSERT INTO neighbour (tenant, memory, model, place, codes) "
         f"SELECT %s, memory, %s, place, codes::{here}.halfvec "

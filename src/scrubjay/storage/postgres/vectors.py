@@ -45,12 +45,12 @@ def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
 def put_vectors(
     db: Database, tenant: int, model: RegisteredModel, windows: Mapping[int, QuantizedVectors]
 ) -> None:
-    held = [
+    values = [
         (num, place, scale, row.tobytes())
         for num, codes in windows.items()
         for place, (scale, row) in enumerate(zip(codes.scales.tolist(), codes.data, strict=True))
     ]
-    nums, places, scales, data = [list(column) for column in zip(*held, strict=True)] or [[]] * 4
+    nums, places, scales, data = [list(column) for column in zip(*values, strict=True)] or [[]] * 4
     db.execute(
         "INSERT INTO vector (tenant, memory, model, place, scale, data) SELECT %s, memory, %s, place, scale, data "
         "FROM unnest(%s::bigint[], %s::integer[], %s::real[], %s::bytea[]) AS new (memory, place, scale, data)",
@@ -111,10 +111,10 @@ def _read_windows(
         if row is not None and row[0] is not None:
             heads.append(row[0])
             codes.append(row[1])
-    held = np.frombuffer(b"".join(heads), PACKED_WINDOW)
-    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), model.model.dimensions)
-    rows = np.searchsorted(nums, held["num"].astype(np.int64))
-    return rows, held["scale"].astype(np.float64), data
+    packed = np.frombuffer(b"".join(heads), PACKED_WINDOW)
+    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(packed), model.model.dimensions)
+    rows = np.searchsorted(nums, packed["num"].astype(np.int64))
+    return rows, packed["scale"].astype(np.float64), data
 
 
 def _score_windows(
@@ -133,7 +133,7 @@ class PostgresVectors(PostgresGraph):
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
 
     def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.once("models", lambda: registered_models(self._db, self._tenant))
+        return self._snapshot.cached("models", lambda: registered_models(self._db, self._tenant))
 
     def _model(self, fingerprint: str) -> RegisteredModel:
         found = self._registered().get(fingerprint)
@@ -145,7 +145,7 @@ class PostgresVectors(PostgresGraph):
         return _read_windows(self._db, self._scope_keys, self._table(), model, rows)
 
     def _all_windows(self, model: RegisteredModel) -> WindowVectors:
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("vectors", model.number),
             lambda: self._windows(model),
             lambda read: sum(array.nbytes for array in read),
@@ -154,7 +154,7 @@ class PostgresVectors(PostgresGraph):
     def _index(self, model: RegisteredModel) -> NeighbourIndex | None:
         if model.neighbours != tenant_index.READY or self._table().rows <= self._large.rows:
             return None
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("index", model.number), lambda: tenant_index.find_index(self._db, self._tenant, model.number)
         )
 
@@ -189,7 +189,7 @@ class PostgresVectors(PostgresGraph):
         return _score_windows(self._table(), self._all_windows(model), query, self._mask(where))
 
     def _sample(self, model: RegisteredModel) -> VectorSample:
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("sample", model.number),
             lambda: self._read_sample(model),
             lambda read: sum(array.nbytes for array in read.windows),
@@ -277,7 +277,7 @@ class PostgresVectors(PostgresGraph):
         return {memory: windows[memory] for memory in ids if memory in windows}
 
     def windows(self, fingerprint: str) -> int:
-        return self._snapshot.once(("windows", fingerprint), lambda: self._count_windows(fingerprint))
+        return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def _count_windows(self, fingerprint: str) -> int:
         model = self._registered().get(fingerprint)

@@ -125,7 +125,7 @@ class VectorFiles:
         self._open: OrderedDict[str, MappedVectors] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(
+    def get(
         self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[VectorRows]]
     ) -> MappedVectors:
         """Return the vectors of (segment, version, model) from their file, made by ``read`` if missing."""

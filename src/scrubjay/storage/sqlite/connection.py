@@ -89,12 +89,12 @@ def read_key(file: Path) -> EncryptionKey:
     """
     try:
         with file.open("rb") as opened:
-            mode, held = os.fstat(opened.fileno()).st_mode, opened.read(MAX_KEY_FILE).strip()
+            mode, digits = os.fstat(opened.fileno()).st_mode, opened.read(MAX_KEY_FILE).strip()
     except OSError as error:
         raise InputError(
             f"The key {file} cannot be read ({error.strerror}). Nothing was written.", hint=MAKE_KEY_HINT
         ) from error
-    if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % KEY_DIGITS, held):
+    if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % KEY_DIGITS, digits):
         raise InputError(
             f"{file} holds no key: {KEY_DIGITS} hexadecimal digits are needed.", hint=MAKE_KEY_HINT
         )
@@ -106,7 +106,7 @@ def read_key(file: Path) -> EncryptionKey:
         raise StoreError(
             "A key was given, but this APSW cannot encrypt. Nothing was written.", hint=f"`{INSTALL_HINT}`"
         )
-    return EncryptionKey(file, held.decode())
+    return EncryptionKey(file, digits.decode())
 
 
 def unlock(connection: Database, key: EncryptionKey | None) -> None:

@@ -57,8 +57,8 @@ def writer_turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
 @contextmanager
 def try_exclusive(store: Path, tenant: str, name: str) -> Iterator[bool]:
     """Yield whether this caller alone holds a name for a tenant until the block ends; never wait."""
-    held = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{held}"), store)
+    digest = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{digest}"), store)
     try:
         yield _try_lock(descriptor)
     finally:

@@ -153,12 +153,12 @@ def check_integrity(path: Path, seconds: float, key: EncryptionKey | None = None
             pages = int(connection.pragma("page_count"))
             end = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > end, CHECK_STEPS)
-            finished, said = True, [("ok",)]
+            finished, messages = True, [("ok",)]
             try:
-                said = list(connection.execute(f"PRAGMA quick_check({MAX_FAULTS})"))
+                messages = list(connection.execute(f"PRAGMA quick_check({MAX_FAULTS})"))
             except apsw.InterruptError:
                 finished = False
         finally:
             connection.close()
-    faults = tuple(str(text) for (text,) in said if text != "ok")
+    faults = tuple(str(text) for (text,) in messages if text != "ok")
     return IntegrityReport(schema, MIGRATIONS[-1][0], pages, finished, faults)

@@ -66,13 +66,13 @@ class Vocabulary:
         """Remove those of these terms that no memory holds any more, and their trigrams."""
         segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
         for number in numbers:
-            held = any(
+            used = any(
                 db.execute(
                     "SELECT 1 FROM posting WHERE segment = ? AND term = ?", (segment, number)
                 ).fetchone()
                 for segment in segments
             )
-            if not held:
+            if not used:
                 db.execute("DELETE FROM term WHERE id = ?", (number,))
                 db.execute("DELETE FROM term_gram WHERE rowid = ?", (number,))
         # Without it the words stay readable in the index file after they are deleted.
@@ -101,7 +101,7 @@ def pad_term(term: str) -> str:
 def find_similar_terms(
     db: Database, tenant: int, snapshot: Snapshot, word: str
 ) -> Sequence[tuple[str, float]]:
-    own = snapshot.once(
+    own = snapshot.cached(
         "terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ())
     )
     if own is not None:
@@ -126,17 +126,17 @@ def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
     trigram few are read: a term of three letters or more has three trigrams or more.
     """
     grams = trigrams(word)
-    asked = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
-    if not asked:
+    queries = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
+    if not queries:
         return []
-    unasked = len(grams) - len(asked)
-    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(asked))
+    skipped = len(grams) - len(queries)
+    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(queries))
     size, most = len(grams), f"shared * {1 + 1 / NEAREST_FLOOR} - {len(grams)}"
     found = db.execute(
-        f"SELECT t.text FROM (SELECT id, count(*) + {unasked} AS shared FROM ({each}) GROUP BY id "
+        f"SELECT t.text FROM (SELECT id, count(*) + {skipped} AS shared FROM ({each}) GROUP BY id "
         f"HAVING shared >= {NEAREST_FLOOR * size}) JOIN term t USING (id) WHERE t.tenant = ? "
         f"AND (length(t.text) < 3 OR {most} >= 3) LIMIT ?",
-        (*('"' + gram.replace('"', '""') + '"' for gram in asked), tenant, MAX_CANDIDATES),
+        (*('"' + gram.replace('"', '""') + '"' for gram in queries), tenant, MAX_CANDIDATES),
     ).fetchall()
     return [text for (text,) in found]
 

@@ -58,7 +58,7 @@ class SnapshotCache:
         self._version: int | None = None
         self._scopes: OrderedDict[Hashable, Snapshot] = OrderedDict()
 
-    def of(self, db: Database, scope: Hashable) -> Snapshot:
+    def get(self, db: Database, scope: Hashable) -> Snapshot:
         version = db.pragma("data_version")
         if version != self._version:
             self._version = version
@@ -119,9 +119,9 @@ def _read_table(
     pieces: list[NDArray[np.void]] = []
     first = 0
     for segment, version, slots, _, _ in heads:
-        held = known.get((segment, version))
-        if before is not None and held is not None:
-            pieces.append(before.columns[held.first : held.first + slots])
+        part = known.get((segment, version))
+        if before is not None and part is not None:
+            pieces.append(before.columns[part.first : part.first + slots])
         else:
             (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
             pieces.append(np.frombuffer(blob, COLUMNS))
@@ -162,9 +162,9 @@ class SQLiteHistory:
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        asked, values = ("", []) if run is None else (" AND e.run = ?", [run])
+        condition, values = ("", []) if run is None else (" AND e.run = ?", [run])
         if ids is None:
-            return [event for _, event in self._events(asked, values, limit)]
+            return [event for _, event in self._events(condition, values, limit)]
         wanted = sorted({one for one in ids if rows.is_memory_id(one)})
         found: list[tuple[int, Event]] = []
         for batch in rows.id_batches(wanted):
@@ -172,34 +172,37 @@ class SQLiteHistory:
             # The tier, too: an id of another one has the number of a memory and none of its events.
             named = [value for one in batch for value in (rows.sort_hash(one), rows.tier_of(one))]
             among = (
-                f"{asked} AND e.memory IN ({','.join('?' * len(batch))}) "
+                f"{condition} AND e.memory IN ({','.join('?' * len(batch))}) "
                 f"AND (e.memory, m.tier) IN (VALUES {','.join(['(?, ?)'] * len(batch))})"
             )
             found += self._events(among, [*values, *numbers, *named], limit)
         found.sort(key=lambda one: (one[1].at, one[0]), reverse=True)
         return [event for _, event in found[:limit]]
 
-    def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
+    def _events(self, condition: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
         # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
         found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
             f"AND {self.visible.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.visible.among('o')} "
-            f"WHERE e.tenant = ? AND e.key IN ({self.visible.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            f"WHERE e.tenant = ? AND e.key IN ({self.visible.marks}){condition} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
             (*self.visible.own, *self.visible.own, self.visible.tenant, *self.visible.bound, *values, limit),
         ).fetchall()
         return [(number, event_from_row(row)) for number, *row in found]
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        return self._extractions(ids, self.visible)
+
+    def _extractions(self, ids: Sequence[str], visible: VisibleMemories) -> dict[str, CachedExtraction]:
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
-            held = self.visible.db.execute(
+            read = visible.db.execute(
                 "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.num = m.num "
-                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-                (*self.visible.own, *batch),
+                f"WHERE {visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                (*visible.own, *batch),
             ).fetchall()
-            for tier, number, mark, data in held:
+            for tier, number, mark, data in read:
                 memory = id_from_hash(tier, number)
                 if memory in wanted:
                     found[memory] = CachedExtraction(memory, mark, data)
@@ -221,7 +224,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def __init__(
         self, db: Database, scope: Scope, tables: TableCache, cache: VectorCache, snapshot: Snapshot
     ) -> None:
-        tenant = snapshot.once("tenant", lambda: find_tenant(db, scope.tenant))
+        tenant = snapshot.cached("tenant", lambda: find_tenant(db, scope.tenant))
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
         super().__init__(VisibleMemories(db, number, self._generation, scope.keys), snapshot)
         self._own = self.visible.own
@@ -232,13 +235,13 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def _table(self) -> MemoryTable:
         if self._loaded_table is None:
-            self._loaded_table = self._snapshot.once(
+            self._loaded_table = self._snapshot.cached(
                 "table", lambda: self._tables.table(self._db, self._tenant, self._generation, self._keys)
             )
         return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._read_masks)[where]
+        found: NDArray[np.bool_] = self._snapshot.masks.get([where], self._read_masks)[where]
         return found
 
     def _read_masks(self, filters: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
@@ -292,7 +295,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return mask
 
     def sources(self) -> list[Source]:
-        return list(self._snapshot.once("sources", self._sources))
+        return list(self._snapshot.cached("sources", self._sources))
 
     def _sources(self) -> list[Source]:
         found = self._db.execute(
@@ -327,10 +330,10 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         )
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        return self._snapshot.records.of(ids, self.visible.of)
+        return self._snapshot.records.get(ids, self.visible.by_id)
 
     def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.ranking_metadata.of(ids, self._read_metadata)
+        return self._snapshot.ranking_metadata.get(ids, self._read_metadata)
 
     def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         table = self._table()
@@ -353,7 +356,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return found
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.of(ids, self._read_adjacent)
+        return self._snapshot.adjacent.get(ids, self._read_adjacent)
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         from scrubjay.storage.validation import page_start  # for writes; no cold search needs it
@@ -390,7 +393,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         new = [group for group in groups if group not in self._scored_groups]
         if new:
             table = self._table()
-            self._scored_groups |= self._snapshot.words.of(
+            self._scored_groups |= self._snapshot.words.get(
                 new, lambda unread: postings.score_groups(self._db, self._tenant, table, unread)
             )
         return [self._scored_groups[group] for group in groups]
@@ -413,7 +416,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return ModelVectors(self._db, self._table(), self._cache, registered.number, model.dimensions)
 
     def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.once("models", lambda: rows.registered_models(self._db, self._tenant))
+        return self._snapshot.cached("models", lambda: rows.registered_models(self._db, self._tenant))
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         return self._model(fingerprint).windows(ids)
@@ -429,7 +432,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self._model(fingerprint, queries.shape, 2).nearest(queries, self._mask(where), limit, floor)
 
     def languages(self) -> tuple[str, ...]:
-        return self._snapshot.once("languages", self._read_languages)
+        return self._snapshot.cached("languages", self._read_languages)
 
     def _read_languages(self) -> tuple[str, ...]:
         codes = self._table().languages
@@ -464,7 +467,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return Coverage(memories - pending, pending)
 
     def windows(self, fingerprint: str) -> int:
-        return self._snapshot.once(("windows", fingerprint), lambda: self._count_windows(fingerprint))
+        return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def _count_windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
@@ -516,8 +519,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         if not self._db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (self._tenant,)).fetchone():
             return set()  # a sync asks for every passage under each of its reader's keys
-        asked = "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?"
-        return {mark for mark in hashes if self._db.execute(asked, (self._tenant, mark)).fetchone()}
+        statement = "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?"
+        return {mark for mark in hashes if self._db.execute(statement, (self._tenant, mark)).fetchone()}
 
     def counts(self) -> Counts:
         by_tier = self._db.execute(

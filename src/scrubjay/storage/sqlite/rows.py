@@ -143,14 +143,14 @@ class VisibleMemories(NamedTuple):
         ).fetchall()
         return [memory_from_row(row) for row in found]
 
-    def of(self, ids: Iterable[str]) -> dict[str, Record]:
+    def by_id(self, ids: Iterable[str]) -> dict[str, Record]:
         wanted = [memory for memory in ids if is_memory_id(memory)]
-        held: dict[str, Record] = {}
+        records: dict[str, Record] = {}
         for batch in id_batches(wanted):
             hashes = [sort_hash(memory) for memory in batch]
             marks = ",".join("?" * len(hashes))
-            held |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
-        return {memory: held[memory] for memory in wanted if memory in held}
+            records |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
+        return {memory: records[memory] for memory in wanted if memory in records}
 
 
 _SELECT_MODELS: Final = (

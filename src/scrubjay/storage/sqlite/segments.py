@@ -87,11 +87,11 @@ def _insert_segment(
 def _occurrences(
     entries: Sequence[tuple[int, PreparedMemory]], terms: dict[str, int]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
-    held = [memory.terms.counts for _, memory in entries]
-    sizes = [len(counts) for counts in held]
+    term_counts = [memory.terms.counts for _, memory in entries]
+    sizes = [len(counts) for counts in term_counts]
     total = sum(sizes)
-    numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(held)), np.uint32, total)
-    counts = np.fromiter(chain.from_iterable(counts.values() for counts in held), np.int64, total)
+    numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(term_counts)), np.uint32, total)
+    counts = np.fromiter(chain.from_iterable(counts.values() for counts in term_counts), np.int64, total)
     slots = np.repeat(np.arange(len(entries), dtype=np.uint16), sizes)
     return slots, numbers, np.minimum(counts, MAX_TERM_COUNT).astype(np.uint8)
 
@@ -211,8 +211,8 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
     ).fetchall()
     for row_id, rows, dimensions in found:
         with db.blob_open("main", "vector", "data", row_id, True) as blob:
-            held = np.frombuffer(blob.read(rows * 2), "<u2")
-            for row in np.flatnonzero(np.isin(held, gone)):
+            row_slots = np.frombuffer(blob.read(rows * 2), "<u2")
+            for row in np.flatnonzero(np.isin(row_slots, gone)):
                 scale, numbers = blobs.row_offsets(int(row), rows, dimensions)
                 blob.seek(scale)
                 blob.write(bytes(4))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import NoTenantIndex
-from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
+from scrubjay.storage.quota import NO_QUOTA, Quota, QuotaChecker
 from scrubjay.storage.sqlite import maintenance
 from scrubjay.storage.sqlite.blobs import VectorFiles
 from scrubjay.storage.sqlite.connection import (
@@ -61,7 +61,7 @@ class SQLiteStore(NoTenantIndex):
         key: EncryptionKey | None = None,
     ) -> None:  # fmt: skip
         self.quota, self._key = quota, key
-        self._counts = MemoryCounts()
+        self._quota_checker = QuotaChecker()
         self._path = path
         self._secret = secret
         self._patience = patience
@@ -153,8 +153,8 @@ class SQLiteStore(NoTenantIndex):
             if not nested:
                 db.execute("BEGIN")
             try:
-                kept = self._local.snapshots.of(db, (scope.tenant, *scope.keys))
-                yield SQLiteReader(db, scope, self._tables, self._vectors, kept)
+                snapshot = self._local.snapshots.get(db, (scope.tenant, *scope.keys))
+                yield SQLiteReader(db, scope, self._tables, self._vectors, snapshot)
             finally:
                 if not nested:
                     db.execute("COMMIT")
@@ -184,7 +184,7 @@ class SQLiteStore(NoTenantIndex):
                         writer.apply(change)
                     writer.finish()
                     mark = db.pragma("data_version")  # another one as soon as another connection has written
-                    after = self._counts.admit(
+                    after = self._quota_checker.check(
                         self.quota,
                         scope.tenant,
                         tenant,
@@ -196,7 +196,7 @@ class SQLiteStore(NoTenantIndex):
             except BaseException:
                 self._vocabulary.discard()
                 raise
-            self._counts.keep(tenant, mark, after)
+            self._quota_checker.remember(tenant, mark, after)
             self._unwiped |= writer.forgot
             if self._unwiped:
                 self._wipe(db, required=writer.forgot, log=patience is None)

@@ -253,10 +253,10 @@ class SQLiteWriter(MemoryWriter):
         return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        held = {memory: self._holder(memory) for memory in ids if rows.is_memory_id(memory)}
+        holders = {memory: self._holder(memory) for memory in ids if rows.is_memory_id(memory)}
         return [
             row[0]
-            for memory, row in held.items()
+            for memory, row in holders.items()
             if row is not None and self._sees(row[1]) and row[2] == rows.tier_of(memory)
         ]
 
@@ -431,7 +431,7 @@ class SQLiteRebuild:
         part = TablePart(segment, version, 0, slots)
         vectors = {}
         for fingerprint, one in self._models.items():
-            for places, scales, data in self._vectors.of(self._db, part, one.number, one.model.dimensions):
+            for places, scales, data in self._vectors.get(self._db, part, one.number, one.model.dimensions):
                 own = places == slot
                 if own.any():
                     vectors[fingerprint] = QuantizedVectors(data[own], scales[own])
