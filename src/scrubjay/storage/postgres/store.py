@@ -50,10 +50,6 @@ OWNS_SCHEMA: Final = (
 )
 
 
-StageCallback = Callable[[str, int], None]
-"""Told what is done, and how many of it there are by now."""
-
-
 def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], large: int) -> str:
     """Return what slows the searches of a large tenant down, empty where nothing does."""
     visible = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
@@ -81,47 +77,82 @@ class TenantIndexer:
         self._name = name
         self._patience = patience
 
-    def make(self, progress: Callable[[Progress], None]) -> IndexReport:
-        begun = time.monotonic()
-        memories = self._check()
+    def build(self, progress: Callable[[Progress], None]) -> IndexReport:
+        started = time.monotonic()
+        memories = self._check_owner()
 
         def report(stage: str, done: int) -> None:
-            progress(Progress(stage, done, max(done, memories), time.monotonic() - begun))
+            progress(Progress(stage, done, max(done, memories), time.monotonic() - started))
 
-        words = self._post(report)
+        words = 0
+        while True:
+            with self._locked() as (db, tenant):
+                fresh = tenant_index.extend_blocks(db, tenant.number, least=1)
+            if not fresh:
+                break
+            words += fresh
+            report("words", words)
         with self._pool.transaction() as db:
             here = tenant_index.pgvector_schema(db)
             if here is not None and tenant_index.codes_type_schema(db) is None:
                 tenant_index.create_neighbour_table(db, here)
         if here is None:
-            return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - begun)
-        made = []
-        for one in self._models():
-            if one.model.dimensions <= tenant_index.MOST_DIMENSIONS:
-                self._index(one, report)
-                made.append(one.model.name)
-        return IndexReport(words, tuple(made), "", time.monotonic() - begun)
+            return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - started)
+        indexed = []
+        for model in self._models():
+            if model.model.dimensions <= tenant_index.MOST_DIMENSIONS:
+                self._index_vectors(model, report)
+                indexed.append(model.model.name)
+        return IndexReport(words, tuple(indexed), "", time.monotonic() - started)
 
     def drop(self) -> None:
-        self._check()
-        for one in self._models():
-            self._note(one, "")
-            self._apart(lambda db, number: tenant_index.drop_neighbour_index(db, *number), one)
-            with self._pool.transaction() as db:
-                tenant_index.clear_neighbours(db, self._obtain(db).number, one.number)
-        with self._pool.transaction() as db:
-            tenant = self._obtain(db).number
-            tenant_index.forget_changes(db, tenant)
-            tenant_index.drop_blocks(db, tenant)
+        self._check_owner()
+        for model in self._models():
+            self._set_state(model, "")
+            with self._unlimited() as db:
+                tenant_index.drop_neighbour_index(db, self._tenant_number(), model.number)
+            with self._locked() as (db, tenant):
+                tenant_index.clear_neighbours(db, tenant.number, model.number)
+        with self._locked() as (db, tenant):
+            tenant_index.forget_changes(db, tenant.number)
+            tenant_index.drop_blocks(db, tenant.number)
 
-    def _check(self) -> int:
+    def _index_vectors(self, model: RegisteredModel, report: Callable[[str, int], None]) -> None:
+        with self._locked() as (db, tenant):
+            if model.neighbours == tenant_index.READY and tenant_index.find_index(
+                db, tenant.number, model.number
+            ):
+                return
+        self._set_state(model, tenant_index.FILLING)  # from now on writers fill the table, too
+        last, done = -1, 0
+        while True:
+            with self._locked() as (db, tenant):
+                missing = tenant_index.missing_neighbours(
+                    db, tenant.number, model.number, last, BATCH_MEMORIES
+                )
+                tenant_index.put_neighbours(db, tenant.number, model.number, missing)
+            if not missing:
+                break
+            last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
+            report("vectors", done)
+        with self._pool.transaction() as db:
+            here = tenant_index.codes_type_schema(db)
+        if here is None:
+            raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
+        with self._unlimited() as db:
+            tenant_index.create_neighbour_index(
+                db, here, self._tenant_number(), model.number, model.model.dimensions
+            )
+        self._set_state(model, tenant_index.READY)
+
+    def _check_owner(self) -> int:
+        """Return how many memories the tenant has, or raise where this user may not build an index."""
         with self._pool.transaction() as db:
             row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
             if row is None or not row[0]:
                 raise StoreError(
-                    f"{hide_password(self._url)}: only the owner of the tables can build an index, "
-                    f"and this user is not the owner. "
-                    "Nothing was written.",
+                    f"{hide_password(self._url)}: only the owner of the tables can build an index, and this user is "
+                    "not the owner. Nothing was written.",
                     hint="run it once as the owner: --store postgresql://scrubjay_owner@host/database",
                 )
             tenant = find_tenant(db, self._name)
@@ -131,69 +162,35 @@ class TenantIndexer:
                 )
             return sum(count_by_key(db, tenant).values())
 
-    def _obtain(self, db: Database) -> Tenant:
-        return lock_tenant(db, self._name, None, self._patience)
-
-    def _models(self) -> list[RegisteredModel]:
+    @contextmanager
+    def _locked(self) -> Iterator[tuple[Database, Tenant]]:
+        """Open a transaction in which nobody else writes to the tenant."""
         with self._pool.transaction() as db:
-            return list(registered_models(db, self._obtain(db).number).values())
+            yield db, lock_tenant(db, self._name, None, self._patience)
 
-    def _post(self, report: StageCallback) -> int:
-        done = 0
-        while True:
-            with self._pool.transaction() as db:
-                fresh = tenant_index.extend_blocks(db, self._obtain(db).number, least=1)
-            if not fresh:
-                return done
-            done += fresh
-            report("words", done)
-
-    def _index(self, model: RegisteredModel, report: StageCallback) -> None:
-        with self._pool.transaction() as db:
-            if model.neighbours == tenant_index.READY and tenant_index.find_index(
-                db, self._obtain(db).number, model.number
-            ):
-                return
-        self._note(model, tenant_index.FILLING)
-        last, done = -1, 0
-        while True:
-            with self._pool.transaction() as db:
-                tenant = self._obtain(db).number
-                missing = tenant_index.missing_neighbours(db, tenant, model.number, last, BATCH_MEMORIES)
-                tenant_index.put_neighbours(db, tenant, model.number, missing)
-            if not missing:
-                break
-            last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
-            report("vectors", done)
-        self._apart(
-            lambda db, number: tenant_index.create_neighbour_index(
-                db, self._type(), *number, dimensions=model.model.dimensions
-            ),
-            model,
-        )
-        self._note(model, tenant_index.READY)
-
-    def _type(self) -> str:
-        with self._pool.transaction() as db:
-            here = tenant_index.codes_type_schema(db)
-        if here is None:
-            raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
-        return here
-
-    def _note(self, model: RegisteredModel, state: str) -> None:
-        with self._pool.transaction() as db:
-            tenant = self._obtain(db)
-            tenant_index.set_index_state(db, tenant.number, model.number, state)
-            touch_tenant(db, tenant)
-
-    def _apart(self, do: Callable[[Database, tuple[int, int]], None], model: RegisteredModel) -> None:
-        """Run what cannot run in a transaction, without time limits, on a connection of its own."""
-        with self._pool.transaction() as db:
-            number = (self._obtain(db).number, model.number)
+    @contextmanager
+    def _unlimited(self) -> Iterator[Database]:
+        """Open a connection without transaction and time limits."""
         with translate_errors(self._url), closing(connect(self._url)) as db:
             db.execute("SET statement_timeout TO 0")
             db.execute("SET lock_timeout TO 0")
-            do(db, number)
+            yield db
+
+    def _tenant_number(self) -> int:
+        with self._locked() as (_, tenant):
+            return tenant.number
+
+    def _models(self) -> list[RegisteredModel]:
+        with self._locked() as (db, tenant):
+            return list(registered_models(db, tenant.number).values())
+
+    def _set_state(self, model: RegisteredModel, state: str) -> None:
+        with self._locked() as (db, tenant):
+            db.execute(
+                "UPDATE model SET neighbours = %s WHERE tenant = %s AND id = %s",
+                (state, tenant.number, model.number),
+            )
+            touch_tenant(db, tenant)
 
 
 FIND_UNFENCED: Final = """
@@ -398,15 +395,15 @@ class PostgresStore:
             return "" if tenant is None else describe_missing_index(db, tenant, scope.keys, self._large.rows)
 
     def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
-        with self._enlarging(scope) as work:
-            return work.make(progress)
+        with self._indexer(scope) as indexer:
+            return indexer.build(progress)
 
     def drop_index(self, scope: Scope) -> None:
-        with self._enlarging(scope) as work:
-            work.drop()
+        with self._indexer(scope) as indexer:
+            indexer.drop()
 
     @contextmanager
-    def _enlarging(self, scope: Scope) -> Iterator[TenantIndexer]:
+    def _indexer(self, scope: Scope) -> Iterator[TenantIndexer]:
         with self.try_exclusive(scope, "large") as alone:
             if not alone:
                 raise StoreBusyError(

@@ -216,7 +216,7 @@ class PostgresVectors(PostgresGraph):
         limit = ceil(most * max(index.vectors, table.rows) / len(passing))
         codes = np.stack([quantize(query)[0] for query in queries])
         found = tenant_index.nominate_neighbours(
-            self._db, index.here, (self._tenant, model.number), codes, limit
+            self._db, index.here, self._tenant, model.number, codes, limit
         )
         nums = table.columns["num"]
         nominated: list[NDArray[np.int64] | None] = []
