@@ -16,17 +16,9 @@ import numpy as np
 
 from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
-from scrubjay.models.records import (
-    Document,
-    Record,
-    RecordFilter,
-    Scope,
-    Source,
-    StageVersions,
-)
-from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
+from scrubjay.models.records import Document, Record, RecordFilter, Scope, Source, StageVersions
+from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
-from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.postings import PostingReader
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
@@ -43,10 +35,9 @@ from scrubjay.storage.rows import (
     run_from_row,
     source_from_row,
 )
-from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
-from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
+from scrubjay.storage.scoring import GroupScores, similar_words
+from scrubjay.storage.snapshot import ROW_BYTES, Snapshot, SnapshotReader
 from scrubjay.storage.table import MemoryTable, path_matches
-from scrubjay.storage.validation import page_start as number_after
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,46 +49,6 @@ if TYPE_CHECKING:
 
 
 SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
-
-
-class PostgresDocuments(PostgresGraph):
-    def sources(self) -> list[Source]:
-        return list(self._snapshot.cached("sources", self._sources))
-
-    def _sources(self) -> list[Source]:
-        found = self._all(
-            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
-            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
-            self._tenant,
-            self._keys,
-        )
-        return [source_from_row(row, tuple) for row in found]
-
-    def _documents(self, condition: str, *values: Any) -> list[Document]:
-        found = self._all(
-            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
-            "d.source "
-            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
-            *self._scope_keys,
-            *values,
-        )
-        return sorted(map(document_from_row, found), key=lambda document: document.path)
-
-    def documents(self, source: str) -> dict[str, Document]:
-        return {document.path: document for document in self._documents("d.source = %s", source)}
-
-    def count_passages(self, sources: Sequence[str]) -> int:
-        ((found,),) = self._all(
-            f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
-            *self._scope_keys,
-            list(sources),
-        )
-        return int(found)
-
-    def passages(self, source: str, path: str) -> list[Record]:
-        return self._records(
-            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
-        )
 
 
 TIER_OF: Final = (
@@ -214,7 +165,7 @@ def _carry_over(mark: int, snapshot: Snapshot | None) -> Snapshot:
     return fresh
 
 
-class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
+class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
     """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
     def __init__(
@@ -300,16 +251,45 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         mask.flags.writeable = False
         return mask
 
-    def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        return self._snapshot.records.get(ids, self._get)
+    def _read_sources(self) -> list[Source]:
+        found = self._all(
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
+            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
+            self._tenant,
+            self._keys,
+        )
+        return [source_from_row(row, tuple) for row in found]
 
-    def _get(self, ids: Sequence[str]) -> dict[str, Record]:
+    def _documents(self, condition: str, *values: Any) -> list[Document]:
+        found = self._all(
+            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
+            "d.source "
+            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
+            *self._scope_keys,
+            *values,
+        )
+        return sorted(map(document_from_row, found), key=lambda document: document.path)
+
+    def documents(self, source: str) -> dict[str, Document]:
+        return {document.path: document for document in self._documents("d.source = %s", source)}
+
+    def count_passages(self, sources: Sequence[str]) -> int:
+        ((found,),) = self._all(
+            f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
+            *self._scope_keys,
+            list(sources),
+        )
+        return int(found)
+
+    def passages(self, source: str, path: str) -> list[Record]:
+        return self._records(
+            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
+        )
+
+    def _read_records(self, ids: Sequence[str]) -> dict[str, Record]:
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
-    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.ranking_metadata.get(ids, self._heads)
-
-    def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+    def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
             "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
@@ -320,9 +300,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
             for tier, number, title, words, turn, role, *life in found
         }
-
-    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.get(ids, self._read_adjacent)
 
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
@@ -341,19 +318,8 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             memory: near for memory in ids if memory in places and (near := turns.adjacent(*places[memory]))
         }
 
-    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        number = number_after(after)
-        if where is not None:
-            table = self._table()
-            ids = table.page(self._mask(where), number, limit)
-            return list(self.get(ids).values())
-        first = number + 1 - SIGN  # past the last bigint after the last id of all
+    def _read_page(self, first: int, limit: int) -> list[Record]:
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
-
-    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        table = self._table()
-        ids = table.latest(self._mask(where), limit, skip)
-        return list(self.get(ids).values())
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
@@ -366,32 +332,19 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             found += [id_from_hash(tier, number) for (number,) in read]
         return found
 
-    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        return [len(rows) for rows, _ in self._group_scores(groups)]
-
-    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        return score_words(self._table(), self._group_scores(groups), self._mask(where))
-
     def _postings(self) -> PostingReader:
         table = self._table()
         posted = self._posted if table.rows > self._large.rows else None
         return PostingReader(self._db, self._scope_keys, table, self._snapshot, posted)
 
-    def _group_scores(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        new = [group for group in groups if group not in self._scored_groups]
-        if new:
-            self._scored_groups |= self._snapshot.words.get(new, self._postings().score_groups)
-        return [self._scored_groups[group] for group in groups]
+    def _score_groups(self, groups: Sequence[TermGroup]) -> dict[TermGroup, GroupScores]:
+        return self._postings().score_groups(groups)
 
     def languages(self) -> tuple[str, ...]:
         return self._all_rows().languages
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         return similar_words(self._postings().vocabulary(), word, limit)
-
-    def models(self) -> list[ModelState]:
-        found = [ModelState(one.model, one.state) for one in self._registered().values()]
-        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
         known = self._registered()

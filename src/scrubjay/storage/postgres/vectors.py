@@ -131,9 +131,10 @@ class PostgresVectors(PostgresGraph):
     _large: LargeTenantLimits
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
+    _registered: Callable[[], dict[str, RegisteredModel]]
 
-    def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.cached("models", lambda: registered_models(self._db, self._tenant))
+    def _read_models(self) -> dict[str, RegisteredModel]:
+        return registered_models(self._db, self._tenant)
 
     def _model(self, fingerprint: str) -> RegisteredModel:
         found = self._registered().get(fingerprint)
@@ -275,9 +276,6 @@ class PostgresVectors(PostgresGraph):
             for tier, number, scales, data in found
         }
         return {memory: windows[memory] for memory in ids if memory in windows}
-
-    def windows(self, fingerprint: str) -> int:
-        return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def _count_windows(self, fingerprint: str) -> int:
         model = self._registered().get(fingerprint)

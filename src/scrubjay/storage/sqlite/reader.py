@@ -17,10 +17,9 @@ from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
-from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
+from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
-    SIGN,
     SOURCE_COLUMNS,
     RegisteredModel,
     counts_from_rows,
@@ -31,8 +30,8 @@ from scrubjay.storage.rows import (
     run_from_row,
     source_from_row,
 )
-from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores, score_words
-from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
+from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores
+from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot, SnapshotReader
 from scrubjay.storage.sqlite import postings, rows
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql
@@ -220,7 +219,7 @@ class SQLiteHistory:
 NO_TENANT = -1
 
 
-class SQLiteReader(SQLiteGraph, SQLiteHistory):
+class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
     def __init__(
         self, db: Database, scope: Scope, tables: TableCache, cache: VectorCache, snapshot: Snapshot
     ) -> None:
@@ -294,10 +293,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             mask &= np.isin(table.columns["key"], np.array(self._members(where.categories), np.uint64))
         return mask
 
-    def sources(self) -> list[Source]:
-        return list(self._snapshot.cached("sources", self._sources))
-
-    def _sources(self) -> list[Source]:
+    def _read_sources(self) -> list[Source]:
         found = self._db.execute(
             f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source WHERE tenant = ? AND key IN ({self._marks}) "
             "ORDER BY root, id",
@@ -329,11 +325,11 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             "ORDER BY m.ordinal, m.tier, m.hash",
         )
 
-    def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        return self._snapshot.records.get(ids, self.visible.by_id)
+    def _read_records(self, ids: Sequence[str]) -> dict[str, Record]:
+        return self.visible.by_id(ids)
 
-    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.ranking_metadata.get(ids, self._read_metadata)
+    def _read_page(self, first: int, limit: int) -> list[Record]:
+        return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         table = self._table()
@@ -355,23 +351,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
                     )
         return found
 
-    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.get(ids, self._read_adjacent)
-
-    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        from scrubjay.storage.validation import page_start  # for writes; no cold search needs it
-
-        number = page_start(after)
-        if where is not None:
-            return list(self.get(self._table().page(self._mask(where), number, limit)).values())
-        first = number + 1 - SIGN
-        if first >= SIGN:
-            return []
-        return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
-
-    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        return list(self.get(self._table().latest(self._mask(where), limit, skip)).values())
-
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
@@ -383,20 +362,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             found += [id_from_hash(tier, number) for (number,) in read]
         return found
 
-    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        return [len(rows) for rows, _ in self._group_scores(groups)]
-
-    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        return score_words(self._table(), self._group_scores(groups), self._mask(where))
-
-    def _group_scores(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        new = [group for group in groups if group not in self._scored_groups]
-        if new:
-            table = self._table()
-            self._scored_groups |= self._snapshot.words.get(
-                new, lambda unread: postings.score_groups(self._db, self._tenant, table, unread)
-            )
-        return [self._scored_groups[group] for group in groups]
+    def _score_groups(self, groups: Sequence[TermGroup]) -> dict[TermGroup, GroupScores]:
+        return postings.score_groups(self._db, self._tenant, self._table(), groups)
 
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
@@ -415,8 +382,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             )
         return ModelVectors(self._db, self._table(), self._cache, registered.number, model.dimensions)
 
-    def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.cached("models", lambda: rows.registered_models(self._db, self._tenant))
+    def _read_models(self) -> dict[str, RegisteredModel]:
+        return rows.registered_models(self._db, self._tenant)
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         return self._model(fingerprint).windows(ids)
@@ -451,10 +418,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
                 found.append((term, similarity))
         return found
 
-    def models(self) -> list[ModelState]:
-        found = [ModelState(one.model, one.state) for one in self._registered().values()]
-        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
-
     def coverage(self, fingerprint: str) -> Coverage:
         memories, registered = self._table().memories, self._registered().get(fingerprint)
         if registered is None:
@@ -465,9 +428,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             (registered.number, *self._own),
         ).fetchone()
         return Coverage(memories - pending, pending)
-
-    def windows(self, fingerprint: str) -> int:
-        return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def _count_windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
