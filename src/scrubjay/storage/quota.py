@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 USER_KEY_PREFIX: Final = "user:"
-"""What the visibility keys of one user begin with."""
 SPARE_DIVISOR: Final = 10
 """A change of a memory's text keeps the earlier one as a memory beside it: for those there is room for one more in so
 many that are allowed, so that what is full can still be put right, and nobody passes a limit for ever by changing."""

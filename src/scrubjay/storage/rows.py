@@ -34,7 +34,7 @@ MEMORY_EDGE_KINDS: Final = tuple(kind for kind in STORED_EDGE_KINDS if kind not 
 """Kinds of stored edges between two memories."""
 
 PLACE_COLUMNS: Final = ("ordinal", "char_start", "char_end", "line_start", "line_end")
-"""A passage's place in its document; the source and the path are the document's."""
+"""A passage's place in its document."""
 EVENT_TIME_COLUMNS: Final = ("event_start", "event_end", "event_precision", "event_zone")
 """The fields of `EventTime`, in order."""
 LIST_COLUMNS: Final = ("heading_path", "tags")
@@ -42,7 +42,7 @@ LIST_COLUMNS: Final = ("heading_path", "tags")
 FIELD_COLUMNS: Final = tuple(
     field.name for field in fields(Record) if field.name not in ("id", "place", "event", *LIST_COLUMNS)
 )
-"""Every other field of `Record` is a column of its name: a new field needs a migration in each store, no more."""
+"""Every other field of `Record` is a column of its name: a new field only needs a migration in each store."""
 RECORD_COLUMNS: Final = (
     "hash", "document", *PLACE_COLUMNS, *EVENT_TIME_COLUMNS, *LIST_COLUMNS, *FIELD_COLUMNS
 )  # fmt: skip
@@ -102,7 +102,7 @@ def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) 
     values["include"] = tuple(decode(values["include"]))
     values["exclude"] = tuple(decode(values["exclude"]))
     values["share"] = None if values["share"] is None else bool(values["share"])
-    if values["repositories"] is not None:  # the head is missing in rows of earlier versions
+    if values["repositories"] is not None:  # rows of earlier versions lack the head
         values["repositories"] = tuple((*one, "")[:3] for one in json.loads(values["repositories"]))
     return Source(**values)
 

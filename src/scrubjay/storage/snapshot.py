@@ -29,18 +29,18 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 MAX_METADATA: Final = 1 << 14
-"""Memories of which is kept what ranking asks, about 8 MB, and as many of which turns stand beside them, 4 MB."""
+"""Memories whose ranking metadata (about 8 MB) and adjacent turns (4 MB) are cached."""
 MAX_RECORDS: Final = 1 << 11
-"""Memories that are kept whole, about 4 MB of usual ones."""
+"""Records that are cached, about 4 MB."""
 MAX_MASKS: Final = 8
-"""Filters of which is kept what passes: a byte for each memory, and an agent asks with the same few."""
+"""Filters whose masks are cached: a byte a memory, and an agent uses the same few."""
 MAX_SCORE_BYTES: Final = 1 << 24
 """Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions. A
 quarter of it costs a search 5 % more at 10,000 memories (bench/LOG.md)."""
 ROW_BYTES: Final = 500
-"""What a small row takes, about."""
+"""Bytes of a small row, about."""
 RECORD_BYTES: Final = 2_000
-"""What a memory takes that is kept whole, about."""
+"""Bytes of a record, about."""
 
 
 class RowCache(Generic[K, V]):
@@ -55,7 +55,7 @@ class RowCache(Generic[K, V]):
     def get(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
         """Return the rows that exist, in the order of their names; ``read`` reads those not read yet."""
         rows = self._rows
-        try:  # mostly all were read before
+        try:  # usually all are cached
             return {name: row for name in names if (row := rows[name]) is not None}
         except KeyError:
             new = [name for name in dict.fromkeys(names) if name not in rows]
@@ -65,7 +65,7 @@ class RowCache(Generic[K, V]):
         for keep in (len(rows) // 2, 0):
             if self.size + more <= self._most:
                 break
-            # What was read last may be asked for next; half at once, so that this is seldom done.
+            # Keep the newest half: dropping many at once makes this rare.
             newest = list(rows.items())[len(rows) - keep :]
             self._rows = rows = {name: rows[name] for name in names if name in rows} | dict(newest)
             self.size = self._size_of(rows)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 LARGE_PART: Final = 16_384
-"""Rows from which on a part is large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class TablePart:
 
 PartsKey: TypeAlias = "tuple[tuple[int, int], ...]"
 SortedPartsCache: TypeAlias = "dict[PartsKey, SortedKeys]"
-"""How the keys of the large parts, by segment and version, are sorted: one entry, for the last that were."""
+"""The sorted keys of the large parts, by segment and version: one entry, for the last table."""
 
 
 class IdLookup:
@@ -120,7 +119,7 @@ COLUMNS: Final = np.dtype(
     ]
 )
 MAX_LOOKED_UP: Final = 1 << 14
-"""Ids whose rows a table remembers, about 2 MB: every channel and stage of a search asks for the same ones."""
+"""Ids whose rows a table caches, about 2 MB: every channel and stage of a search looks up the same ones."""
 UNKNOWN_CODE: Final = -1
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}

@@ -80,7 +80,7 @@ def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> 
 def check_text(*texts: str | None) -> None:
     """Refuse unpaired surrogates, which have no UTF-8."""
     for text in texts:
-        if not text or text.isascii():  # most are: a batch has ten thousands of edges
+        if not text or text.isascii():  # fast path: a batch has ten thousands of edges
             continue
         try:
             text.encode()
@@ -108,7 +108,7 @@ def check_edge(edge: graph.Edge) -> None:
         _check_choice(graph.STORED_EDGE_KINDS, edge.kind, f"The edge from {edge.src!r} has kind")
     _check_node("memory", edge.src)
     _check_node(TARGET_KIND.get(edge.kind, "memory"), edge.dst)
-    if not 0 <= edge.weight <= 1:  # neither is NaN
+    if not 0 <= edge.weight <= 1:  # false for NaN, too
         raise InputError(
             f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; it must be 0..1. {NOTHING_WRITTEN}"
         )
@@ -125,7 +125,7 @@ def check_lifecycle(memory: str, life: LifecycleChange) -> None:
     if "origin" in values:
         _check_choice(ORIGINS, values["origin"], f"Memory {memory} would have origin")
     for name in ("strength", "confidence"):
-        if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
+        if not 0 <= values.get(name, 0) <= 1:  # false for NaN, too
             raise InputError(
                 f"Memory {memory} would have {name} {values[name]}; it must be 0..1. {NOTHING_WRITTEN}"
             )

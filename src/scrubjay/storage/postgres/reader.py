@@ -111,15 +111,15 @@ class PostgresHistory:
 
 
 MAX_SCOPES: Final = 256
-"""Scopes of which is kept what was read."""
+"""Most snapshots."""
 MAX_BYTES: Final = 128 << 20
-"""What they may take together, about; the one that reads is kept however much it takes, as a search needs it."""
+"""Most bytes of all snapshots, about; the current one is kept whatever its size."""
 
 
 UNREAD: Final = -1
-"""Stands for the mark of a scope of which nothing was read since somebody wrote; a mark is never below 0."""
+"""Mark of a scope of which nothing was read since the last write; real marks are 0 or more."""
 BEFORE: Final = "before"
-"""Name of what was read before that: its mark, and the rows."""
+"""Name of the stale table: its mark, and the rows."""
 
 
 class SnapshotCache:

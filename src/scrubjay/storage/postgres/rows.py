@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 NAME_MARK: Final = "="
-"""Stands before the name in the setting: a setting that is not there reads as an empty text, and so might a name."""
+"""Precedes the name in the setting: a missing setting reads as an empty text, and a name may be empty."""
 SET_TENANT_NAME: Final = (
     "SELECT set_config('scrubjay.tenant_name', %s, true), set_config('scrubjay.tenant', '', true), "
     "(SELECT max(id) FROM migration)"
@@ -63,9 +63,9 @@ def _select_tenant(db: Database, name: str) -> Tenant | None:
 
 def lock_tenant(db: Database, name: str, secret: bytes | None, patience: float) -> Tenant:
     """Return a tenant, created if new, that nobody else writes to until the transaction ends."""
-    # Nought would mean for ever.
+    # 0 would mean no limit.
     db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{max(1, round(patience * 1000))}ms",))
-    # The tenant's name, not its number: a tenant that is not there yet must be locked, too.
+    # By name, not number: a tenant that does not exist yet must be locked, too.
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (name,))
     found = find_tenant(db, name)
     if found is None:
@@ -95,7 +95,7 @@ def touch_tenant(db: Database, tenant: Tenant) -> int:
 
 
 MAX_LENGTH: Final = 2**32 - 1
-"""Source words that a memory counts at most, as in every store."""
+"""Most source words that a memory counts, as in every store."""
 
 MEMORY_COLUMNS: Final = ", ".join(
     ("tenant", "generation", *RECORD_COLUMNS, "language", "at", "length", "terms", "tfs")
@@ -158,7 +158,7 @@ def memory_from_row(row: Sequence[Any]) -> Record:
 
 
 IN_SCOPE = "m.tenant = %s AND m.generation = %s AND m.key = ANY(%s)"
-"""What every statement about memories is bound to: tenant, generation, visibility keys."""
+"""The condition of every statement about memories: tenant, generation, visibility keys."""
 
 PACKED_COLUMNS: Final = np.dtype(
     [
@@ -250,7 +250,7 @@ def _read_columns(
     for name in ("num", "at", "length"):
         columns[name] = read[name]
     columns["tier"] = read["tier"] - 1
-    columns["status"] = read["status"] - 1  # one that is not known becomes 255, which no filter asks for
+    columns["status"] = read["status"] - 1  # an unknown one becomes 255, which no filter has
     columns["live"] = 1
     coded = [text.partition(" ") for text in languages or ()]
     # The text loader, which unescapes, does not see binary values.

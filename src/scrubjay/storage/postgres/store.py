@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 BATCH_MEMORIES: Final = 2_000
-"""Vectors that are copied in one transaction: others of the tenant wait a fifth of a second to write."""
+"""Vectors indexed in one transaction, which blocks the tenant's writers for a fifth of a second."""
 NO_PGVECTOR: Final = "pgvector 0.8 or newer is not in this database"
 OWNS_SCHEMA: Final = (
     "SELECT has_schema_privilege(%s, 'CREATE') AND pg_has_role(c.relowner, 'USAGE') FROM pg_class c "
@@ -283,7 +283,7 @@ class PostgresStore:
     ) -> None:
         self._still_alone()
         with self._pool.transaction() as db:
-            # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
+            # Without a wait for the disk a crash of the server may lose the last writes, never part of one.
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
             seconds = self._patience if patience is None else patience
             tenant = lock_tenant(db, scope.tenant, self._secret, seconds)

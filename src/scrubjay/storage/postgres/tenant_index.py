@@ -302,7 +302,7 @@ def nominate_neighbours(
         f"ORDER BY v.codes::{here}.halfvec({width}) OPERATOR({here}.<=>) q.codes::{here}.halfvec({width}) "
         "LIMIT %s) n",
         ([str(query.astype(np.int64).tolist()) for query in queries], tenant, model, most),
-        prepare=False,  # planned with its numbers, else the index of this tenant's model could not be taken
+        prepare=False,  # a generic plan could not use the partial index of this tenant's model
     ).fetchall()
     by_query: list[list[int]] = [[] for _ in queries]
     for place, memory in found:

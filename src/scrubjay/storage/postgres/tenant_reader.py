@@ -56,7 +56,6 @@ SELECT_TIERS: Final = (
 """What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
 learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
 LEAST_HASH: Final = -SIGN
-"""The smallest number of an id."""
 
 
 class PostgresTenantReader(PostgresReader):
@@ -79,7 +78,7 @@ class PostgresTenantReader(PostgresReader):
                 while found := cursor.fetchmany(BATCH_ROWS):
                     yield found
         finally:
-            cursor.close()  # again: one whose connection is lost while it closes stays open else
+            cursor.close()  # again: a cursor whose connection is lost while it closes stays open
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
         wanted = set(ids)

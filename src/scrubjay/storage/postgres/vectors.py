@@ -67,14 +67,14 @@ def decode_vectors(scales: Sequence[float], data: bytes, dimensions: int) -> Qua
 
 
 SAMPLED: Final = 4_096
-"""Memories whose scores give mean and deviation: those of the smallest ids, which are hashes, so that a write changes
-the sample by what is new."""
+"""Memories whose scores give mean and deviation: those of the smallest ids. As these are hashes, a write changes only a
+proportional part of the sample."""
 QUERIES_AT_ONCE: Final = 64
-"""Texts for which the index is asked in one statement."""
+"""Queries of one index search."""
 
 
 FETCH_ROWS: Final = 50_000
-"""Memories whose vectors are asked for at once: a value of PostgreSQL's holds a gigabyte at most."""
+"""Memories whose vectors are read at once: a PostgreSQL value holds a gigabyte at most."""
 PACKED_WINDOW: Final = np.dtype([("num", ">i8"), ("scale", ">f4")])
 
 WindowVectors: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int8]]"
@@ -100,7 +100,7 @@ def _read_windows(
     nums = table.columns["num"]
     wanted = nums if of is None else nums[of]
     for first in range(0, len(wanted), FETCH_ROWS):
-        # By their numbers, which the table has: as a join the server would plan it by what it has learned.
+        # By number, not as a join: the plan would depend on the statistics that the server has of the tables.
         row = db.execute(
             "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
             "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "

@@ -107,7 +107,7 @@ class PostgresHistoryWriter(HistoryWriter):
 
 
 BATCH_MEMORIES: Final = 5_000
-"""Memories that are written together."""
+"""Most memories of one insert."""
 
 
 class PostgresWriter(MemoryWriter):

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 KIND_CODE: Final = {kind: code for code, kind in enumerate(STORED_EDGE_KINDS)}
 BY_TARGET_INDEX: Final = "INDEXED BY edge_inward"
-"""The planner, which has no figures, would scan the table for what leads to one end."""
+"""The planner, which has no statistics, would scan the table for the edges that lead to a node."""
 MILLION: Final = 1_000_000
 WEIGHT_SQL: Final = "CASE typeof(e.weight) WHEN 'integer' THEN e.weight / 1000000.0 ELSE e.weight END"
 EPOCH_MICROS: Final = 1_893_456_000_000_000
-"""2030 in UTC microseconds: what the times of edges are counted from."""
+"""2030 in UTC microseconds: the epoch of edge times."""
 NODE_PREFIX: Final = {"concept": ENTITY_PREFIX, "category": CATEGORY_PREFIX}
 
 
 VisibilityKeys: TypeAlias = "tuple[str, str, int, str, int]"
-"""An edge's key, its source's key and tier, its end's key and tier."""
+"""An edge's key, its source's key and tier, its target's key and tier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def visible_nodes(visible: VisibleMemories, kind: str, hashes: Sequence[int]) ->
 
 
 def nodes_by_number(visible: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
-    # The plus keeps the planner from going through all of the tenant's instead.
+    # The plus keeps the planner from scanning all of the tenant's nodes.
     return _select_nodes(visible, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
 
 
@@ -143,7 +143,7 @@ IS_HEAD: Final = (
     "project IS NOT NULL AND ((session IS NOT NULL AND turn = 0) OR "
     "(session IS NULL AND turn IS NULL AND coalesce(ordinal, 0) = 0))"
 )
-"""What makes a memory a head of its project, word for word as the index `memory_head` asks it."""
+"""Whether a memory is a head of its project, in the exact words of the index `memory_head`."""
 
 
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
@@ -163,7 +163,6 @@ CATEGORY_COLUMNS = (
 )
 
 NO_ALIASES: Final = "[]"
-"""What a concept without aliases keeps of them."""
 CONCEPT_ID_SQL: Final = (
     f"printf('{NODE_PREFIX['concept']}%0{ID_DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
 )
@@ -172,7 +171,7 @@ CONCEPT_ID_SQL: Final = (
 EDGE_RANK_SQL = (
     f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT_SQL} DESC, s.key)"
 )
-"""Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
+"""Of several keys' edges of one source and target the first is shown: given, heaviest, of the smaller key."""
 
 
 class SQLiteGraph:
@@ -258,7 +257,7 @@ class SQLiteGraph:
     ) -> dict[str, tuple[Edge, ...]]:
         """Return the edges of each id, also where there are none, so that a miss is cached."""
         read = self._inward if inward else self._outward
-        # A memory leads to few, so that those of many are read at once and cut here; to a concept may lead all.
+        # Few edges leave a memory, so those of many are read at once and cut here; all may lead to one concept.
         singly = inward and limit is not None
         nodes = {one: node for one in ids if (node := parse_node_hash(one))}
         by_kind: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
@@ -354,7 +353,7 @@ class SQLiteGraph:
 
     def _counted(self, kind: str, condition: str, values: Sequence[int]) -> list[tuple[int, int, int]]:
         sights = self._sights()
-        # What several keys say of one source and end is one edge.
+        # Several keys' edges of one source and target count once.
         counted = "count(DISTINCT e.src)" if len({sight.key for sight in sights}) > 1 else "count(*)"
         return self._db.execute(
             f"SELECT e.dst, max(e.sight), {counted} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "

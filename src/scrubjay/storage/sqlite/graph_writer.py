@@ -31,13 +31,13 @@ EDGE_SIDES: Final = (
     ("edge", "tenant = ?1 AND src = ?2", 1),
     (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({_KIND_CODES}) AND dst = ?2", 3),
 )
-"""The edges that leave a memory and those that lead to it, as SQL, and the place of its key in their sights' names."""
+"""SQL of the edges that leave a memory and of those that lead to it, and the index of its key in `VisibilityKeys`."""
 
 DELETE_EVENTS: Final = (
     "DELETE FROM event WHERE tenant = ? AND memory = ?",
     "UPDATE event SET other = NULL WHERE tenant = ? AND other = ?",
 )
-"""What becomes of the events of a memory that goes, and of those that name it."""
+"""Deletes the events of a memory, and its mentions in others."""
 
 
 def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
@@ -46,7 +46,6 @@ def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str,
     One that is gone loses its edges on both sides, and its events; edges of one that has another key now get its
     visibility.
     """
-    # Removing a memory costs nothing more where there is nothing to put right.
     connected, recorded = (
         db.execute(f"SELECT 1 FROM {table} WHERE tenant = ? LIMIT 1", (tenant.number,)).fetchone()
         for table in ("edge", "event")
@@ -84,7 +83,7 @@ def _update_visibility(db: Database, tenant: int, memory: int, key: str) -> None
 
 
 IS_FOUND: Final = "EXISTS (SELECT 1 FROM maker k WHERE k.id = {0}.maker AND k.origin = 'found')"
-# A found edge leaves a given one as it is; any other edge is replaced.
+# A found edge never replaces a given one.
 PUT_EDGE: Final = (
     "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight, "
     f"at = excluded.at, maker = excluded.maker WHERE {IS_FOUND.format('edge')} OR NOT {IS_FOUND.format('excluded')}"
@@ -190,7 +189,7 @@ class SQLiteGraphWriter(GraphWriter):
             if src is not None and dst is not None:
                 name = (src.number, KIND_CODE[edge.kind], dst.number, self._sight(edge.key, src, dst))
                 fresh.append((self._tenant, *name, *graph.encode_weight_and_time(edge), self._maker(edge)))
-        fresh.sort(key=lambda row: row[:4])  # a stable sort: of two of one name the later one counts
+        fresh.sort(key=lambda row: row[:4])  # stable: of two of one identity the later one wins
         self._db.executemany(PUT_EDGE, fresh)
 
     def _remove_found(self, change: c.PutEdges) -> None:

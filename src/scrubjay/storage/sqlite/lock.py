@@ -25,9 +25,8 @@ else:
     import fcntl
 
 POLL_S: Final = 0.001
-"""Seconds between two looks at a lock that is held."""
 PATIENCE: Final = 30.0
-"""Seconds a writer waits for its turn: far longer than any one transaction, short enough to be told."""
+"""Seconds a writer waits for its turn: far longer than any transaction."""
 
 
 @contextmanager

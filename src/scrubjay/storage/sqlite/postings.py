@@ -21,18 +21,17 @@ if TYPE_CHECKING:
 
 
 MAX_REMEMBERED_TERMS: Final = 400_000
-"""Terms whose numbers a process keeps at hand: about 60 MB at the very most."""
+"""Terms whose numbers a process caches: at most 60 MB."""
 
 MAX_CANDIDATES: Final = 50_000
-"""Terms compared with a mistyped word: a bound on one lookup in a vocabulary of millions."""
+"""Most terms compared with a mistyped word."""
 
 FEW_TERMS: Final = 20_000
-"""Terms of a tenant up to which all of them are compared with a mistyped word, and not found by their trigrams."""
+"""Vocabulary up to which every term is compared with a mistyped word, without the trigram index."""
 FEW_DIVISOR: Final = 8
 """Where they are less than an eighth of the file's: the trigrams are those of all its tenants together, and with 10,000
 of them a lookup took 60 ms (bench/LOG.md)."""
 TERM_BYTES: Final = 70
-"""What a term takes, about."""
 
 
 class Vocabulary:
@@ -50,7 +49,7 @@ class Vocabulary:
             self._epoch = epoch
         known = self._numbers.setdefault(tenant, {})
         wanted = set(terms)
-        unknown = sorted(wanted.difference(known))  # in order: so the index grows at neighbouring places
+        unknown = sorted(wanted.difference(known))  # sorted, so that the index grows at neighbouring places
         found = db.executemany(
             "SELECT text, id FROM term WHERE tenant = ? AND text = ?", ((tenant, term) for term in unknown)
         )

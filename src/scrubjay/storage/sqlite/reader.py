@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 MAX_SCOPES: Final = 4
-"""Scopes of which is kept what was read: as many as tables are."""
+"""Most snapshots, as many as tables."""
 
 
 class SnapshotCache:
@@ -77,7 +77,7 @@ class SnapshotCache:
 
 NO_BYTES: Final = np.zeros(0, np.uint8)
 MAX_TABLES: Final = 4
-"""Tables a process keeps: one for each of the last scopes that read."""
+"""Tables a process caches, one a scope."""
 
 
 class TableCache:
@@ -168,7 +168,7 @@ class SQLiteHistory:
         found: list[tuple[int, Event]] = []
         for batch in rows.id_batches(wanted):
             numbers = [rows.sort_hash(one) for one in batch]
-            # The tier, too: an id of another one has the number of a memory and none of its events.
+            # Compare the tier, too: an id of another tier may have the number of a memory.
             named = [value for one in batch for value in (rows.sort_hash(one), rows.tier_of(one))]
             among = (
                 f"{condition} AND e.memory IN ({','.join('?' * len(batch))}) "
@@ -179,7 +179,7 @@ class SQLiteHistory:
         return [event for _, event in found[:limit]]
 
     def _events(self, condition: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
-        # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
+        # CROSS JOIN: scan the events, newest first, and look up each memory; never scan all memories.
         found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "

@@ -91,7 +91,7 @@ def is_memory_id(memory: str) -> bool:
 
 
 BATCH_IDS: Final = 500
-"""Ids asked for in one statement."""
+"""Most ids of one statement."""
 
 
 def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:

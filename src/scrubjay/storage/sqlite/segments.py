@@ -247,9 +247,9 @@ FANOUT: Final = 8
 way to a million memories, and a reader of a million looks into some forty segments."""
 
 VECTOR_BYTES: Final = 32 << 20
-"""Bytes of vectors that one segment should not pass: a merge holds them in memory twice."""
+"""Most bytes of vectors of a segment: a merge holds them in memory twice."""
 MIN_SEGMENT_LIMIT: Final = 16_384
-"""Memories that a merged segment may always have, however long their vectors are."""
+"""Memories that a merged segment may always have, whatever the length of their vectors."""
 
 
 def size_class(live: int) -> int:
@@ -287,7 +287,7 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
             return [segment]  # mostly empty slots: write it anew
         sizes[size_class(live)].append((segment, live))
     for _, held in sorted(sizes.items()):
-        # One that is more than half full stays as it is: as the first of the chosen it would leave no room for others.
+        # One that is more than half full is left alone: as the first of the chosen it would leave no room for others.
         held = [(segment, live) for segment, live in held if live * 2 <= most]
         if len(held) >= FANOUT:
             chosen: list[int] = []

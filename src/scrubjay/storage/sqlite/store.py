@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 WIPE_MS: Final = 250
-"""Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
+"""Milliseconds that a forget waits for readers to end, to empty the write-ahead log."""
 
 
 class SQLiteStore(NoTenantIndex):
@@ -174,7 +174,7 @@ class SQLiteStore(NoTenantIndex):
             db.pragma("synchronous", "FULL" if durable else "NORMAL")
             if any(isinstance(change, Forget) for change in changes):
                 tenant = find_tenant(db, scope.tenant)
-                if tenant is not None:  # a rebuild that was killed left copies of what is to be forgotten
+                if tenant is not None:  # a killed rebuild may have left copies of forgotten memories
                     drop_stale_generations(db, tenant.number)
             try:
                 with write_transaction(db):
@@ -183,7 +183,7 @@ class SQLiteStore(NoTenantIndex):
                     for change in changes:
                         writer.apply(change)
                     writer.finish()
-                    mark = db.pragma("data_version")  # another one as soon as another connection has written
+                    mark = db.pragma("data_version")  # changes when another connection writes
                     after = self._quota_checker.check(
                         self.quota,
                         scope.tenant,

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 
 LARGE_TABLE: Final = 100_000
-"""Rows from which on signs nominate; below, every row is scored exactly."""
+"""Rows from which on sign bits nominate; below, every row is scored exactly."""
 NOMINATED: Final = 2_000
-"""Rows, and those equally near, that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
+"""Rows, and ties, that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
 SAMPLED: Final = 8_192
 """Rows, spread evenly, whose exact scores give mean and deviation."""
 FEW_SHARE: Final = 0.1
-"""Share of the rows that may pass a filter for all of them to be scored exactly instead."""
+"""Share of passing rows up to which all of them are scored exactly."""
 
 
 class VectorSpan(NamedTuple):
@@ -173,9 +173,8 @@ FIRST_BLOCK: Final = 256
 """Rows of the first block. Every one is kept when there is no floor, so that the next blocks need to beat
 something; each block is twice the one before, so that each brings about as many that do."""
 LARGEST_BLOCK: Final = 4_096
-"""Rows of a block at most."""
 FLOAT32_MARGIN: Final = 2e-6
-"""What a score may be short of the least that counts: half a unit of rounding, and what float32 loses."""
+"""Error of a float32 score: half a unit of rounding, and the loss of float32."""
 
 
 def nearest_rows(
@@ -228,7 +227,7 @@ def _nearest_batch(
         bound = np.where(
             scales > 0, (least - FLOAT32_MARGIN) / np.where(scales > 0, scales, 1.0), least - FLOAT32_MARGIN
         )
-        # Flat, which is forty times as fast as the two-dimensional np.nonzero where little is found.
+        # Flat: forty times as fast as the two-dimensional np.nonzero where little is found.
         query, place = np.divmod(np.flatnonzero(near >= bound.astype(kind)[:, None]), len(rows))
         fit = passing[rows[place]]
         query, place = query[fit], place[fit]
@@ -301,7 +300,7 @@ def _to_hits(table: MemoryTable, best: Kept, queries: int) -> list[list[Hit]]:
 
 
 VECTOR_CACHE_BYTES: Final = 160 * 1024 * 1024
-"""Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
+"""Bytes of vectors a process caches; the rest is read from the file, which the system caches."""
 
 MANY_QUERIES: Final = 24
 """Queries from which on a matrix product over all rows costs less than nominating for one after the other: at 115,000
