@@ -120,7 +120,7 @@ COLUMNS: Final = np.dtype(
 )
 MAX_LOOKED_UP: Final = 1 << 14
 """Ids whose rows a table caches, about 2 MB: every channel and stage of a search looks up the same ones."""
-UNKNOWN_CODE: Final = -1
+NOT_LOOKED_UP: Final = -1
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
 
@@ -176,19 +176,19 @@ class MemoryTable:
     def find(self, ids: Sequence[str]) -> list[int | None]:
         if not self._lookup:
             self._lookup.append(IdLookup(np.ascontiguousarray(self.columns["key"]), self.parts, self.orders))
-        known = [self._found.get(memory, UNKNOWN_CODE) for memory in ids]
-        new = [memory for memory, row in zip(ids, known, strict=True) if row == UNKNOWN_CODE]
+        known = [self._found.get(memory, NOT_LOOKED_UP) for memory in ids]
+        new = [memory for memory, row in zip(ids, known, strict=True) if row == NOT_LOOKED_UP]
         if not new:
             return known
-        looked_up = self._looked_up(new)
+        looked_up = self._look_up(new)
         if len(self._found) > MAX_LOOKED_UP:
             self._found.clear()
         self._found.update(looked_up)
         return [
-            looked_up[memory] if row == UNKNOWN_CODE else row for memory, row in zip(ids, known, strict=True)
+            looked_up[memory] if row == NOT_LOOKED_UP else row for memory, row in zip(ids, known, strict=True)
         ]
 
-    def _looked_up(self, ids: Sequence[str]) -> dict[str, int | None]:
+    def _look_up(self, ids: Sequence[str]) -> dict[str, int | None]:
         wanted = [parse_id(memory) for memory in ids]
         numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
         rows = self._lookup[0].rows(numbers)
@@ -212,7 +212,8 @@ class MemoryTable:
             # Not np.isin: it imports numpy.ma, a tenth of a cold search.
             tiers = np.zeros(self.rows, np.bool_)
             for tier in where.tiers:
-                tiers |= self.columns["tier"] == TIER_CODE.get(tier, UNKNOWN_CODE)
+                if tier in TIER_CODE:
+                    tiers |= self.columns["tier"] == TIER_CODE[tier]
             mask &= tiers
         if where.since is not None:
             mask &= self.columns["at"] >= where.since

@@ -33,7 +33,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
         return SQLiteStore(path, secret, quota=quota, key=store_key(url))
     scheme = url.partition("://")[0]
     if scheme == "memory":
-        from scrubjay.storage.sqlite.temporary import TemporaryStore
+        from scrubjay.storage.sqlite.store import TemporaryStore
 
         return TemporaryStore(secret, quota)
     if scheme in ("postgres", "postgresql"):

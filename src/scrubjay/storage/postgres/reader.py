@@ -346,14 +346,14 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         return similar_words(self._postings().vocabulary(), word, limit)
 
-    def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
+    def _pending_condition(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
         known = self._registered()
         number = known[fingerprint].number if fingerprint in known else -1
         mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"
         return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
 
     def coverage(self, fingerprint: str) -> Coverage:
-        condition, values = self._waits(fingerprint)
+        condition, values = self._pending_condition(fingerprint)
         ((count, pending),) = self._all(
             f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
             *values,
@@ -362,11 +362,11 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         return Coverage(count - pending, pending)
 
     def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        condition, values = self._waits(fingerprint)
+        condition, values = self._pending_condition(fingerprint)
         records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *values, limit)
-        return [PendingMemory(record, self._before(record)) for record in records]
+        return [PendingMemory(record, self._text_before(record)) for record in records]
 
-    def _before(self, record: Record) -> str:
+    def _text_before(self, record: Record) -> str:
         place = record.place
         if place is None:
             return ""

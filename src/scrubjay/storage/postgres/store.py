@@ -281,7 +281,7 @@ class PostgresStore:
         durable: bool = False,
         patience: float | None = None,
     ) -> None:
-        self._still_alone()
+        self._check_exclusive()
         with self._pool.transaction() as db:
             # Without a wait for the disk a crash of the server may lose the last writes, never part of one.
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
@@ -316,22 +316,22 @@ class PostgresStore:
                     "SELECT pg_try_advisory_lock(hashtextextended(%s, 2))", (f"{scope.tenant}\x1f{name}",)
                 ).fetchone()
             mine = row is not None and bool(row[0])
-            outer = self._holding()
-            self._thread.holding = (*outer, db) if mine else outer
+            outer = self._exclusive_sessions()
+            self._thread.sessions = (*outer, db) if mine else outer
             try:
                 yield mine
             finally:
-                self._thread.holding = outer
+                self._thread.sessions = outer
                 with suppress(psycopg.OperationalError):  # a session that is lost holds nothing any more
                     db.execute("SELECT pg_advisory_unlock_all()")
 
-    def _holding(self) -> tuple[Database, ...]:
-        sessions: tuple[Database, ...] = getattr(self._thread, "holding", ())
+    def _exclusive_sessions(self) -> tuple[Database, ...]:
+        sessions: tuple[Database, ...] = getattr(self._thread, "sessions", ())
         return sessions
 
-    def _still_alone(self) -> None:
+    def _check_exclusive(self) -> None:
         """Refuse to write for a thread that lost the session that held its name: another may have started."""
-        for db in self._holding():
+        for db in self._exclusive_sessions():
             with translate_errors(self._url):
                 db.execute("SELECT 1")
 
@@ -404,8 +404,8 @@ class PostgresStore:
 
     @contextmanager
     def _indexer(self, scope: Scope) -> Iterator[TenantIndexer]:
-        with self.try_exclusive(scope, "large") as alone:
-            if not alone:
+        with self.try_exclusive(scope, "large") as exclusive:
+            if not exclusive:
                 raise StoreBusyError(
                     f"Another process is building or dropping the index of this tenant of {self.url}.",
                     hint="wait until it is done: `scrubjay status` shows it",

@@ -113,13 +113,15 @@ REMOVE_FROM_BLOCK: Final = (
 
 @dataclass(slots=True)
 class RemovedMemories:
+    """Removed memories, those of them that blocks still hold, and these' words."""
+
     nums: set[int] = field(default_factory=set)
-    left: set[int] = field(default_factory=set)
+    in_blocks: set[int] = field(default_factory=set)
     terms: set[int] = field(default_factory=set)
 
     def add(self, num: int, terms: Sequence[int]) -> None:
         self.nums.add(num)
-        self.left.add(num)
+        self.in_blocks.add(num)
         self.terms.update(terms)
 
 
@@ -144,14 +146,14 @@ def drop_blocks(db: Database, tenant: int) -> None:
 
 
 def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None:
-    if not gone.left:
+    if not gone.in_blocks:
         return
-    words, nums = sorted(gone.terms), sorted(gone.left)
+    words, nums = sorted(gone.terms), sorted(gone.in_blocks)
     values = {"tenant": tenant, "gone": nums, "terms": words, "first": nums[0], "last": nums[-1]}
     db.execute(REMOVE_FROM_BLOCK, values)
     empty = "DELETE FROM posting WHERE tenant = %s AND term = ANY(%s::integer[]) AND nums = '{}'"
     db.execute(empty, (tenant, words))
-    gone.left.clear()
+    gone.in_blocks.clear()
     gone.terms.clear()
 
 

@@ -1,4 +1,4 @@
-"""SQLite store: one file, many processes."""
+"""SQLite stores: one file, many processes; or a temporary file that is removed at the end (``memory://``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.errors import InputError, StoreBusyError, StoreError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import NoTenantIndex
 from scrubjay.storage.quota import NO_QUOTA, Quota, QuotaChecker
@@ -67,7 +67,7 @@ class SQLiteStore(NoTenantIndex):
         self._patience = patience
         self._busy_ms = min(round(patience * 1000), BUSY_MS)
         self._writer: Database | None = None
-        self._unwiped = False
+        self._wipe_pending = False
         self._local = threading.local()
         self._open: list[Database] = []
         self._tables = TableCache()
@@ -101,7 +101,7 @@ class SQLiteStore(NoTenantIndex):
             return None
         return found.st_dev, found.st_ino
 
-    def _in_place(self) -> None:
+    def _check_file(self) -> None:
         """Refuse to use a file that was moved or removed: what is written there is lost."""
         if self._identity() != self._file:
             raise StoreError(
@@ -110,16 +110,16 @@ class SQLiteStore(NoTenantIndex):
             )
 
     @contextmanager
-    def _turn(self, patience: float | None = None) -> Iterator[Database]:
-        self._in_place()
+    def _write_turn(self, patience: float | None = None) -> Iterator[Database]:
+        self._check_file()
         seconds = self._patience if patience is None else patience
-        with translate_errors(self._path), self._first(patience), writer_turn(self._path, seconds):
+        with translate_errors(self._path), self._thread_turn(patience), writer_turn(self._path, seconds):
             if self._writer is None:
                 self._writer = self._connect()
             yield self._writer
 
     @contextmanager
-    def _first(self, patience: float | None) -> Iterator[None]:
+    def _thread_turn(self, patience: float | None) -> Iterator[None]:
         if not self._writing.acquire(timeout=-1 if patience is None else patience):
             raise StoreBusyError(
                 f"Another thread has written to {self._path} for {patience:g} seconds. Nothing was written.",
@@ -146,7 +146,7 @@ class SQLiteStore(NoTenantIndex):
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
-        self._in_place()
+        self._check_file()
         with translate_errors(self._path), translate_corruption(self._path):
             db = self._db()
             nested = db.in_transaction
@@ -170,7 +170,7 @@ class SQLiteStore(NoTenantIndex):
         from scrubjay.storage.changes import Forget
         from scrubjay.storage.sqlite.writer import SQLiteWriter, drop_stale_generations
 
-        with self._turn(patience) as db:
+        with self._write_turn(patience) as db:
             db.pragma("synchronous", "FULL" if durable else "NORMAL")
             if any(isinstance(change, Forget) for change in changes):
                 tenant = find_tenant(db, scope.tenant)
@@ -197,8 +197,8 @@ class SQLiteStore(NoTenantIndex):
                 self._vocabulary.discard()
                 raise
             self._quota_checker.remember(tenant, mark, after)
-            self._unwiped |= writer.forgot
-            if self._unwiped:
+            self._wipe_pending |= writer.forgot
+            if self._wipe_pending:
                 self._wipe(db, required=writer.forgot, log=patience is None)
 
     def _wipe(self, db: Database, *, required: bool, log: bool) -> None:
@@ -220,7 +220,7 @@ class SQLiteStore(NoTenantIndex):
                         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     finally:
                         db.set_busy_timeout(self._busy_ms)
-                    self._unwiped = bool(busy)
+                    self._wipe_pending = bool(busy)
         except StoreError:
             if required:
                 raise
@@ -257,7 +257,7 @@ class SQLiteStore(NoTenantIndex):
         """Killed midway, the current generation still answers, and the next rebuild drops what was left."""
         from scrubjay.storage.sqlite.writer import SQLiteRebuild, drop_stale_generations
 
-        with self._turn() as db:
+        with self._write_turn() as db:
             with write_transaction(db):
                 old = get_or_create_tenant(db, scope.tenant, self._secret)
             drop_stale_generations(db, old.number)
@@ -272,7 +272,7 @@ class SQLiteStore(NoTenantIndex):
     def backup(self, file: Path) -> None:
         from scrubjay.storage.sqlite.maintenance import backup_file
 
-        self._in_place()
+        self._check_file()
         with (
             translate_errors(self._path),
             closing(connect(self._path, self._busy_ms / 1000, self._key)) as db,
@@ -283,10 +283,10 @@ class SQLiteStore(NoTenantIndex):
         with translate_errors(self._path):
             if not maintenance.is_vacuum_due(self._db()):
                 return
-        with self._turn() as db:
+        with self._write_turn() as db:
             # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
             maintenance.vacuum_file(db, on_disk=self._key is None)
-            self._unwiped = True
+            self._wipe_pending = True
             self._wipe(db, required=True, log=True)
 
     def size(self) -> int:
@@ -303,3 +303,31 @@ class SQLiteStore(NoTenantIndex):
             self._open.clear()
             self._writer = None
             self._local = threading.local()
+
+
+class TemporaryStore(SQLiteStore):
+    """An SQLite store whose folder is removed when it is closed, or when its process ends."""
+
+    def __init__(self, secret: bytes | None = None, quota: Quota = NO_QUOTA) -> None:
+        import shutil
+        import tempfile
+        import weakref
+
+        folder = tempfile.mkdtemp(prefix="scrubjay-")
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        super().__init__(Path(folder) / "memory.db", secret, quota=quota)
+
+    @property
+    def url(self) -> str:
+        """``memory://``; opening it again makes another, empty store."""
+        return "memory://"
+
+    def backup(self, file: Path) -> None:
+        raise InputError(
+            "memory:// has no file that could be copied. Nothing was written.",
+            hint="`scrubjay export` writes its memories",
+        )
+
+    def close(self) -> None:
+        super().close()
+        self._remove()
