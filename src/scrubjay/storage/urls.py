@@ -23,7 +23,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
         quota: Limits on the number of memories.
 
     Raises:
-        InputError: The URL names no kind of store.
+        InputError: The URL is not the URL of a store.
         StoreError: It cannot be opened.
     """
     path = store_file(url)
@@ -41,7 +41,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
 
         return PostgresStore(url, secret, quota=quota)
     raise InputError(
-        f"{url} names no kind of store.",
+        f"{url} is not the URL of a store.",
         hint="use a path, sqlite:///path, postgresql://host/database or memory://",
     )
 

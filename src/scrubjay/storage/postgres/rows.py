@@ -122,7 +122,7 @@ def memory_hashes(ids: Iterable[str]) -> list[int]:
 
 
 def node_hash(node: str) -> int:
-    ((number,),) = [[number] for number in node_hashes([node])]
+    (number,) = node_hashes([node])
     return number
 
 

@@ -177,7 +177,7 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | N
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         size = path.stat().st_size
         if 0 < size < MIN_PAGE_BYTES:  # SQLite would treat it as an empty database and fill it
-            raise apsw.NotADBError(f"{size} bytes are no database")
+            raise apsw.NotADBError(f"a file of {size} bytes")
         writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         for left in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
             # Created while the store was read-only, these would stay read-only.
@@ -268,7 +268,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         raise StoreError(
             f"{path} failed ({type(error).__name__}: {error}). Nothing was written.",
-            hint=f"run it again; if it stays so, move {path} away and `scrubjay sync` your folders again",
+            hint=f"run it again; if it fails again, move {path} away and `scrubjay sync` your folders again",
         ) from error
 
 
@@ -316,9 +316,9 @@ def translate_wipe_errors(path: Path) -> Iterator[None]:
         yield
     except (apsw.Error, OSError) as error:
         raise StoreError(
-            f"What was to go is forgotten and in no answer, but its bytes could not be wiped from the files beside "
+            f"The memories are forgotten and in no answer, but their bytes could not be wiped from the files beside "
             f"{path} ({error}).",
-            hint="see whether the disk is full or failing; the next write to the store wipes them",
+            hint="check whether the disk is full or failing; the next write to the store wipes them",
         ) from error
 
 

@@ -81,8 +81,7 @@ def _open_lock_file(path: Path, store: Path) -> int:
     except OSError as error:
         refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
         raise (StoreReadOnlyError if refused else StoreError)(
-            f"{path}, which keeps those who use {store.name} in turn, cannot be opened ({error.strerror}). "
-            "Nothing was written.",
+            f"The lock file {path} of {store.name} cannot be opened ({error.strerror}). Nothing was written.",
             hint="check that the folder is there, yours and writable",
         ) from error
 
