@@ -125,7 +125,7 @@ def _select_nodes(
     found: dict[int, str] = {}
     for batch in rows.id_batches(values):
         read = visible.db.execute(
-            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({','.join('?' * len(batch))}) "
+            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({rows.placeholders(batch)}) "
             f"AND {node_condition(kind, visible.keys, 'e.num')}",
             (visible.tenant, kind, *batch, *visible.bound),
         ).fetchall()
@@ -192,7 +192,7 @@ class SQLiteGraph:
         found: list[Entity] = []
         for batch in rows.id_batches(wanted):
             found += self._concepts(
-                f"{source} n.hash IN ({_placeholders(batch)}) AND", (self._tenant, *batch)
+                f"{source} n.hash IN ({rows.placeholders(batch)}) AND", (self._tenant, *batch)
             )
         return found
 
@@ -286,7 +286,7 @@ class SQLiteGraph:
         to = TARGET_KIND.get(kind)
         if of != "memory" or not sights or (to is not None and not self._any(to)):
             return
-        condition = f"e.src IN ({_placeholders(numbers)}) AND e.kind = ?"
+        condition = f"e.src IN ({rows.placeholders(numbers)}) AND e.kind = ?"
         values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
         edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
         if to is not None:
@@ -308,7 +308,7 @@ class SQLiteGraph:
         if not hashes:
             return
         condition, values = (
-            f"e.kind = ? AND e.dst IN ({_placeholders(list(hashes))})",
+            f"e.kind = ? AND e.dst IN ({rows.placeholders(list(hashes))})",
             (KIND_CODE[kind], *hashes),
         )
         edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
@@ -347,7 +347,7 @@ class SQLiteGraph:
         ends = hashes if of == "memory" else list(visible_nodes(self.visible, of, hashes))
         found: list[tuple[int, int, int]] = []
         for batch in rows.id_batches(ends):
-            found += self._counted(kind, f"AND e.dst IN ({_placeholders(batch)})", batch)
+            found += self._counted(kind, f"AND e.dst IN ({rows.placeholders(batch)})", batch)
         wanted = set(ids)
         return {one: count for one, count in self._by_id(of, found).items() if one in wanted}
 
@@ -402,7 +402,7 @@ class SQLiteGraph:
                     pairs = self._db.execute(
                         f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m "
                         f"CROSS JOIN memory n ON {near.format(step)} WHERE {self.visible.among()} "
-                        f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(hashes)})",
+                        f"AND {self.visible.among('n')} AND m.hash IN ({rows.placeholders(hashes)})",
                         (*self.visible.own, *self.visible.own, *hashes),
                     ).fetchall()
                     edges += _chain_edges(rule, pairs, step, wanted)
@@ -412,7 +412,7 @@ class SQLiteGraph:
     def _project_edges(self, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
         heads = self._db.execute(
             f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash "
-            f"WHERE {self.visible.among()} AND m.hash IN ({_placeholders(hashes)}) AND {IS_HEAD}",
+            f"WHERE {self.visible.among()} AND m.hash IN ({rows.placeholders(hashes)}) AND {IS_HEAD}",
             (*self.visible.own, *hashes),
         ).fetchall()
         time = TIME_SQL.format("m")
@@ -433,7 +433,7 @@ class SQLiteGraph:
             pairs = self._db.execute(
                 "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
                 f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {self.visible.among()} "
-                f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(batch)}) "
+                f"AND {self.visible.among('n')} AND m.hash IN ({rows.placeholders(batch)}) "
                 "ORDER BY m.hash, n.turn, n.tier, n.hash",
                 (*self.visible.own, *self.visible.own, *map(rows.sort_hash, batch)),
             ).fetchall()
@@ -476,7 +476,3 @@ def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
     to = TARGET_KIND.get(kind)
     end = id_from_hash(TIERS[dst_tier] if to is None else to, dst)
     return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *made)
-
-
-def _placeholders(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))

@@ -219,7 +219,7 @@ class SQLiteGraphWriter(GraphWriter):
     ) -> None:
         to = TARGET_KIND.get(kind)
         known = f"AND {graph.node_condition(to, self._keys)}" if to is not None else ""
-        among = " AND ".join(f"e.{name} IN ({','.join('?' * len(hashes))})" for name, hashes in ends.items())
+        among = " AND ".join(f"e.{name} IN ({rows.placeholders(hashes)})" for name, hashes in ends.items())
         self._db.execute(
             f"DELETE FROM edge AS e {'' if 'src' in ends else BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ? "
             f"AND {among} {known} AND e.sight IN ({graph.visibility_codes_sql(sights)}) AND {only}",
@@ -238,7 +238,7 @@ class SQLiteGraphWriter(GraphWriter):
         for batch in rows.id_batches(hashes["memory"]):
             read = self._db.execute(
                 f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._visible.among()} AND m.hash IN "
-                f"({','.join('?' * len(batch))})",
+                f"({rows.placeholders(batch)})",
                 (*self._visible.own, *batch),
             ).fetchall()
             found |= {id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in read}

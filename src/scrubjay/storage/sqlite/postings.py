@@ -162,7 +162,7 @@ def _read_postings(
     for batch in rows.id_batches(forms):
         read = db.execute(
             "SELECT t.text, p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id "
-            f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ({','.join('?' * len(batch))}) "
+            f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ({rows.placeholders(batch)}) "
             "ORDER BY p.segment",
             (tenant, *batch),
         ).fetchall()

@@ -171,7 +171,7 @@ class SQLiteHistory:
             # Compare the tier, too: an id of another tier may have the number of a memory.
             named = [value for one in batch for value in (rows.sort_hash(one), rows.tier_of(one))]
             among = (
-                f"{condition} AND e.memory IN ({','.join('?' * len(batch))}) "
+                f"{condition} AND e.memory IN ({rows.placeholders(batch)}) "
                 f"AND (e.memory, m.tier) IN (VALUES {','.join(['(?, ?)'] * len(batch))})"
             )
             found += self._events(among, [*values, *numbers, *named], limit)
@@ -198,7 +198,7 @@ class SQLiteHistory:
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
             read = visible.db.execute(
                 "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.num = m.num "
-                f"WHERE {visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                f"WHERE {visible.among()} AND m.hash IN ({rows.placeholders(batch)})",
                 (*visible.own, *batch),
             ).fetchall()
             for tier, number, mark, data in read:
@@ -274,7 +274,7 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
             mask &= among(passages)
         mine = "memory WHERE tenant = ? AND"
         projects = [project for project in where.projects if project is not None]
-        marks = ",".join("?" * len(projects))
+        marks = rows.placeholders(projects)
         if None in where.projects:  # no index finds memories without a project: exclude the others
             others = f"project IS NOT NULL AND project NOT IN ({marks})"
             mask &= ~among(numbers(f"{mine} {others}", self._tenant, *projects))
@@ -283,7 +283,7 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         for column, names in (("agent", where.agents), ("session", where.sessions)):
             if names:
                 mask &= among(
-                    numbers(f"{mine} {column} IN ({','.join('?' * len(names))})", self._tenant, *names)
+                    numbers(f"{mine} {column} IN ({rows.placeholders(names)})", self._tenant, *names)
                 )
         if where.apart_from is not None:
             mask &= ~among(numbers(f"{mine} session = ?", self._tenant, where.apart_from))
@@ -310,7 +310,7 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         return {document.path: document for document in map(document_from_row, found)}
 
     def count_passages(self, sources: Sequence[str]) -> int:
-        marks = ",".join("?" * len(sources))
+        marks = rows.placeholders(sources)
         (found,) = self._db.execute(
             "SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? "
             f"AND m.generation = ? AND m.key IN ({self._marks}) AND d.source IN ({marks})",
@@ -339,7 +339,7 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
             read = self._db.execute(
                 "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
                 "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
-                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                f"WHERE {self.visible.among()} AND m.hash IN ({rows.placeholders(batch)})",
                 (*self._own, *map(rows.sort_hash, batch)),
             ).fetchall()
             for tier, number, title, turn, role, at, used, pinned, *rest in read:
@@ -403,7 +403,7 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
 
     def _read_languages(self) -> tuple[str, ...]:
         codes = self._table().languages
-        marks = ",".join("?" * len(codes))
+        marks = rows.placeholders(codes)
         found = self._db.execute(
             f"SELECT code FROM language WHERE id IN ({marks}) ORDER BY code", codes
         ).fetchall()

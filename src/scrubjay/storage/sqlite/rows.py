@@ -99,6 +99,10 @@ def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
         yield ids[first : first + BATCH_IDS]
 
 
+def placeholders(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
 MANY_KEYS: Final = 1_000
 """Keys above which a statement is given them as one value: SQLite takes 32,766 values, and whoever copies a tenant
 sees the keys of all of its users."""
@@ -109,7 +113,7 @@ def bind_keys(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def keys_sql(keys: Sequence[str]) -> str:
-    return ",".join("?" * len(keys)) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
+    return placeholders(keys) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
 
 
 class VisibleMemories(NamedTuple):
@@ -148,7 +152,7 @@ class VisibleMemories(NamedTuple):
         records: dict[str, Record] = {}
         for batch in id_batches(wanted):
             hashes = [sort_hash(memory) for memory in batch]
-            marks = ",".join("?" * len(hashes))
+            marks = placeholders(hashes)
             records |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
         return {memory: records[memory] for memory in wanted if memory in records}
 

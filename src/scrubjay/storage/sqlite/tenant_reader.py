@@ -87,7 +87,7 @@ class SQLiteTenantReader(SQLiteReader):
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
             read = self._db.execute(
                 "SELECT tier, hash, key FROM memory WHERE tenant = ? AND generation = ? "
-                f"AND hash IN ({','.join('?' * len(batch))})",
+                f"AND hash IN ({rows.placeholders(batch)})",
                 (self._tenant, self._generation, *batch),
             ).fetchall()
             found |= {id_from_hash(tier, number): key for tier, number, key in read}

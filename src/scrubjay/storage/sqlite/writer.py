@@ -77,7 +77,7 @@ class SQLiteHistoryWriter(HistoryWriter):
         for batch in rows.id_batches([rows.sort_hash(memory) for memory in wanted]):
             found = self._db.execute(
                 "SELECT m.tier, m.num, m.hash, m.key, m.status, m.valid_from, m.valid_until FROM memory m "
-                f"WHERE {self._memories.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                f"WHERE {self._memories.among()} AND m.hash IN ({rows.placeholders(batch)})",
                 (*self._memories.own, *batch),
             ).fetchall()
             prior |= {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in found}
@@ -212,7 +212,7 @@ class SQLiteWriter(MemoryWriter):
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None:
         columns = ", ".join(("document", *PLACE_COLUMNS))
         values = (document, *place_to_row(place))
-        marks = ",".join("?" * len(values))
+        marks = rows.placeholders(values)
         self._db.execute(  # nothing is written where the place is the same
             f"UPDATE memory SET ({columns}) = ({marks}) WHERE num = ? AND ({columns}) IS NOT ({marks})",
             (*values, num, *values),
