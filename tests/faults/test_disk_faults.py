@@ -155,7 +155,7 @@ def test_a_forget_that_cannot_be_wiped_says_that_it_is_forgotten_and_the_next_wr
         store = SQLiteStore(path, b"secret")
         store.write(ANN, [PutMemory(sample_memory(f"zygomaticus {name}", MINE, name=name)) for name in "abc"])
         disk.fault = Fault(kind, 0, lasting=True)
-        with pytest.raises(StoreError, match="is forgotten and in no answer") as told:
+        with pytest.raises(StoreError, match="are forgotten and in no answer") as told:
             store.write(ANN, [Forget((sample_id("a"),))])
         assert "next write" in told.value.hint
         assert held(store) == {"zygomatic"}

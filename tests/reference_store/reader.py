@@ -282,10 +282,6 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
             dict(sorted(Counter(r.status for r in records).items())),
             documents,
             len(self._sources),
-            {
-                tier: dict(sorted(Counter(r.status for r in records if r.tier == tier).items()))
-                for tier in sorted({r.tier for r in records})
-            },
         )
 
     def versions(self) -> StageVersions | None:

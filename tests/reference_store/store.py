@@ -148,7 +148,7 @@ class ReferenceStore(NoTenantIndex):
             if self.quota:
                 gained = _count_by_key(state)
                 gained.subtract(self.memory_counts(scope.tenant))
-                self.quota.admit(scope.tenant, _count_by_key(state), gained, changes)
+                self.quota.check(scope.tenant, _count_by_key(state), gained, changes)
             self._tenants[scope.tenant] = state
         finally:
             self._lock.release()

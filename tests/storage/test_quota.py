@@ -78,7 +78,7 @@ def test_what_fits_to_the_last_is_taken_and_what_is_beyond_it_is_refused_whole(
         "Nothing was written."
     )
     assert "scrubjay forget" in told.value.hint
-    assert "archived counts" in told.value.hint
+    assert "archived memories count" in told.value.hint
     assert isinstance(told.value, StoreError)
     assert told.value.exit_code == 4
     assert held(store, ann.tenant) == counted(store, ann.tenant) == {"user:ann": 1}

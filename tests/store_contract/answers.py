@@ -121,7 +121,6 @@ def held_answers(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> di
                 dict(counts.statuses),
                 counts.documents,
                 counts.sources,
-                {tier: dict(held) for tier, held in counts.by_tier.items()},
             ),
             "versions": reader.versions(),
         }

@@ -267,7 +267,7 @@ class PutProject:
 
 
 GraphChange = PutConcept | DropConcept | PutCategory | DropCategory | PutEdges | DropEdges | PutProject
-"""Changes of what connects memories; they belong to no generation."""
+"""Changes that belong to no generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ class PutExtractions:
 
 
 HistoryChange = PutLifecycle | PutEvents | PutRun | PutExtractions
-"""Changes of what happens to memories; no rebuild makes them."""
+"""Changes that no rebuild makes."""
 
 Change = (
     PutVersions

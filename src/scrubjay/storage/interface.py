@@ -4,8 +4,7 @@ These docstrings are the contract. ``tests/store_contract`` runs it against ever
 demands equal answers in equal order from all of them.
 
 * A call sees exactly one scope. Nothing of another scope's memories is returned, counted, or reflected in a score: N,
-df
-  and lengths are summed over the scope's own visibility keys.
+  df and lengths are summed over the scope's own visibility keys.
 * Filters (`RecordFilter`) choose among what the scope sees. They never change a statistic.
 * Scores are rounded to 1e-6 and ties go to the smaller id.
 * An edge is visible to a scope that sees its key and both of its ends, whatever the memories' status; of a concept, any
@@ -158,14 +157,13 @@ class RankingMetadata:
 
 @frozen
 class Counts:
-    """What a scope holds; ``by_tier`` maps tier to status to a number of memories above 0."""
+    """What a scope holds: memories in all, by tier and by status."""
 
     memories: int
     tiers: Mapping[str, int]
     statuses: Mapping[str, int]
     documents: int
     sources: int
-    by_tier: Mapping[str, Mapping[str, int]]
 
 
 class GraphReader(Protocol):
@@ -233,10 +231,10 @@ class GraphReader(Protocol):
         There are three chains, named by ``rule``; each edge has weight 1, the later one's key, and as ``at`` the
         earlier one's time (event start, else recorded):
 
-        * ``session``: memories of one session whose turns differ by one. * ``document``: passages of one document,
-        without a session, whose ordinals differ by one. * ``project``: neighbours in (time, id) among a project's
-        heads. A head is a memory with a project that is turn 0
-          of a session, or without session and turn is first (ordinal 0) in its document, or has no document.
+        * ``session``: memories of one session whose turns differ by one.
+        * ``document``: passages of one document, without a session, whose ordinals differ by one.
+        * ``project``: neighbours in (time, id) among a project's heads. A head is a memory with a project that is
+          turn 0 of a session, or without session and turn is first (ordinal 0) in its document, or has no document.
 
         Pieces of one turn share it: each follows every piece of the turn before. Edges are ``found``, and of memories
         of any status.

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 USER_KEY_PREFIX: Final = "user:"
-"""What the visibility keys of one user begin with."""
 SPARE_DIVISOR: Final = 10
 """A change of a memory's text keeps the earlier one as a memory beside it: for those there is room for one more in so
 many that are allowed, so that what is full can still be put right, and nobody passes a limit for ever by changing."""
@@ -44,20 +43,18 @@ class Quota:
     def __bool__(self) -> bool:
         return bool(self.memories_per_tenant or self.memories_per_user)
 
-    def room(self, scope: Scope, held: Mapping[str, int]) -> tuple[QuotaUsage, ...]:
-        """Return the limits that are set, with their use; ``held`` counts the tenant's memories by key."""
-        own = QuotaUsage("memories_per_user", self.memories_per_user, held.get(scope.key(), 0))
-        tenant = QuotaUsage("memories_per_tenant", self.memories_per_tenant, sum(held.values()))
-        return tuple(each for each in (own, tenant) if each.allowed)
-
-    def admit(
-        self, tenant: str, held: Mapping[str, int], gained: Mapping[str, int], changes: Sequence[Change] = ()
+    def check(
+        self,
+        tenant: str,
+        counts: Mapping[str, int],
+        gained: Mapping[str, int],
+        changes: Sequence[Change] = (),
     ) -> None:
         """Refuse a write that adds to what is full.
 
         Args:
             tenant: The tenant's name.
-            held: Visibility key to number of memories after the write, of the whole tenant.
+            counts: Visibility key to number of memories after the write, of the whole tenant.
             gained: Visibility key to the difference that the write makes.
             changes: The write.
 
@@ -66,47 +63,42 @@ class Quota:
         """
         from scrubjay.storage.changes import PutMemory
 
-        kept = sum(isinstance(c, PutMemory) and c.memory.record.status == "superseded" for c in changes)
+        superseded = sum(isinstance(c, PutMemory) and c.memory.record.status == "superseded" for c in changes)
+
+        def check(who: str, setting: str, allowed: int, after: int, more: int) -> None:
+            spare = max(1, allowed // SPARE_DIVISOR) if more <= superseded else 0
+            if more > 0 and after > allowed + spare:
+                raise QuotaError(
+                    f"{who} has {after - more:,} of {allowed:,} memories that [quota] {setting} allows; this would add "
+                    f"{more:,}. Nothing was written.",
+                    hint="forget what is of no use (`scrubjay forget`; archived memories count as well), or ask the "
+                    f"administrator to raise [quota] {setting}",
+                )
+
         if self.memories_per_user:
             for key in sorted(key for key in gained if key.startswith(USER_KEY_PREFIX)):
                 who = f"User {key.removeprefix(USER_KEY_PREFIX)} of tenant {tenant}"
-                _check_limit(
-                    who, "memories_per_user", self.memories_per_user, held.get(key, 0), gained[key], kept
-                )
+                check(who, "memories_per_user", self.memories_per_user, counts.get(key, 0), gained[key])
         if self.memories_per_tenant:
-            after, more = sum(held.values()), sum(gained.values())
-            _check_limit(
-                f"Tenant {tenant}", "memories_per_tenant", self.memories_per_tenant, after, more, kept
-            )
+            after, more = sum(counts.values()), sum(gained.values())
+            check(f"Tenant {tenant}", "memories_per_tenant", self.memories_per_tenant, after, more)
 
 
 NO_QUOTA: Final = Quota()
-"""Any number of memories."""
-
-
-def _check_limit(who: str, setting: str, allowed: int, after: int, gained: int, kept: int) -> None:
-    spare = max(1, allowed // SPARE_DIVISOR) if gained <= kept else 0
-    if gained > 0 and after > allowed + spare:
-        raise QuotaError(
-            f"{who} has {after - gained:,} of {allowed:,} memories that [quota] {setting} allows; this would add "
-            f"{gained:,}. Nothing was written.",
-            hint="forget what is of no use (`scrubjay forget`; what is archived counts as well), or ask who runs it to "
-            f"raise [quota] {setting}",
-        )
 
 
 MAX_TENANTS: Final = 256
-"""Tenants of which the counts are kept."""
+"""Tenants whose counts are cached."""
 
 
-class MemoryCounts:
-    """One process's counts of the tenants that it wrote last."""
+class QuotaChecker:
+    """Checks one process's writes against a quota, with the counts of the tenants that it wrote last."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def admit(
+    def check(
         self,
         quota: Quota,
         name: str,
@@ -116,7 +108,7 @@ class MemoryCounts:
         changes: Sequence[Change],
         count: Callable[[], Mapping[str, int]],
     ) -> Mapping[str, int] | None:
-        """Check a write against a quota at its end; return the tenant's counts by visibility key, None if unknown.
+        """Check a write at its end; return the tenant's counts by visibility key, None if unknown.
 
         Args:
             quota: The limits.
@@ -135,27 +127,35 @@ class MemoryCounts:
             after = {key: before.get(key, 0) + gained.get(key, 0) for key in {*before, *gained}}
         if any(more > 0 for more in gained.values()):
             after = count() if after is None else after
-            quota.admit(name, after, gained, changes)
+            quota.check(name, after, gained, changes)
         return after
 
-    def keep(self, tenant: Tenant, mark: int, held: Mapping[str, int] | None) -> None:
-        if held is None:
+    def remember(self, tenant: Tenant, mark: int, counts: Mapping[str, int] | None) -> None:
+        """Cache a tenant's counts, if known, after a commit, with the mark that holds from then on."""
+        if counts is None:
             return
         with self._lock:
-            one = (tenant.number, tenant.generation)
-            self._counts[one] = (mark, held)
-            self._counts.move_to_end(one)
+            key = (tenant.number, tenant.generation)
+            self._counts[key] = (mark, counts)
+            self._counts.move_to_end(key)
             while len(self._counts) > MAX_TENANTS:
                 self._counts.popitem(last=False)
 
 
 def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:
-    return store.quota.room(scope, store.memory_counts(scope.tenant)) if store.quota else ()
+    """Return the limits that are set for a user of a store, with their use."""
+    quota = store.quota
+    if not quota:
+        return ()
+    counts = store.memory_counts(scope.tenant)
+    user = QuotaUsage("memories_per_user", quota.memories_per_user, counts.get(scope.key(), 0))
+    tenant = QuotaUsage("memories_per_tenant", quota.memories_per_tenant, sum(counts.values()))
+    return tuple(each for each in (user, tenant) if each.allowed)
 
 
 def check_planned_writes(store: Store, tenant: str, gained: Mapping[str, int]) -> None:
     """Refuse, before the first of several writes, what all of them together would add."""
     if store.quota:
-        held = store.memory_counts(tenant)
-        after = {key: held.get(key, 0) + gained.get(key, 0) for key in held.keys() | gained.keys()}
-        store.quota.admit(tenant, after, gained)
+        before = store.memory_counts(tenant)
+        after = {key: before.get(key, 0) + gained.get(key, 0) for key in before.keys() | gained.keys()}
+        store.quota.check(tenant, after, gained)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
@@ -36,7 +37,7 @@ MEMORY_EDGE_KINDS: Final = tuple(kind for kind in STORED_EDGE_KINDS if kind not 
 """Kinds of stored edges between two memories."""
 
 PLACE_COLUMNS: Final = ("ordinal", "char_start", "char_end", "line_start", "line_end")
-"""A passage's place in its document; the source and the path are the document's."""
+"""A passage's place in its document."""
 EVENT_TIME_COLUMNS: Final = ("event_start", "event_end", "event_precision", "event_zone")
 """The fields of `EventTime`, in order."""
 LIST_COLUMNS: Final = ("heading_path", "tags")
@@ -44,7 +45,7 @@ LIST_COLUMNS: Final = ("heading_path", "tags")
 FIELD_COLUMNS: Final = tuple(
     field.name for field in fields(Record) if field.name not in ("id", "place", "event", *LIST_COLUMNS)
 )
-"""Every other field of `Record` is a column of its name: a new field needs a migration in each store, no more."""
+"""Every other field of `Record` is a column of its name: a new field only needs a migration in each store."""
 RECORD_COLUMNS: Final = (
     "hash", "document", *PLACE_COLUMNS, *EVENT_TIME_COLUMNS, *LIST_COLUMNS, *FIELD_COLUMNS
 )  # fmt: skip
@@ -104,7 +105,7 @@ def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) 
     values["include"] = tuple(decode(values["include"]))
     values["exclude"] = tuple(decode(values["exclude"]))
     values["share"] = None if values["share"] is None else bool(values["share"])
-    if values["repositories"] is not None:  # the head is missing in rows of earlier versions
+    if values["repositories"] is not None:  # rows of earlier versions lack the head
         values["repositories"] = tuple((*one, "")[:3] for one in json.loads(values["repositories"]))
     return Source(**values)
 
@@ -213,10 +214,12 @@ def run_from_row(row: tuple[Any, ...]) -> ConsolidationRun:
 
 
 def counts_from_rows(rows: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
-    by_tier: dict[str, dict[str, int]] = {}
-    statuses: dict[str, int] = {}
-    for tier, status, count in sorted(rows):
-        by_tier.setdefault(tier, {})[status] = count
-        statuses[status] = statuses.get(status, 0) + count
-    tiers = {tier: sum(counts.values()) for tier, counts in by_tier.items()}
-    return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources, by_tier)
+    """Return the counts of a scope from rows of tier, status and number of memories."""
+    tiers: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    for tier, status, count in rows:
+        tiers[tier] += count
+        statuses[status] += count
+    return Counts(
+        tiers.total(), dict(sorted(tiers.items())), dict(sorted(statuses.items())), documents, sources
+    )

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     Number = TypeVar("Number", float, NDArray[np.float64])
 
 K1: Final = 1.2
-"""Where a term's repetition stops counting (Robertson and Zaragoza, 2009): their usual value."""
+"""Saturation of a term's repetition, at the usual value (Robertson and Zaragoza, 2009)."""
 B: Final = 0.75
-"""How much a long memory is held against it: the usual value."""
+"""Penalty of long memories, at the usual value."""
 MAX_TERM_COUNT: Final = 255
-"""Times that a term counts at most: one byte, and at 255 a word earns .995 of all it ever can."""
+"""Most times that a term counts: one byte, and at 255 a word earns .995 of its limit."""
 EXACT_SHARE: Final = 0.25
 """Share of a query word's weight that only its exact form earns, and no other form such as its stem: of two
 memories the one that says the very word is first (bench/LOG.md)."""
@@ -41,7 +41,7 @@ BLAS_PRODUCTS: Final = 8192
 """Products that are left to BLAS at once: from 9,216 on OpenBLAS makes threads. Two thirds of the time of numpy's own
 sum (bench/LOG.md)."""
 MAX_FLOAT32_DIMENSIONS: Final = 1040
-"""Most dimensions whose products of ±127 sum below 2²⁴: above, float64 keeps them whole."""
+"""Most dimensions whose products of ±127 sum below 2²⁴; above, float64 keeps them exact."""
 
 
 def idf(memories: int, frequency: int) -> float:
@@ -77,15 +77,13 @@ def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[
     wide = codes.astype(kind)
     found = np.empty(len(data), np.float64)
     together = max(1, BLAS_PRODUCTS // max(1, len(codes)))
-    # One place for all blocks: a fresh megabyte each time is handed out by the system page by page, which costs as much
-    # as the sums.
+    # One buffer for all blocks: allocating a fresh megabyte each time costs as much as the sums.
     widened = np.empty((min(BLOCK_ROWS, len(data)), len(codes)), kind)
     for first in range(0, len(data), BLOCK_ROWS):
         rows = data[first : first + BLOCK_ROWS]
         part = widened[: len(rows)]
         np.copyto(part, rows)
-        # A few rows at once: more would be shared among BLAS's threads, which spin against each other on a busy
-        # machine at ten times the cost of the sum.
+        # A few rows at once: BLAS would share more among threads, which on a busy machine cost ten times the sum.
         times = len(part) // together
         whole, sums = times * together, found[first : first + BLOCK_ROWS]
         sums[:whole] = np.matmul(part[:whole].reshape(times, together, len(codes)), wide).ravel()
@@ -95,7 +93,7 @@ def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[
 
 
 TermMatches: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
-"""Rows that hold a term, ascending, each once, and how often."""
+"""Rows that hold a term, ascending, and how often each does."""
 GroupScores: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
 """Rows that hold any form of a term group, ascending, and what it adds to the score of each."""
 NO_MATCHES: Final[TermMatches] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
@@ -209,12 +207,12 @@ class NominatedScores:
 
 def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
     """Return what a term group added to rows; -1 is no row."""
-    held, amounts = group
-    if not len(held):
+    group_rows, amounts = group
+    if not len(group_rows):
         return [0.0] * len(rows)
-    spots = np.minimum(np.searchsorted(held, rows), len(held) - 1)
-    gave: list[float] = np.where(held[spots] == rows, amounts[spots], 0.0).tolist()
-    return gave
+    spots = np.minimum(np.searchsorted(group_rows, rows), len(group_rows) - 1)
+    scores: list[float] = np.where(group_rows[spots] == rows, amounts[spots], 0.0).tolist()
+    return scores
 
 
 def mean_and_deviation(scores: NDArray[np.float64]) -> tuple[float, float]:
@@ -298,7 +296,7 @@ def similar_words(vocabulary: Iterable[str], word: str, limit: int) -> list[tupl
         return []
     joined = f"{WORD_EDGE}{WORD_EDGE.join(words)}{WORD_EDGE}"
     begins = np.flatnonzero(_code_points(joined) == ord(WORD_EDGE))
-    if len(begins) != len(words) + 1:  # a word holds the mark itself, which none of the tokenizer's does
+    if len(begins) != len(words) + 1:  # a word contains the separator, which no word of the tokenizer does
         return list(nearest_terms(word, set(words) - {word}, limit))
     places = np.isin(_trigram_codes(joined), np.concatenate([_trigram_codes(gram) for gram in grams]))
     shared = np.bincount(np.searchsorted(begins, np.flatnonzero(places), "right") - 1, minlength=len(words))

@@ -1,4 +1,4 @@
-"""Snapshot cache: rows that were read from one state of a store, kept until the next write.
+"""Snapshot cache: rows that were read from one state of a store, kept until the next write; and the reads from it.
 
 It caches rows, not answers: a search reads a few hundred, and the next ones mostly the same. Each store notices writes
 in its own way and then starts a new snapshot.
@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from scrubjay.storage.interface import ModelState
+from scrubjay.storage.rows import SIGN
+from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
+
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from scrubjay.models.graph import Edge
-    from scrubjay.models.records import Record, RecordFilter
+    from scrubjay.models.records import Record, RecordFilter, Source
     from scrubjay.storage.interface import RankingMetadata
-    from scrubjay.storage.scoring import GroupScores
+    from scrubjay.storage.rows import RegisteredModel
+    from scrubjay.storage.table import MemoryTable
     from scrubjay.text.tokenizer import TermGroup
 
 
@@ -21,18 +29,18 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 MAX_METADATA: Final = 1 << 14
-"""Memories of which is kept what ranking asks, about 8 MB, and as many of which turns stand beside them, 4 MB."""
+"""Memories whose ranking metadata (about 8 MB) and adjacent turns (4 MB) are cached."""
 MAX_RECORDS: Final = 1 << 11
-"""Memories that are kept whole, about 4 MB of usual ones."""
+"""Records that are cached, about 4 MB."""
 MAX_MASKS: Final = 8
-"""Filters of which is kept what passes: a byte for each memory, and an agent asks with the same few."""
+"""Filters whose masks are cached: a byte a memory, and an agent uses the same few."""
 MAX_SCORE_BYTES: Final = 1 << 24
 """Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions. A
 quarter of it costs a search 5 % more at 10,000 memories (bench/LOG.md)."""
 ROW_BYTES: Final = 500
-"""What a small row takes, about."""
+"""Bytes of a small row, about."""
 RECORD_BYTES: Final = 2_000
-"""What a memory takes that is kept whole, about."""
+"""Bytes of a record, about."""
 
 
 class RowCache(Generic[K, V]):
@@ -41,44 +49,44 @@ class RowCache(Generic[K, V]):
     def __init__(self, most: int, weigh: Callable[[V], int] | None = None) -> None:
         self._most = most
         self._weigh = weigh
-        self._held: dict[K, V | None] = {}
+        self._rows: dict[K, V | None] = {}
         self.size = 0
 
-    def of(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
+    def get(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
         """Return the rows that exist, in the order of their names; ``read`` reads those not read yet."""
-        held = self._held
-        try:  # mostly all were read before
-            return {name: row for name in names if (row := held[name]) is not None}
+        rows = self._rows
+        try:  # usually all are cached
+            return {name: row for name in names if (row := rows[name]) is not None}
         except KeyError:
-            new = [name for name in dict.fromkeys(names) if name not in held]
+            new = [name for name in dict.fromkeys(names) if name not in rows]
         found = read(new)
         fresh = {name: found.get(name) for name in new}
-        more = self._amount(fresh)
-        for rest in (len(held) // 2, 0):
+        more = self._size_of(fresh)
+        for keep in (len(rows) // 2, 0):
             if self.size + more <= self._most:
                 break
-            # What was read last may be asked for next; half at once, so that this is seldom done.
-            last = list(held.items())[len(held) - rest :]
-            self._held = held = {name: held[name] for name in names if name in held} | dict(last)
-            self.size = self._amount(held)
+            # Keep the newest half: dropping many at once makes this rare.
+            newest = list(rows.items())[len(rows) - keep :]
+            self._rows = rows = {name: rows[name] for name in names if name in rows} | dict(newest)
+            self.size = self._size_of(rows)
         if self.size + more > self._most:
-            self._held, self.size = {}, 0
-        held.update(fresh)
-        if held is self._held:
+            self._rows, self.size = {}, 0
+        rows.update(fresh)
+        if rows is self._rows:
             self.size += more
-        return {name: row for name in names if (row := held[name]) is not None}
+        return {name: row for name in names if (row := rows[name]) is not None}
 
     def allow(self, most: int) -> None:
         self._most = most
         if self.size > most:
-            self._held, self.size = {}, 0
+            self._rows, self.size = {}, 0
 
-    def _amount(self, rows: dict[K, V | None]) -> int:
+    def _size_of(self, rows: dict[K, V | None]) -> int:
         weigh = self._weigh
         return len(rows) if weigh is None else sum(weigh(row) for row in rows.values() if row is not None)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._rows)
 
 
 class Snapshot:
@@ -101,43 +109,43 @@ class Snapshot:
         self.words: RowCache[TermGroup, GroupScores] = RowCache(MAX_SCORE_BYTES, _scores_size)
         self.edges: RowCache[tuple[str, Hashable], Sequence[Edge]] = RowCache(MAX_METADATA, _edges_size)
         self._others: dict[Hashable, RowCache[Any, Any]] = {}
-        self._once: dict[Hashable, Any] = {}
+        self._values: dict[Hashable, Any] = {}
         self._weights: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
         return len(self.ranking_metadata) + len(self.adjacent) + len(self.records)
 
-    def rows(self, name: Hashable) -> RowCache[Any, Any]:
+    def row_cache(self, name: Hashable) -> RowCache[Any, Any]:
         return self._others.setdefault(name, RowCache(MAX_METADATA))
 
     def edges_of(
         self, ids: Sequence[str], which: Hashable, read: Callable[[list[str]], Mapping[str, Sequence[Edge]]]
     ) -> list[Edge]:
         """Return the edges of nodes in the order of their ids; ``which`` tells kinds of requests apart."""
-        asked = {(one, which): one for one in ids}
+        names = {(one, which): one for one in ids}
 
         def unread(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
-            found = read([asked[each] for each in new])
-            return {each: found[asked[each]] for each in new}
+            found = read([names[each] for each in new])
+            return {each: found[names[each]] for each in new}
 
-        return [edge for found in self.edges.of(list(asked), unread).values() for edge in found]
+        return [edge for found in self.edges.get(list(names), unread).values() for edge in found]
 
-    def once(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
+    def cached(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
         """Return what was read under a name, reading it the first time; ``weigh`` returns its bytes."""
-        if name not in self._once:
+        if name not in self._values:
             found = read()
             self._weights[name] = 0 if weigh is None else weigh(found)
-            self._once[name] = found
-        held: V = self._once[name]
-        return held
+            self._values[name] = found
+        value: V = self._values[name]
+        return value
 
-    def known(self, name: Hashable) -> Any:
-        return self._once.get(name)
+    def peek(self, name: Hashable) -> Any:
+        return self._values.get(name)
 
-    def take(self, name: Hashable) -> Any:
+    def pop(self, name: Hashable) -> Any:
         """Return and remove what was read under a name, None where nothing was."""
         self._weights.pop(name, None)
-        return self._once.pop(name, None)
+        return self._values.pop(name, None)
 
     @property
     def weight(self) -> int:
@@ -158,3 +166,66 @@ def _edges_size(edges: Sequence[Edge]) -> int:
 
 def _scores_size(found: GroupScores) -> int:
     return ROW_BYTES + sum(array.nbytes for array in found)
+
+
+class SnapshotReader:
+    """Reads that both SQL stores answer from a snapshot and the memory table; a store reads what is not there yet."""
+
+    _snapshot: Snapshot
+    _scored_groups: dict[TermGroup, GroupScores]
+    _table: Callable[[], MemoryTable]
+    _mask: Callable[[RecordFilter], NDArray[np.bool_]]
+    _read_sources: Callable[[], list[Source]]
+    _read_records: Callable[[Sequence[str]], dict[str, Record]]
+    _read_page: Callable[[int, int], list[Record]]
+    _read_metadata: Callable[[Sequence[str]], dict[str, RankingMetadata]]
+    _read_adjacent: Callable[[Sequence[str]], dict[str, tuple[str, ...]]]
+    _score_groups: Callable[[Sequence[TermGroup]], dict[TermGroup, GroupScores]]
+    _read_models: Callable[[], dict[str, RegisteredModel]]
+    _count_windows: Callable[[str], int]
+
+    def sources(self) -> list[Source]:
+        return list(self._snapshot.cached("sources", self._read_sources))
+
+    def get(self, ids: Sequence[str]) -> dict[str, Record]:
+        return self._snapshot.records.get(ids, self._read_records)
+
+    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        return self._snapshot.ranking_metadata.get(ids, self._read_metadata)
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        return self._snapshot.adjacent.get(ids, self._read_adjacent)
+
+    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
+        from scrubjay.storage.validation import page_start  # for writes; no cold search needs it
+
+        number = page_start(after)
+        if where is not None:
+            return list(self.get(self._table().page(self._mask(where), number, limit)).values())
+        first = number + 1 - SIGN
+        return self._read_page(first, limit) if first < SIGN else []
+
+    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
+        return list(self.get(self._table().latest(self._mask(where), limit, skip)).values())
+
+    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
+        return [len(rows) for rows, _ in self._group_scores(groups)]
+
+    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
+        return score_words(self._table(), self._group_scores(groups), self._mask(where))
+
+    def _group_scores(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
+        new = [group for group in groups if group not in self._scored_groups]
+        if new:
+            self._scored_groups |= self._snapshot.words.get(new, self._score_groups)
+        return [self._scored_groups[group] for group in groups]
+
+    def models(self) -> list[ModelState]:
+        found = [ModelState(one.model, one.state) for one in self._registered().values()]
+        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
+
+    def _registered(self) -> dict[str, RegisteredModel]:
+        return self._snapshot.cached("models", self._read_models)
+
+    def windows(self, fingerprint: str) -> int:
+        return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 LARGE_PART: Final = 16_384
-"""Rows from which on a part is large."""
 
 
 @frozen
@@ -49,7 +48,7 @@ class TablePart:
 
 PartsKey: TypeAlias = "tuple[tuple[int, int], ...]"
 SortedPartsCache: TypeAlias = "dict[PartsKey, SortedKeys]"
-"""How the keys of the large parts, by segment and version, are sorted: one entry, for the last that were."""
+"""The sorted keys of the large parts, by segment and version: one entry, for the last table."""
 
 
 class IdLookup:
@@ -65,14 +64,13 @@ class IdLookup:
         self._pieces = [_SortedParts(_sort_keys(keys, small), small)]
         if large:
             name = tuple((part.segment, part.version) for part in stays)
-            held = orders.get(name)
-            if (
-                held is None
-            ):  # taken once: a reader of another state of the store may replace the entry meanwhile
-                held = _sort_keys(keys, large)
+            sorted_keys = orders.get(name)
+            # Read once: a reader of another state of the store may replace the entry meanwhile.
+            if sorted_keys is None:
+                sorted_keys = _sort_keys(keys, large)
                 orders.clear()
-                orders[name] = held
-            self._pieces.append(_SortedParts(held, large))
+                orders[name] = sorted_keys
+            self._pieces.append(_SortedParts(sorted_keys, large))
 
     def rows(self, numbers: NDArray[np.uint64]) -> list[list[int]]:
         """Return the rows that have each number, mostly one or none."""
@@ -84,8 +82,8 @@ class IdLookup:
 
 
 class _SortedParts:
-    def __init__(self, held: SortedKeys, parts: Sequence[tuple[int, int]]) -> None:
-        self._order, self._keys = held
+    def __init__(self, sorted_keys: SortedKeys, parts: Sequence[tuple[int, int]]) -> None:
+        self._order, self._keys = sorted_keys
         self._first = [first for first, _ in parts]
         self._start = np.cumsum([0, *(slots for _, slots in parts[:-1])]).tolist()
 
@@ -93,8 +91,8 @@ class _SortedParts:
         if not len(self._keys):
             return
         spots = np.searchsorted(self._keys, numbers)
-        held = self._keys[np.minimum(spots, len(self._keys) - 1)] == numbers
-        for place in np.flatnonzero(held & (spots < len(self._keys))).tolist():
+        matching = self._keys[np.minimum(spots, len(self._keys) - 1)] == numbers
+        for place in np.flatnonzero(matching & (spots < len(self._keys))).tolist():
             spot = int(spots[place])
             while spot < len(self._keys) and self._keys[spot] == numbers[place]:
                 local = int(self._order[spot])
@@ -104,9 +102,9 @@ class _SortedParts:
 
 
 def _sort_keys(keys: NDArray[np.uint64], parts: Sequence[tuple[int, int]]) -> SortedKeys:
-    held = np.concatenate([keys[first : first + slots] for first, slots in parts] or [keys[:0]])
-    order = np.argsort(held, kind="stable")
-    return order, held[order]
+    joined = np.concatenate([keys[first : first + slots] for first, slots in parts] or [keys[:0]])
+    order = np.argsort(joined, kind="stable")
+    return order, joined[order]
 
 
 COLUMNS: Final = np.dtype(
@@ -122,8 +120,8 @@ COLUMNS: Final = np.dtype(
     ]
 )
 MAX_LOOKED_UP: Final = 1 << 14
-"""Ids whose rows a table remembers, about 2 MB: every channel and stage of a search asks for the same ones."""
-UNKNOWN_CODE: Final = -1
+"""Ids whose rows a table caches, about 2 MB: every channel and stage of a search looks up the same ones."""
+NOT_LOOKED_UP: Final = -1
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
 
@@ -172,26 +170,26 @@ class MemoryTable:
     def latest(self, passing: NDArray[np.bool_], limit: int, skip: int = 0) -> list[str]:
         """Return the ids of passing rows, latest first, by number where times are equal."""
         rows = np.flatnonzero(passing)
-        held = self.columns[rows]
-        order = np.lexsort((held["tier"], held["key"], -held["at"]))[skip : skip + limit]
+        columns = self.columns[rows]
+        order = np.lexsort((columns["tier"], columns["key"], -columns["at"]))[skip : skip + limit]
         return self.ids(rows[order])
 
     def find(self, ids: Sequence[str]) -> list[int | None]:
         if not self._lookup:
             self._lookup.append(IdLookup(np.ascontiguousarray(self.columns["key"]), self.parts, self.orders))
-        known = [self._found.get(memory, UNKNOWN_CODE) for memory in ids]
-        new = [memory for memory, row in zip(ids, known, strict=True) if row == UNKNOWN_CODE]
+        known = [self._found.get(memory, NOT_LOOKED_UP) for memory in ids]
+        new = [memory for memory, row in zip(ids, known, strict=True) if row == NOT_LOOKED_UP]
         if not new:
             return known
-        looked_up = self._looked_up(new)
+        looked_up = self._look_up(new)
         if len(self._found) > MAX_LOOKED_UP:
             self._found.clear()
         self._found.update(looked_up)
         return [
-            looked_up[memory] if row == UNKNOWN_CODE else row for memory, row in zip(ids, known, strict=True)
+            looked_up[memory] if row == NOT_LOOKED_UP else row for memory, row in zip(ids, known, strict=True)
         ]
 
-    def _looked_up(self, ids: Sequence[str]) -> dict[str, int | None]:
+    def _look_up(self, ids: Sequence[str]) -> dict[str, int | None]:
         wanted = [parse_id(memory) for memory in ids]
         numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
         rows = self._lookup[0].rows(numbers)
@@ -215,7 +213,8 @@ class MemoryTable:
             # Not np.isin: it imports numpy.ma, a tenth of a cold search.
             tiers = np.zeros(self.rows, np.bool_)
             for tier in where.tiers:
-                tiers |= self.columns["tier"] == TIER_CODE.get(tier, UNKNOWN_CODE)
+                if tier in TIER_CODE:
+                    tiers |= self.columns["tier"] == TIER_CODE[tier]
             mask &= tiers
         if where.since is not None:
             mask &= self.columns["at"] >= where.since

@@ -23,7 +23,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
         quota: Limits on the number of memories.
 
     Raises:
-        InputError: The URL names no kind of store.
+        InputError: The URL is not the URL of a store.
         StoreError: It cannot be opened.
     """
     path = store_file(url)
@@ -33,7 +33,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
         return SQLiteStore(path, secret, quota=quota, key=store_key(url))
     scheme = url.partition("://")[0]
     if scheme == "memory":
-        from scrubjay.storage.sqlite.temporary import TemporaryStore
+        from scrubjay.storage.sqlite.store import TemporaryStore
 
         return TemporaryStore(secret, quota)
     if scheme in ("postgres", "postgresql"):
@@ -41,7 +41,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = NO_QUOTA) -
 
         return PostgresStore(url, secret, quota=quota)
     raise InputError(
-        f"{url} names no kind of store.",
+        f"{url} is not the URL of a store.",
         hint="use a path, sqlite:///path, postgresql://host/database or memory://",
     )
 
@@ -69,17 +69,17 @@ def store_key(url: str) -> EncryptionKey | None:
     >>> store_key("sqlite:///notes.db"), store_key("what?.db")
     (None, None)
     """
-    asked = url.partition("?")[2] if url.startswith("sqlite://") else ""
-    if not asked:
+    query = url.partition("?")[2] if url.startswith("sqlite://") else ""
+    if not query:
         return None
     from urllib.parse import parse_qsl
 
-    given = parse_qsl(asked, keep_blank_values=True)
-    if [name for name, _ in given] != ["key_file"] or not given[0][1]:
+    options = parse_qsl(query, keep_blank_values=True)
+    if [name for name, _ in options] != ["key_file"] or not options[0][1]:
         raise InputError(
             f"{url} has options other than key_file.",
             hint="write sqlite:///PATH?key_file=FILE; a ? of the path as %3F",
         )
     from scrubjay.storage.sqlite.connection import read_key
 
-    return read_key(Path(given[0][1]).expanduser())
+    return read_key(Path(options[0][1]).expanduser())

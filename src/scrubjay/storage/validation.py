@@ -21,7 +21,6 @@ from scrubjay.storage.changes import (
 from scrubjay.storage.rows import TARGET_KIND
 
 NOTHING_WRITTEN = "Nothing was written."
-"""What the kinds of edges lead to that do not lead to a memory."""
 
 
 def check_key(scope: Scope | None, key: str, what: str) -> None:
@@ -35,21 +34,22 @@ def check_key(scope: Scope | None, key: str, what: str) -> None:
 def check_record(record: Record) -> None:
     parsed = parse_id(record.id)
     if parsed is None or parsed[0] != record.tier:
-        raise InputError(f"{record.id!r} is no id of a memory of tier {record.tier!r}. {NOTHING_WRITTEN}")
+        raise InputError(f"{record.id!r} is not an id of a memory of tier {record.tier!r}. {NOTHING_WRITTEN}")
     if record.status not in STATUSES:
         raise InputError(
-            f"Memory {record.id} has status {record.status!r}; known are {', '.join(STATUSES)}. {NOTHING_WRITTEN}"
+            f"Memory {record.id} has status {record.status!r}; it must be one of {', '.join(STATUSES)}. "
+            f"{NOTHING_WRITTEN}"
         )
 
 
 def check_place(memory: str, place: SourcePlace | None, document: Document | None) -> None:
     """Refuse a passage whose place is not in the document it is written with (None: no document)."""
-    stands = None if place is None else (place.source, place.path)
-    held = None if document is None else (document.source, document.path)
-    if stands != held:
+    place_of = None if place is None else (place.source, place.path)
+    document_of = None if document is None else (document.source, document.path)
+    if place_of != document_of:
         raise InputError(
-            f"Memory {memory} says it stands in {_describe_place(stands)}, but is written to {_describe_place(held)}. "
-            f"{NOTHING_WRITTEN}"
+            f"Memory {memory} is written to {_describe_place(document_of)}, but its place is in "
+            f"{_describe_place(place_of)}. {NOTHING_WRITTEN}"
         )
 
 
@@ -80,7 +80,7 @@ def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> 
 def check_text(*texts: str | None) -> None:
     """Refuse unpaired surrogates, which have no UTF-8."""
     for text in texts:
-        if not text or text.isascii():  # most are: a batch has ten thousands of edges
+        if not text or text.isascii():  # fast path: a batch has ten thousands of edges
             continue
         try:
             text.encode()
@@ -108,7 +108,7 @@ def check_edge(edge: graph.Edge) -> None:
         _check_choice(graph.STORED_EDGE_KINDS, edge.kind, f"The edge from {edge.src!r} has kind")
     _check_node("memory", edge.src)
     _check_node(TARGET_KIND.get(edge.kind, "memory"), edge.dst)
-    if not 0 <= edge.weight <= 1:  # neither is NaN
+    if not 0 <= edge.weight <= 1:  # false for NaN, too
         raise InputError(
             f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; it must be 0..1. {NOTHING_WRITTEN}"
         )
@@ -121,11 +121,11 @@ def check_lifecycle(memory: str, life: LifecycleChange) -> None:
     values = changed_fields(life)
     check_text(str(values.get("project") or ""))
     if "status" in values:
-        _check_choice(STATUSES, values["status"], f"Memory {memory} is to have status")
+        _check_choice(STATUSES, values["status"], f"Memory {memory} would have status")
     if "origin" in values:
-        _check_choice(ORIGINS, values["origin"], f"Memory {memory} is to have origin")
+        _check_choice(ORIGINS, values["origin"], f"Memory {memory} would have origin")
     for name in ("strength", "confidence"):
-        if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
+        if not 0 <= values.get(name, 0) <= 1:  # false for NaN, too
             raise InputError(
                 f"Memory {memory} would have {name} {values[name]}; it must be 0..1. {NOTHING_WRITTEN}"
             )
@@ -142,9 +142,9 @@ def check_event(scope: Scope | None, event: lifecycle.Event, imported: bool) -> 
     """Refuse an invalid event; with ``imported`` its own key is checked, not its memory's."""
     if imported:
         check_key(scope, event.key, f"An event of {event.memory}")
-    _check_choice(lifecycle.EVENT_OPS, event.op, f"An event of {event.memory} says")
+    _check_choice(lifecycle.EVENT_OPS, event.op, f"An event of {event.memory} has the operation")
     if event.op != "reinforced" or lifecycle.previous_confidence(event.before) is None:
-        _check_choice(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
+        _check_choice(("", *STATUSES), event.before, f"An event of {event.memory} has the status")
     check_text(event.key, event.run, event.actor)
 
 
@@ -158,19 +158,19 @@ def _check_node(wanted: str, node: str) -> None:
     parsed = parse_node_id(node)
     found = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
     if found != wanted:
-        raise InputError(f"{node!r} is no id of a {wanted}. {NOTHING_WRITTEN}")
+        raise InputError(f"{node!r} is not the id of a {wanted}. {NOTHING_WRITTEN}")
 
 
 def _check_choice(known: tuple[str, ...], found: str, what: str) -> None:
     if found not in known:
-        raise InputError(f"{what} {found!r}; known are {', '.join(known)}. {NOTHING_WRITTEN}")
+        raise InputError(f"{what} {found!r}; it must be one of {', '.join(known)}. {NOTHING_WRITTEN}")
 
 
 def page_start(memory: str) -> int:
     """Return the number that a page begins after, -1 for an empty id."""
     parsed = parse_id(memory)
     if parsed is None and memory:
-        raise InputError(f"A page begins after an id; {memory!r} is none.")
+        raise InputError(f"A page starts after an id; {memory!r} is not one.")
     return -1 if parsed is None else parsed[1]
 
 
@@ -178,6 +178,6 @@ def check_rebuild_changes(changes: Sequence[Change]) -> None:
     for change in changes:
         if not isinstance(change, PutDocument | DropDocument | PutMemory | PutVectors | PutVersions):
             raise InputError(
-                f"A rebuild writes documents, memories, vectors and versions, no {type(change).__name__}. "
+                f"A rebuild writes documents, memories, vectors and versions, not {type(change).__name__}. "
                 f"{NOTHING_WRITTEN}"
             )

@@ -395,7 +395,7 @@ def _copy_once(
         began = now_micros()
         if target.quota:
             amounts = source.memory_counts(scope.tenant)
-            target.quota.admit(scope.tenant, amounts, amounts)
+            target.quota.check(scope.tenant, amounts, amounts)
         try:
             target.write(
                 scope, [PutRun(ConsolidationRun(COPY_RUN, COPY_RUN_PREFIX, "running", "1", began, None, {}))]

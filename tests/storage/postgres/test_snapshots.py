@@ -188,16 +188,16 @@ def test_scopes_that_read_last_are_kept_within_so_many_bytes() -> None:
     kept = SnapshotCache(most_bytes=1000)
 
     def of(name: str, mark: int = 1) -> Any:
-        return kept.of(Tenant(1, b"", 1, mark), name, ("public",))
+        return kept.get(Tenant(1, b"", 1, mark), name, ("public",))
 
     first = of("a")
     assert of("a") is first
-    assert first.once("rows", lambda: 7, lambda _: 600) == 7
+    assert first.cached("rows", lambda: 7, lambda _: 600) == 7
     second = of("b")
     assert of("a") is first
-    second.once("rows", lambda: 8, lambda _: 600)
+    second.cached("rows", lambda: 8, lambda _: 600)
     assert of("c") is not second  # too much by now: the one that was read longest ago goes
     assert of("a") is first
     assert of("a", mark=2) is not first
     kept.drop("a")
-    assert of("a", mark=2).once("rows", lambda: 9) == 9
+    assert of("a", mark=2).cached("rows", lambda: 9) == 9

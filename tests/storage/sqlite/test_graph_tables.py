@@ -176,7 +176,7 @@ def test_no_change_walks_through_a_table(store: SQLiteStore) -> None:
         PutMemory(sample_memory("m5", "group:dev", name="m5 user:ann")),
         Forget((ids[7],)),
     ]
-    with store._turn() as db:
+    with store._write_turn() as db:
         tenant = find_tenant(db, ANN.tenant)
         assert tenant is not None
         notes = Explained(db)

@@ -146,14 +146,18 @@ def test_rows_are_kept_up_to_a_number_and_more_are_read_all_the_same() -> None:
         asked.append(new)
         return {one: 2 * one for one in new if one >= 0}
 
-    assert rows.of([1, 2, -1, 2], double) == {1: 2, 2: 4}
-    assert rows.of([2, -1, 1], double) == {2: 4, 1: 2}
+    assert rows.get([1, 2, -1, 2], double) == {1: 2, 2: 4}
+    assert rows.get([2, -1, 1], double) == {2: 4, 1: 2}
     assert asked == [[1, 2, -1]]
-    assert rows.of([3, 1, 4], double) == {3: 6, 1: 2, 4: 8}  # too many: half stays, and what is asked for now
+    assert rows.get([3, 1, 4], double) == {
+        3: 6,
+        1: 2,
+        4: 8,
+    }  # too many: half stays, and what is asked for now
     assert len(rows) == 4
-    assert rows.of([-1, 1, 3, 4], double) == {1: 2, 3: 6, 4: 8}
+    assert rows.get([-1, 1, 3, 4], double) == {1: 2, 3: 6, 4: 8}
     assert asked[2:] == []
-    assert rows.of(range(9), double) == {one: 2 * one for one in range(9)}
+    assert rows.get(range(9), double) == {one: 2 * one for one in range(9)}
     assert len(rows) == 0
 
 
@@ -165,12 +169,12 @@ def test_rows_that_are_weighed_are_kept_up_to_so_much() -> None:
         asked.append(new)
         return {one: 2 * one for one in new}
 
-    assert rows.of(["a", "bb"], doubled) == {"a": "aa", "bb": "bbbb"}
+    assert rows.get(["a", "bb"], doubled) == {"a": "aa", "bb": "bbbb"}
     assert rows.size == 6
-    assert rows.of(["a", "c"], doubled) == {"a": "aa", "c": "cc"}  # too much: what is asked for now stays
-    assert rows.of(["c", "a"], doubled) == {"c": "cc", "a": "aa"}  # "bb" made way
+    assert rows.get(["a", "c"], doubled) == {"a": "aa", "c": "cc"}  # too much: what is asked for now stays
+    assert rows.get(["c", "a"], doubled) == {"c": "cc", "a": "aa"}  # "bb" made way
     assert (asked, rows.size) == ([["a", "bb"], ["c"]], 4)
-    assert rows.of(["dddd", "a"], doubled) == {"dddd": "dddddddd", "a": "aa"}
+    assert rows.get(["dddd", "a"], doubled) == {"dddd": "dddddddd", "a": "aa"}
     assert (len(rows), rows.size) == (0, 0)
 
 
@@ -183,21 +187,21 @@ def test_what_was_read_last_stays_when_too_many_make_way() -> None:
         return {one: one for one in new}
 
     for one in range(1000):
-        assert rows.of([one], same) == {one: one}
+        assert rows.get([one], same) == {one: one}
         assert len(rows) <= 100
     before = len(asked)
-    rows.of(range(960, 1000), same)
+    rows.get(range(960, 1000), same)
     assert len(asked) == before
 
 
 def test_rows_that_are_allowed_less_are_read_again() -> None:
     rows: RowCache[int, int] = RowCache(4)
-    rows.of([1, 2, 3], lambda new: {one: one for one in new})
+    rows.get([1, 2, 3], lambda new: {one: one for one in new})
     rows.allow(3)
     assert len(rows) == 3
     rows.allow(2)
     assert (len(rows), rows.size) == (0, 0)
-    assert rows.of([1, 2, 3], lambda new: {one: one for one in new}) == {1: 1, 2: 2, 3: 3}
+    assert rows.get([1, 2, 3], lambda new: {one: one for one in new}) == {1: 1, 2: 2, 3: 3}
     assert len(rows) == 0
 
 
@@ -276,13 +280,13 @@ def test_edges_that_are_read_together_are_limited_each_by_itself(store: SQLiteSt
 def test_the_scopes_that_read_last_are_kept(store: SQLiteStore) -> None:
     kept = SnapshotCache()
     db = store._db()
-    first = kept.of(db, 0)
+    first = kept.get(db, 0)
     for number in range(MAX_SCOPES):
-        assert kept.of(db, 0) is first
-        kept.of(db, number)
-    kept.of(db, "one more")
-    kept.of(db, "and one")
-    assert kept.of(db, "and one") is kept.of(db, "and one")
+        assert kept.get(db, 0) is first
+        kept.get(db, number)
+    kept.get(db, "one more")
+    kept.get(db, "and one")
+    assert kept.get(db, "and one") is kept.get(db, "and one")
     for number in range(MAX_SCOPES):
-        kept.of(db, f"then {number}")
-    assert kept.of(db, 0) is not first
+        kept.get(db, f"then {number}")
+    assert kept.get(db, 0) is not first

@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     Database = psycopg.Connection[tuple[Any, ...]]
 
 SCHEMA: Final = "scrubjay"
-"""Schema that all of our tables are in."""
 READ_ONLY: Final = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
-"""What follows ``BEGIN`` where one state is read and nothing is written."""
 CONNECT_TIMEOUT_S: Final = 10
-"""Seconds to wait for the server to answer a connection."""
 SESSION_SETTINGS: Final = f"""
 SET search_path TO {SCHEMA};
 SET lock_timeout TO '30s';
@@ -45,11 +42,11 @@ others wait for its locks. A rebuild, which computes in between, gives itself mo
 KEEPALIVES: Final = {
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000"
 }  # fmt: skip
-"""A server that fell off the network is noticed within a minute. What the URL says of these goes before."""
+"""A server that left the network is noticed within a minute. Options in the URL take precedence."""
 LOST_CONNECTION_STATES: Final = ("08", "57P", "25P03")
-"""What the codes of errors begin with after which a session is gone: lost, shut down, ended as it stood still."""
+"""Prefixes of the error codes of an ended session: lost, shut down, idle for too long."""
 ESCAPE: Final = "\x1b"
-"""PostgreSQL's text holds every character but NUL: NUL is sent as this and ``0``, this as this and ``1``."""
+"""PostgreSQL's text holds every character but NUL: NUL is stored as this and ``0``, this as this and ``1``."""
 
 _ESCAPED = re.compile(f"{ESCAPE}[01]")
 
@@ -254,12 +251,11 @@ def _roll_back(db: Database) -> None:
 
 
 MAX_CONNECTIONS: Final = 11
-"""Connections of one pool, as many as `scrubjay serve` has threads; each is a process of the database's server, which
-has a hundred by default."""
+"""Connections of one pool, as many as `scrubjay serve` has threads; a server has a hundred by default."""
 POOL_PATIENCE_S: Final = 30.0
 """Seconds to wait for a connection, or for another writer."""
 IDLE_S: Final = 600.0
-"""Seconds after which an idle connection is closed: one that only a busy hour needed, or a firewall forgot."""
+"""Seconds after which an idle connection is closed: it is no longer needed, or a firewall dropped it."""
 MIGRATION_GATE: Final = "; LOCK TABLE migration IN ACCESS SHARE MODE"
 """A migration waits at this table for open transactions, and new ones wait there for the migration.
 

@@ -214,7 +214,7 @@ class PostgresGraph:
         return self._snapshot.edges_of(ids, (near, tuple(wanted), limit), read)
 
     def _connected(self) -> bool:
-        return self._snapshot.once("connected", self._any_edge)
+        return self._snapshot.cached("connected", self._any_edge)
 
     def _any_edge(self) -> bool:
         found = self._bound(
@@ -227,7 +227,7 @@ class PostgresGraph:
             return {}
         if ids is None:
             return self._degrees(kind)
-        known: dict[str, int] = self._snapshot.rows(("degrees", kind)).of(
+        known: dict[str, int] = self._snapshot.row_cache(("degrees", kind)).get(
             ids, lambda new: self._degrees(kind, new)
         )
         return known
@@ -245,21 +245,23 @@ class PostgresGraph:
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
     def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        asked = rows.node_hashes([concept], "concept")
+        hashes = rows.node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
         )
-        looked = self._bound(
+        memories = self._bound(
             f"{referring} SELECT DISTINCT src FROM seen ORDER BY src DESC LIMIT %(limit)s",
-            ends=asked,
+            ends=hashes,
             limit=limit,
         )
-        beside = VISIBLE_EDGES.format(condition="e.kind = 'references' AND e.src = ANY(%(ends)s::bigint[])")
-        met = self._bound(
-            f"{beside} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
-            ends=[number for (number,) in looked],
+        others = VISIBLE_EDGES.format(condition="e.kind = 'references' AND e.src = ANY(%(ends)s::bigint[])")
+        counts = self._bound(
+            f"{others} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
+            ends=[number for (number,) in memories],
         )
-        return {id_from_hash("concept", end): count for end, count in met if end not in asked}, len(looked)
+        return {id_from_hash("concept", end): count for end, count in counts if end not in hashes}, len(
+            memories
+        )
 
     def _members(self, categories: Sequence[str]) -> list[int]:
         """Return the hashes of the visible memories that belong to any of these categories."""

@@ -16,17 +16,10 @@ import numpy as np
 
 from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
-from scrubjay.models.records import (
-    Document,
-    Record,
-    RecordFilter,
-    Scope,
-    Source,
-    StageVersions,
-)
-from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
-from scrubjay.storage.postgres import postings, rows, tenant_index
-from scrubjay.storage.postgres.graph import PostgresGraph
+from scrubjay.models.records import Document, Record, RecordFilter, Scope, Source, StageVersions
+from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
+from scrubjay.storage.postgres import rows, tenant_index
+from scrubjay.storage.postgres.postings import PostingReader
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.vectors import PostgresVectors
@@ -42,10 +35,9 @@ from scrubjay.storage.rows import (
     run_from_row,
     source_from_row,
 )
-from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
-from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
+from scrubjay.storage.scoring import GroupScores, similar_words
+from scrubjay.storage.snapshot import ROW_BYTES, Snapshot, SnapshotReader
 from scrubjay.storage.table import MemoryTable, path_matches
-from scrubjay.storage.validation import page_start as number_after
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,46 +49,6 @@ if TYPE_CHECKING:
 
 
 SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
-
-
-class PostgresDocuments(PostgresGraph):
-    def sources(self) -> list[Source]:
-        return list(self._snapshot.once("sources", self._sources))
-
-    def _sources(self) -> list[Source]:
-        found = self._all(
-            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
-            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
-            self._tenant,
-            self._keys,
-        )
-        return [source_from_row(row, tuple) for row in found]
-
-    def _documents(self, condition: str, *values: Any) -> list[Document]:
-        found = self._all(
-            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
-            "d.source "
-            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
-            *self._scope_keys,
-            *values,
-        )
-        return sorted(map(document_from_row, found), key=lambda document: document.path)
-
-    def documents(self, source: str) -> dict[str, Document]:
-        return {document.path: document for document in self._documents("d.source = %s", source)}
-
-    def count_passages(self, sources: Sequence[str]) -> int:
-        ((found,),) = self._all(
-            f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
-            *self._scope_keys,
-            list(sources),
-        )
-        return int(found)
-
-    def passages(self, source: str, path: str) -> list[Record]:
-        return self._records(
-            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
-        )
 
 
 TIER_OF: Final = (
@@ -123,14 +75,14 @@ class PostgresHistory:
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        asked = [pair for one in ids or () if (pair := parse_id(one)) is not None]
+        parsed = [pair for one in ids or () if (pair := parse_id(one)) is not None]
         condition = (AMONG_MEMORIES if ids is not None else "") + (
             "AND run = %(run)s" if run is not None else ""
         )
         values = rows.scope_parameters(
             self._scope_keys,
-            numbers=[number - SIGN for _, number in asked],
-            tiers=[tier for tier, _ in asked],
+            numbers=[number - SIGN for _, number in parsed],
+            tiers=[tier for tier, _ in parsed],
             run=run,
             limit=limit,
         )
@@ -138,14 +90,16 @@ class PostgresHistory:
         return [event_from_row(row) for row in found]
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        wanted = set(ids)
+        return self._extractions(ids, self._scope_keys)
+
+    def _extractions(self, ids: Sequence[str], scope_keys: ScopeKeys) -> dict[str, CachedExtraction]:
         found = self._db.execute(
             "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
             f"AND r.memory = m.num WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            (*self._scope_keys, rows.memory_hashes(wanted)),
+            (*scope_keys, rows.memory_hashes(ids)),
         ).fetchall()
-        held = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
-        return {memory: CachedExtraction(memory, *one) for memory, one in held.items() if memory in wanted}
+        read = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
+        return {memory: CachedExtraction(memory, *read[memory]) for memory in ids if memory in read}
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
         found = self._db.execute(
@@ -157,15 +111,15 @@ class PostgresHistory:
 
 
 MAX_SCOPES: Final = 256
-"""Scopes of which is kept what was read."""
+"""Most snapshots."""
 MAX_BYTES: Final = 128 << 20
-"""What they may take together, about; the one that reads is kept however much it takes, as a search needs it."""
+"""Most bytes of all snapshots, about; the current one is kept whatever its size."""
 
 
 UNREAD: Final = -1
-"""Stands for the mark of a scope of which nothing was read since somebody wrote; a mark is never below 0."""
+"""Mark of a scope of which nothing was read since the last write; real marks are 0 or more."""
 BEFORE: Final = "before"
-"""Name of what was read before that: its mark, and the rows."""
+"""Name of the stale table: its mark, and the rows."""
 
 
 class SnapshotCache:
@@ -176,14 +130,14 @@ class SnapshotCache:
         self._snapshots: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
+    def get(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
         with self._lock:
             scope = (name, keys)
-            mark, held = self._snapshots.get(scope, (UNREAD, None))
-            if held is not None and mark == tenant.mark:
+            mark, snapshot = self._snapshots.get(scope, (UNREAD, None))
+            if snapshot is not None and mark == tenant.mark:
                 self._snapshots.move_to_end(scope)
-                return held
-            fresh = _carry_over(mark, held)
+                return snapshot
+            fresh = _carry_over(mark, snapshot)
             self._snapshots[scope] = (tenant.mark, fresh)
             self._snapshots.move_to_end(scope)
             self._make_room()
@@ -195,23 +149,23 @@ class SnapshotCache:
                 self._snapshots[scope] = (UNREAD, _carry_over(*self._snapshots[scope]))
 
     def _make_room(self) -> None:
-        weight = sum(held.weight for _, held in self._snapshots.values())
+        weight = sum(snapshot.weight for _, snapshot in self._snapshots.values())
         while len(self._snapshots) > 1 and (weight > self._most or len(self._snapshots) > MAX_SCOPES):
-            _, (_, held) = self._snapshots.popitem(last=False)
-            weight -= held.weight
+            _, (_, snapshot) = self._snapshots.popitem(last=False)
+            weight -= snapshot.weight
 
 
-def _carry_over(mark: int, held: Snapshot | None) -> Snapshot:
+def _carry_over(mark: int, snapshot: Snapshot | None) -> Snapshot:
     fresh = Snapshot()
-    if held is not None:
-        seen = held.known("table")
-        before = held.known(BEFORE) if seen is None else (mark, seen)
+    if snapshot is not None:
+        table = snapshot.peek("table")
+        before = snapshot.peek(BEFORE) if table is None else (mark, table)
         if before is not None:
-            fresh.once(BEFORE, lambda: before, lambda read: 3 * read[1].table.columns.nbytes)
+            fresh.cached(BEFORE, lambda: before, lambda read: 3 * read[1].table.columns.nbytes)
     return fresh
 
 
-class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
+class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
     """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
     def __init__(
@@ -227,22 +181,22 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
         self._masks: dict[RecordFilter, NDArray[np.bool_]] = {}
-        self._found: dict[TermGroup, GroupScores] = {}
+        self._scored_groups: dict[TermGroup, GroupScores] = {}
 
     def _all_rows(self) -> VisibleTable:
-        return self._snapshot.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
+        return self._snapshot.cached("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
 
     def _read_rows(self) -> VisibleTable:
-        before = self._snapshot.take(BEFORE)
+        before = self._snapshot.pop(BEFORE)
         if before is not None and self._posted:
-            mark, seen = before
+            mark, table = before
             touched = tenant_index.changes_since(self._db, self._tenant, mark, self._mark)
             if touched is not None:
-                return rows.refresh_table(self._db, self._scope_keys, seen, touched)
+                return rows.refresh_table(self._db, self._scope_keys, table, touched)
         return rows.read_table(self._db, self._scope_keys)
 
     def _table(self) -> MemoryTable:
-        return self._all_rows()[0]
+        return self._all_rows().table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         if where not in self._masks:
@@ -297,16 +251,45 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
         mask.flags.writeable = False
         return mask
 
-    def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        return self._snapshot.records.of(ids, self._get)
+    def _read_sources(self) -> list[Source]:
+        found = self._all(
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
+            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
+            self._tenant,
+            self._keys,
+        )
+        return [source_from_row(row, tuple) for row in found]
 
-    def _get(self, ids: Sequence[str]) -> dict[str, Record]:
+    def _documents(self, condition: str, *values: Any) -> list[Document]:
+        found = self._all(
+            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
+            "d.source "
+            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
+            *self._scope_keys,
+            *values,
+        )
+        return sorted(map(document_from_row, found), key=lambda document: document.path)
+
+    def documents(self, source: str) -> dict[str, Document]:
+        return {document.path: document for document in self._documents("d.source = %s", source)}
+
+    def count_passages(self, sources: Sequence[str]) -> int:
+        ((found,),) = self._all(
+            f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
+            *self._scope_keys,
+            list(sources),
+        )
+        return int(found)
+
+    def passages(self, source: str, path: str) -> list[Record]:
+        return self._records(
+            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
+        )
+
+    def _read_records(self, ids: Sequence[str]) -> dict[str, Record]:
         return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
-    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.ranking_metadata.of(ids, self._heads)
-
-    def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+    def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
             "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
@@ -318,9 +301,6 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             for tier, number, title, words, turn, role, *life in found
         }
 
-    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.of(ids, self._read_adjacent)
-
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
             places = self._session_turns("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)).places
@@ -330,7 +310,7 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
                 "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
             )
         else:
-            turns = self._snapshot.once(
+            turns = self._snapshot.cached(
                 "turns", lambda: self._session_turns("true"), lambda read: ROW_BYTES * len(read.places)
             )
             places = turns.places
@@ -338,82 +318,55 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             memory: near for memory in ids if memory in places and (near := turns.adjacent(*places[memory]))
         }
 
-    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        number = number_after(after)
-        if where is not None:
-            seen = self._table()
-            ids = seen.page(self._mask(where), number, limit)
-            return list(self.get(ids).values())
-        first = number + 1 - SIGN  # past the last bigint after the last id of all
+    def _read_page(self, first: int, limit: int) -> list[Record]:
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
-
-    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        seen = self._table()
-        ids = seen.latest(self._mask(where), limit, skip)
-        return list(self.get(ids).values())
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
-            held = self._all(
+            read = self._all(
                 f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
                 "ORDER BY m.hash LIMIT %s",
                 *self._scope_keys, tier, first, last, limit - len(found),
             )  # fmt: skip
-            found += [id_from_hash(tier, number) for (number,) in held]
+            found += [id_from_hash(tier, number) for (number,) in read]
         return found
 
-    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        return [len(rows) for rows, _ in self._postings(groups)]
+    def _postings(self) -> PostingReader:
+        table = self._table()
+        posted = self._posted if table.rows > self._large.rows else None
+        return PostingReader(self._db, self._scope_keys, table, self._snapshot, posted)
 
-    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        return score_words(self._table(), self._postings(groups), self._mask(where))
-
-    def _looked(self) -> int | None:
-        """Return up to which memory the words of a large scope are in blocks, None for a scope of usual size."""
-        return self._posted if self._table().rows > self._large.rows else None
-
-    def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        new = [group for group in groups if group not in self._found]
-        if new:
-            seen = (self._scope_keys, self._table(), self._snapshot)
-            self._found |= self._snapshot.words.of(
-                new, lambda unread: postings.score_groups(self._db, *seen, unread, self._looked())
-            )
-        return [self._found[group] for group in groups]
+    def _score_groups(self, groups: Sequence[TermGroup]) -> dict[TermGroup, GroupScores]:
+        return self._postings().score_groups(groups)
 
     def languages(self) -> tuple[str, ...]:
-        return self._all_rows()[1]
+        return self._all_rows().languages
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        known = postings.visible_words(self._db, self._scope_keys, self._snapshot, self._looked())
-        return similar_words(known, word, limit)
+        return similar_words(self._postings().vocabulary(), word, limit)
 
-    def models(self) -> list[ModelState]:
-        found = [ModelState(one.model, one.state) for one in self._registered().values()]
-        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
-
-    def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
+    def _pending_condition(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
         known = self._registered()
         number = known[fingerprint].number if fingerprint in known else -1
         mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"
         return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
 
     def coverage(self, fingerprint: str) -> Coverage:
-        condition, asked = self._waits(fingerprint)
-        ((held, waiting),) = self._all(
+        condition, values = self._pending_condition(fingerprint)
+        ((count, pending),) = self._all(
             f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
-            *asked,
+            *values,
             *self._scope_keys,
         )
-        return Coverage(held - waiting, waiting)
+        return Coverage(count - pending, pending)
 
     def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        condition, asked = self._waits(fingerprint)
-        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
-        return [PendingMemory(record, self._before(record)) for record in records]
+        condition, values = self._pending_condition(fingerprint)
+        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *values, limit)
+        return [PendingMemory(record, self._text_before(record)) for record in records]
 
-    def _before(self, record: Record) -> str:
+    def _text_before(self, record: Record) -> str:
         place = record.place
         if place is None:
             return ""
@@ -435,8 +388,8 @@ class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {IN_SCOPE} GROUP BY m.tier, m.status",
             *self._scope_keys,
         )
-        held = [(tier, status, count) for tier, status, count in found]
-        return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
+        by_tier = [(tier, status, count) for tier, status, count in found]
+        return counts_from_rows(by_tier, len(self._documents("true")), len(self.sources()))
 
     def count_memories(self, key: str) -> int:
         ((found,),) = self._all(

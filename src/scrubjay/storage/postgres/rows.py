@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from scrubjay.errors import StoreVersionError
 from scrubjay.models.ids import parse_id, parse_node_id
-from scrubjay.models.records import (
-    STATUSES,
-    TIERS,
-    Record,
-)
+from scrubjay.models.records import STATUSES, TIERS, Record
 from scrubjay.storage.changes import PreparedMemory
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.schema import newest_schema
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
 
 
 NAME_MARK: Final = "="
-"""Stands before the name in the setting: a setting that is not there reads as an empty text, and so might a name."""
+"""Precedes the name in the setting: a missing setting reads as an empty text, and a name may be empty."""
 SET_TENANT_NAME: Final = (
     "SELECT set_config('scrubjay.tenant_name', %s, true), set_config('scrubjay.tenant', '', true), "
     "(SELECT max(id) FROM migration)"
@@ -67,15 +63,13 @@ def _select_tenant(db: Database, name: str) -> Tenant | None:
 
 def lock_tenant(db: Database, name: str, secret: bytes | None, patience: float) -> Tenant:
     """Return a tenant, created if new, that nobody else writes to until the transaction ends."""
-    # Nought would mean for ever.
+    # 0 would mean no limit.
     db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{max(1, round(patience * 1000))}ms",))
-    # The tenant's name, not its number: a tenant that is not there yet must be locked, too.
+    # By name, not number: a tenant that does not exist yet must be locked, too.
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (name,))
     found = find_tenant(db, name)
     if found is None:
-        make_durable(
-            db
-        )  # whoever is told the secret makes ids of it: it must not be another one after a crash
+        make_durable(db)  # ids are made with the secret: it must not be another one after a crash
         row = (name, secret or secrets.token_bytes(32))
         db.execute("INSERT INTO tenant (name, secret) VALUES (%s, %s)", row)
         found = _select_tenant(db, name)
@@ -89,8 +83,8 @@ def make_durable(db: Database) -> None:
 
 
 def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
-    asked = "SELECT key, count(*) FROM memory WHERE tenant = %s AND generation = %s GROUP BY key"
-    return dict(db.execute(asked, (tenant.number, tenant.generation)).fetchall())
+    statement = "SELECT key, count(*) FROM memory WHERE tenant = %s AND generation = %s GROUP BY key"
+    return dict(db.execute(statement, (tenant.number, tenant.generation)).fetchall())
 
 
 def touch_tenant(db: Database, tenant: Tenant) -> int:
@@ -101,7 +95,7 @@ def touch_tenant(db: Database, tenant: Tenant) -> int:
 
 
 MAX_LENGTH: Final = 2**32 - 1
-"""Source words that a memory counts at most, as in every store."""
+"""Most source words that a memory counts, as in every store."""
 
 MEMORY_COLUMNS: Final = ", ".join(
     ("tenant", "generation", *RECORD_COLUMNS, "language", "at", "length", "terms", "tfs")
@@ -128,7 +122,7 @@ def memory_hashes(ids: Iterable[str]) -> list[int]:
 
 
 def node_hash(node: str) -> int:
-    ((number,),) = [[number] for number in node_hashes([node])]
+    (number,) = node_hashes([node])
     return number
 
 
@@ -164,7 +158,7 @@ def memory_from_row(row: Sequence[Any]) -> Record:
 
 
 IN_SCOPE = "m.tenant = %s AND m.generation = %s AND m.key = ANY(%s)"
-"""What every statement about memories is bound to: tenant, generation, visibility keys."""
+"""The condition of every statement about memories: tenant, generation, visibility keys."""
 
 PACKED_COLUMNS: Final = np.dtype(
     [
@@ -200,11 +194,14 @@ def refresh_table(
 ) -> VisibleTable:
     """Return the visible table again, reading only the memories touched since the last one."""
     old = before.table.columns
-    kept = old[~np.isin(old["num"], np.array(touched, np.int64))]
+    unchanged = old[~np.isin(old["num"], np.array(touched, np.int64))]
     new, languages = _read_columns(db, scope_keys, touched)
     everything = tuple(sorted({*before.languages, *languages}))
     columns = np.concatenate(
-        [_recode_languages(kept, before.languages, everything), _recode_languages(new, languages, everything)]
+        [
+            _recode_languages(unchanged, before.languages, everything),
+            _recode_languages(new, languages, everything),
+        ]
     )
     columns = columns[np.argsort(columns["num"], kind="stable")]
     left = tuple(everything[code] for code in np.unique(columns["language"]).tolist())
@@ -225,8 +222,8 @@ def _build_table(columns: NDArray[np.void], languages: Sequence[str]) -> Visible
     lengths = columns["length"].astype(np.float64)
     length = int(columns["length"].sum(dtype=np.int64))
     average = length / len(columns) if length else 1.0
-    seen = MemoryTable((), columns, np.ones(len(columns), np.bool_), lengths, len(columns), average, ())
-    return VisibleTable(seen, tuple(languages))
+    table = MemoryTable((), columns, np.ones(len(columns), np.bool_), lengths, len(columns), average, ())
+    return VisibleTable(table, tuple(languages))
 
 
 def _read_columns(
@@ -253,12 +250,11 @@ def _read_columns(
     for name in ("num", "at", "length"):
         columns[name] = read[name]
     columns["tier"] = read["tier"] - 1
-    columns["status"] = read["status"] - 1  # one that is not known becomes 255, which no filter asks for
+    columns["status"] = read["status"] - 1  # an unknown one becomes 255, which no filter has
     columns["live"] = 1
-    told = [text.partition(" ") for text in languages or ()]
-    names = sorted(
-        (unescape_text(name), int(number)) for number, _, name in told
-    )  # binary texts come as they are
+    coded = [text.partition(" ") for text in languages or ()]
+    # The text loader, which unescapes, does not see binary values.
+    names = sorted((unescape_text(name), int(number)) for number, _, name in coded)
     for place, (_, number) in enumerate(names):
         columns["language"][read["language"] == number] = place
     return columns, tuple(name for name, _ in names)

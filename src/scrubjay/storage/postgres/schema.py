@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 ADVISORY_LOCK: Final = 0x534A4159
-"""``SJAY``: the advisory lock under which one process at a time makes tables."""
+"""``SJAY``: the advisory lock of migrations."""
 PATIENCE_S: Final = 30.0
-"""Seconds to wait for another process that changes the schema, and for what is under way."""
+"""Seconds to wait for another migration, and for open transactions."""
 TRY_MS: Final = 500
 """How long one try holds up others while it waits for the tables; below the second after which PostgreSQL looks for a
 deadlock, so that of two who wait for each other it is the migration that gives way, and tries again."""
 PAUSE_S: Final = 0.2
-"""Between two tries: whoever was held up goes on meanwhile."""
+"""Pause between two tries, in which blocked transactions continue."""
 
 M001: Final = """
 -- generation: which memories answer now. versions: what made them, as JSON.
@@ -148,9 +148,9 @@ ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY own ON {table} USING ({own}) WITH CHECK ({own});
 """
 OWN_TENANT: Final = "tenant = (SELECT nullif(current_setting('scrubjay.tenant', true), '')::bigint)"
-"""Whether a row is of the tenant that the transaction has named, looked up once a statement; none before it has."""
+"""Whether a row is of the tenant that the transaction has set, looked up once a statement; false before it has."""
 NAMED_TENANT: Final = "'=' || name = (SELECT current_setting('scrubjay.tenant_name', true))"
-"""How a tenant's own row is found, before its number is known: by its name, marked with `NAME_MARK`."""
+"""How a tenant's own row is found before its number is known: by its name, after `NAME_MARK`."""
 M005: Final = ROW_POLICY.format(table="tenant", own=NAMED_TENANT) + "".join(
     ROW_POLICY.format(table=table, own=OWN_TENANT)
     for table in (

@@ -30,10 +30,10 @@ from scrubjay.storage.postgres.reader import PostgresReader, SnapshotCache
 from scrubjay.storage.postgres.rows import count_by_key, find_tenant, lock_tenant, touch_tenant
 from scrubjay.storage.postgres.schema import migrate, newest_schema, schema_version
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
-from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader, read_tenant, tenant_names
+from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader
 from scrubjay.storage.postgres.vectors import registered_models
 from scrubjay.storage.postgres.writer import PostgresRebuild, PostgresWriter
-from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
+from scrubjay.storage.quota import NO_QUOTA, Quota, QuotaChecker
 from scrubjay.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 BATCH_MEMORIES: Final = 2_000
-"""Vectors that are copied in one transaction: others of the tenant wait a fifth of a second to write."""
+"""Vectors indexed in one transaction, which blocks the tenant's writers for a fifth of a second."""
 NO_PGVECTOR: Final = "pgvector 0.8 or newer is not in this database"
 OWNS_SCHEMA: Final = (
     "SELECT has_schema_privilege(%s, 'CREATE') AND pg_has_role(c.relowner, 'USAGE') FROM pg_class c "
@@ -50,14 +50,10 @@ OWNS_SCHEMA: Final = (
 )
 
 
-StageCallback = Callable[[str, int], None]
-"""Told what is done, and how many of it there are by now."""
-
-
 def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], large: int) -> str:
     """Return what slows the searches of a large tenant down, empty where nothing does."""
-    seen = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
-    if seen <= large:
+    visible = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
+    if visible <= large:
         return ""
     without = [
         one.model.name
@@ -69,7 +65,7 @@ def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], 
     if without:
         why = "" if tenant_index.pgvector_schema(db) else f", as {NO_PGVECTOR}"
         slow.append(f"the vectors of {', '.join(sorted(without))} are read whole after each write{why}")
-    return f"of {seen:,} memories, {' and '.join(slow)}" if slow else ""
+    return f"of {visible:,} memories, {' and '.join(slow)}" if slow else ""
 
 
 class TenantIndexer:
@@ -81,47 +77,82 @@ class TenantIndexer:
         self._name = name
         self._patience = patience
 
-    def make(self, progress: Callable[[Progress], None]) -> IndexReport:
-        begun = time.monotonic()
-        memories = self._check()
+    def build(self, progress: Callable[[Progress], None]) -> IndexReport:
+        started = time.monotonic()
+        memories = self._check_owner()
 
-        def told(stage: str, done: int) -> None:
-            progress(Progress(stage, done, max(done, memories), time.monotonic() - begun))
+        def report(stage: str, done: int) -> None:
+            progress(Progress(stage, done, max(done, memories), time.monotonic() - started))
 
-        words = self._post(told)
+        words = 0
+        while True:
+            with self._locked() as (db, tenant):
+                fresh = tenant_index.extend_blocks(db, tenant.number, least=1)
+            if not fresh:
+                break
+            words += fresh
+            report("words", words)
         with self._pool.transaction() as db:
             here = tenant_index.pgvector_schema(db)
             if here is not None and tenant_index.codes_type_schema(db) is None:
                 tenant_index.create_neighbour_table(db, here)
         if here is None:
-            return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - begun)
-        made = []
-        for one in self._models():
-            if one.model.dimensions <= tenant_index.MOST_DIMENSIONS:
-                self._index(one, told)
-                made.append(one.model.name)
-        return IndexReport(words, tuple(made), "", time.monotonic() - begun)
+            return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - started)
+        indexed = []
+        for model in self._models():
+            if model.model.dimensions <= tenant_index.MOST_DIMENSIONS:
+                self._index_vectors(model, report)
+                indexed.append(model.model.name)
+        return IndexReport(words, tuple(indexed), "", time.monotonic() - started)
 
     def drop(self) -> None:
-        self._check()
-        for one in self._models():
-            self._note(one, "")
-            self._apart(lambda db, number: tenant_index.drop_neighbour_index(db, *number), one)
-            with self._pool.transaction() as db:
-                tenant_index.clear_neighbours(db, self._obtain(db).number, one.number)
-        with self._pool.transaction() as db:
-            tenant = self._obtain(db).number
-            tenant_index.forget_changes(db, tenant)
-            tenant_index.drop_blocks(db, tenant)
+        self._check_owner()
+        for model in self._models():
+            self._set_state(model, "")
+            with self._unlimited() as db:
+                tenant_index.drop_neighbour_index(db, self._tenant_number(), model.number)
+            with self._locked() as (db, tenant):
+                tenant_index.clear_neighbours(db, tenant.number, model.number)
+        with self._locked() as (db, tenant):
+            tenant_index.forget_changes(db, tenant.number)
+            tenant_index.drop_blocks(db, tenant.number)
 
-    def _check(self) -> int:
+    def _index_vectors(self, model: RegisteredModel, report: Callable[[str, int], None]) -> None:
+        with self._locked() as (db, tenant):
+            if model.neighbours == tenant_index.READY and tenant_index.find_index(
+                db, tenant.number, model.number
+            ):
+                return
+        self._set_state(model, tenant_index.FILLING)  # from now on writers fill the table, too
+        last, done = -1, 0
+        while True:
+            with self._locked() as (db, tenant):
+                missing = tenant_index.missing_neighbours(
+                    db, tenant.number, model.number, last, BATCH_MEMORIES
+                )
+                tenant_index.put_neighbours(db, tenant.number, model.number, missing)
+            if not missing:
+                break
+            last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
+            report("vectors", done)
+        with self._pool.transaction() as db:
+            here = tenant_index.codes_type_schema(db)
+        if here is None:
+            raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
+        with self._unlimited() as db:
+            tenant_index.create_neighbour_index(
+                db, here, self._tenant_number(), model.number, model.model.dimensions
+            )
+        self._set_state(model, tenant_index.READY)
+
+    def _check_owner(self) -> int:
+        """Return how many memories the tenant has, or raise where this user may not build an index."""
         with self._pool.transaction() as db:
             row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
             if row is None or not row[0]:
                 raise StoreError(
-                    f"{hide_password(self._url)}: only the owner of the tables can build an index, "
-                    f"and this user is not the owner. "
-                    "Nothing was written.",
+                    f"{hide_password(self._url)}: only the owner of the tables can build an index, and this user is "
+                    "not the owner. Nothing was written.",
                     hint="run it once as the owner: --store postgresql://scrubjay_owner@host/database",
                 )
             tenant = find_tenant(db, self._name)
@@ -131,69 +162,35 @@ class TenantIndexer:
                 )
             return sum(count_by_key(db, tenant).values())
 
-    def _obtain(self, db: Database) -> Tenant:
-        return lock_tenant(db, self._name, None, self._patience)
-
-    def _models(self) -> list[RegisteredModel]:
+    @contextmanager
+    def _locked(self) -> Iterator[tuple[Database, Tenant]]:
+        """Open a transaction in which nobody else writes to the tenant."""
         with self._pool.transaction() as db:
-            return list(registered_models(db, self._obtain(db).number).values())
+            yield db, lock_tenant(db, self._name, None, self._patience)
 
-    def _post(self, told: StageCallback) -> int:
-        done = 0
-        while True:
-            with self._pool.transaction() as db:
-                fresh = tenant_index.extend_blocks(db, self._obtain(db).number, least=1)
-            if not fresh:
-                return done
-            done += fresh
-            told("words", done)
-
-    def _index(self, model: RegisteredModel, told: StageCallback) -> None:
-        with self._pool.transaction() as db:
-            if model.neighbours == tenant_index.READY and tenant_index.find_index(
-                db, self._obtain(db).number, model.number
-            ):
-                return
-        self._note(model, tenant_index.FILLING)
-        last, done = -1, 0
-        while True:
-            with self._pool.transaction() as db:
-                tenant = self._obtain(db).number
-                missing = tenant_index.missing_neighbours(db, tenant, model.number, last, BATCH_MEMORIES)
-                tenant_index.put_neighbours(db, tenant, model.number, missing)
-            if not missing:
-                break
-            last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
-            told("vectors", done)
-        self._apart(
-            lambda db, number: tenant_index.create_neighbour_index(
-                db, self._type(), *number, dimensions=model.model.dimensions
-            ),
-            model,
-        )
-        self._note(model, tenant_index.READY)
-
-    def _type(self) -> str:
-        with self._pool.transaction() as db:
-            here = tenant_index.codes_type_schema(db)
-        if here is None:
-            raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
-        return here
-
-    def _note(self, model: RegisteredModel, state: str) -> None:
-        with self._pool.transaction() as db:
-            tenant = self._obtain(db)
-            tenant_index.set_index_state(db, tenant.number, model.number, state)
-            touch_tenant(db, tenant)
-
-    def _apart(self, do: Callable[[Database, tuple[int, int]], None], model: RegisteredModel) -> None:
-        """Run what cannot run in a transaction, without time limits, on a connection of its own."""
-        with self._pool.transaction() as db:
-            number = (self._obtain(db).number, model.number)
+    @contextmanager
+    def _unlimited(self) -> Iterator[Database]:
+        """Open a connection without transaction and time limits."""
         with translate_errors(self._url), closing(connect(self._url)) as db:
             db.execute("SET statement_timeout TO 0")
             db.execute("SET lock_timeout TO 0")
-            do(db, number)
+            yield db
+
+    def _tenant_number(self) -> int:
+        with self._locked() as (_, tenant):
+            return tenant.number
+
+    def _models(self) -> list[RegisteredModel]:
+        with self._locked() as (db, tenant):
+            return list(registered_models(db, tenant.number).values())
+
+    def _set_state(self, model: RegisteredModel, state: str) -> None:
+        with self._locked() as (db, tenant):
+            db.execute(
+                "UPDATE model SET neighbours = %s WHERE tenant = %s AND id = %s",
+                (state, tenant.number, model.number),
+            )
+            touch_tenant(db, tenant)
 
 
 FIND_UNFENCED: Final = """
@@ -232,7 +229,7 @@ class PostgresStore:
         large: LargeTenantLimits | None = None,
     ) -> None:
         self.quota = quota
-        self._counts = MemoryCounts()
+        self._quota_checker = QuotaChecker()
         self._url = url
         self._secret = secret
         self._patience = patience
@@ -273,8 +270,8 @@ class PostgresStore:
     def reader(self, scope: Scope) -> Iterator[PostgresReader]:
         with self._pool.transaction(READ_ONLY) as db:
             tenant = find_tenant(db, scope.tenant)
-            kept = self._snapshots.of(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
-            yield PostgresReader(db, scope, tenant, kept, self._large)
+            snapshot = self._snapshots.get(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
+            yield PostgresReader(db, scope, tenant, snapshot, self._large)
 
     def write(
         self,
@@ -284,19 +281,19 @@ class PostgresStore:
         durable: bool = False,
         patience: float | None = None,
     ) -> None:
-        self._still_alone()
+        self._check_exclusive()
         with self._pool.transaction() as db:
-            # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
+            # Without a wait for the disk a crash of the server may lose the last writes, never part of one.
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
             seconds = self._patience if patience is None else patience
             tenant = lock_tenant(db, scope.tenant, self._secret, seconds)
             writer = PostgresWriter(db, tenant, scope)
             writer.apply_all(changes)
             count = partial(count_by_key, db, tenant)
-            after = self._counts.admit(
+            after = self._quota_checker.check(
                 self.quota, scope.tenant, tenant, tenant.mark, writer.gained, changes, count
             )
-        self._counts.keep(tenant, writer.mark, after)
+        self._quota_checker.remember(tenant, writer.mark, after)
         self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
@@ -319,35 +316,42 @@ class PostgresStore:
                     "SELECT pg_try_advisory_lock(hashtextextended(%s, 2))", (f"{scope.tenant}\x1f{name}",)
                 ).fetchone()
             mine = row is not None and bool(row[0])
-            outer = self._holding()
-            self._thread.holding = (*outer, db) if mine else outer
+            outer = self._exclusive_sessions()
+            self._thread.sessions = (*outer, db) if mine else outer
             try:
                 yield mine
             finally:
-                self._thread.holding = outer
+                self._thread.sessions = outer
                 with suppress(psycopg.OperationalError):  # a session that is lost holds nothing any more
                     db.execute("SELECT pg_advisory_unlock_all()")
 
-    def _holding(self) -> tuple[Database, ...]:
-        held: tuple[Database, ...] = getattr(self._thread, "holding", ())
-        return held
+    def _exclusive_sessions(self) -> tuple[Database, ...]:
+        sessions: tuple[Database, ...] = getattr(self._thread, "sessions", ())
+        return sessions
 
-    def _still_alone(self) -> None:
+    def _check_exclusive(self) -> None:
         """Refuse to write for a thread that lost the session that held its name: another may have started."""
-        for db in self._holding():
+        for db in self._exclusive_sessions():
             with translate_errors(self._url):
                 db.execute("SELECT 1")
 
     def tenants(self) -> list[str]:
-        with self.reader(Scope("", "")) as reader:
-            return tenant_names(reader, self.url)
+        with self._pool.transaction(READ_ONLY) as db:
+            find_tenant(db, "")  # checks the schema
+            row = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
+            if row is None or row[0]:
+                raise StoreError(
+                    f"This database user may not see which tenants {self.url} holds. Nothing was read.",
+                    hint="name one tenant, or connect as a user with BYPASSRLS",
+                )
+            return sorted(name for (name,) in db.execute("SELECT name FROM tenant").fetchall())
 
     @contextmanager
     def tenant_reader(self, tenant: str) -> Iterator[PostgresTenantReader]:
-        with self.reader(Scope(tenant, "")) as reader:
-            # Whoever copies or compares looks at the other store for a while.
-            reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
-            yield read_tenant(reader, tenant)
+        with self._pool.transaction(READ_ONLY) as db:
+            # A copy or comparison works on the other store for a while.
+            db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
+            yield PostgresTenantReader(db, tenant)
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
@@ -391,17 +395,17 @@ class PostgresStore:
             return "" if tenant is None else describe_missing_index(db, tenant, scope.keys, self._large.rows)
 
     def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
-        with self._enlarging(scope) as work:
-            return work.make(progress)
+        with self._indexer(scope) as indexer:
+            return indexer.build(progress)
 
     def drop_index(self, scope: Scope) -> None:
-        with self._enlarging(scope) as work:
-            work.drop()
+        with self._indexer(scope) as indexer:
+            indexer.drop()
 
     @contextmanager
-    def _enlarging(self, scope: Scope) -> Iterator[TenantIndexer]:
-        with self.try_exclusive(scope, "large") as alone:
-            if not alone:
+    def _indexer(self, scope: Scope) -> Iterator[TenantIndexer]:
+        with self.try_exclusive(scope, "large") as exclusive:
+            if not exclusive:
                 raise StoreBusyError(
                     f"Another process is building or dropping the index of this tenant of {self.url}.",
                     hint="wait until it is done: `scrubjay status` shows it",

@@ -31,14 +31,13 @@ class LargeTenantLimits(NamedTuple):
     """Limits, in memories.
 
     Attributes:
-        rows: A scope that sees more is large. All postings of so many take about 25 MB; reading only some takes the
-        server
-            as long as reading all, as it looks through every memory: among 22,000 it took six times as long
+        rows: A scope that sees more is large. All postings of so many take about 25 MB. Reading only some takes the
+            server as long as reading all, as it looks through every memory: among 22,000 it took six times as long
             (bench/LOG.md).
         nominated: How many the index names for a search: .983 of the nearest ten are among 1,000, .957 among 400.
-        alike: The same for each of the texts of a write, of which only the very nearest are wanted. gathered: A filter
-        that passes fewer than the root of this times all rows skips the index: reading a vector takes
-            2 to 5 µs, visiting one in the index 30.
+        alike: The same for each of the texts of a write, of which only the very nearest are wanted.
+        gathered: A filter that passes fewer than the root of this times all rows skips the index: reading a vector
+            takes 2 to 5 µs, visiting one in the index 30.
     """
 
     rows: int = 50_000
@@ -55,9 +54,9 @@ DEFAULT_LIMITS: Final = LargeTenantLimits()
 
 
 MAX_MARKS: Final = 256
-"""Writes of a tenant that are told; who has read nothing for longer reads all again."""
+"""Writes of a tenant that are listed; a reader of an older state reads everything."""
 MAX_TOUCHED: Final = 8_192
-"""Memories that a write tells of; after one of more everybody reads all again."""
+"""Memories that are listed of a write; after a larger one every reader reads everything."""
 
 
 def note_changes(db: Database, tenant: int, mark: int, touched: Collection[int]) -> None:
@@ -92,7 +91,7 @@ def changes_since(db: Database, tenant: int, before: int, now: int) -> list[int]
 
 
 BLOCK_POSTINGS: Final = 8_192
-"""Memories of a block; as many at most are looked through for what was written since the last one."""
+"""Memories of a block, and most memories whose words are read off themselves."""
 PACKED_NUMBER: Final = np.dtype([("bytes", ">i4"), ("value", ">i8")])
 PACKED_COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
 """An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
@@ -114,13 +113,15 @@ REMOVE_FROM_BLOCK: Final = (
 
 @dataclass(slots=True)
 class RemovedMemories:
+    """Removed memories, those of them that blocks still hold, and these' words."""
+
     nums: set[int] = field(default_factory=set)
-    left: set[int] = field(default_factory=set)
+    in_blocks: set[int] = field(default_factory=set)
     terms: set[int] = field(default_factory=set)
 
     def add(self, num: int, terms: Sequence[int]) -> None:
         self.nums.add(num)
-        self.left.add(num)
+        self.in_blocks.add(num)
         self.terms.update(terms)
 
 
@@ -145,14 +146,14 @@ def drop_blocks(db: Database, tenant: int) -> None:
 
 
 def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None:
-    if not gone.left:
+    if not gone.in_blocks:
         return
-    words, nums = sorted(gone.terms), sorted(gone.left)
+    words, nums = sorted(gone.terms), sorted(gone.in_blocks)
     values = {"tenant": tenant, "gone": nums, "terms": words, "first": nums[0], "last": nums[-1]}
     db.execute(REMOVE_FROM_BLOCK, values)
     empty = "DELETE FROM posting WHERE tenant = %s AND term = ANY(%s::integer[]) AND nums = '{}'"
     db.execute(empty, (tenant, words))
-    gone.left.clear()
+    gone.in_blocks.clear()
     gone.terms.clear()
 
 
@@ -170,29 +171,29 @@ def find_in_blocks(
 
 
 def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
-    held = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
+    memories = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
     counts = np.frombuffer(tfs, PACKED_COUNT)["value"].astype(np.float64)
-    mine = table.columns["num"]
-    rows = np.searchsorted(mine, held)
-    there = rows < len(mine)
-    there[there] = mine[rows[there]] == held[there]
+    visible = table.columns["num"]
+    rows = np.searchsorted(visible, memories)
+    there = rows < len(visible)
+    there[there] = visible[rows[there]] == memories[there]
     return rows[there], counts[there]
 
 
 FILLING: Final = "filling"
 READY: Final = "ready"
 LEAST_VERSION: Final = (0, 8)
-"""Of pgvector: from it on a search of the index goes on until enough is found (``hnsw.iterative_scan``)."""
+"""Least version of pgvector: the first whose index search continues until it has enough (``hnsw.iterative_scan``)."""
 MOST_DIMENSIONS: Final = 4_000
-"""Of a vector that pgvector's index takes, two bytes a dimension."""
+"""Most dimensions of pgvector's index, at two bytes each."""
 HNSW_M: Final = 16
 HNSW_EF_CONSTRUCTION: Final = 200
-"""Links of a vector, and how many are looked at when it is put in. Of 100,000 made-up memories 1,000 nominations held
-.983 of the nearest ten, .973 with pgvector's usual 64; with 32 links .997, in twice the time (bench/LOG.md)."""
+"""Links of a vector, and how many are visited at its insertion. Of 100,000 synthetic memories 1,000 nominations held
+.983 of the nearest ten, .973 with pgvector's default 64; with 32 links .997, in twice the time (bench/LOG.md)."""
 HNSW_EF_SEARCH: Final = 400
-"""Vectors that the search of the index keeps in hand (``hnsw.ef_search``)."""
+"""Candidates of an index search (``hnsw.ef_search``)."""
 BUILD_MEMORY: Final = "1GB"
-"""For the making of an index: a graph that does not fit is finished many times slower; 100,000 vectors take 100 MB."""
+"""Memory to build an index: a graph that does not fit takes many times longer; 100,000 vectors take 100 MB."""
 CREATE_TABLE: Final = """
 CREATE TABLE neighbour (
     tenant bigint NOT NULL, memory bigint NOT NULL, model bigint NOT NULL, place integer NOT NULL,
@@ -210,7 +211,7 @@ SELECT quote_ident(n.nspname) FROM pg_attribute a JOIN pg_type t ON t.oid = a.at
 JOIN pg_namespace n ON n.oid = t.typnamespace
 WHERE a.attrelid = to_regclass(%s) AND a.attname = 'codes' AND NOT a.attisdropped
 """
-"""Where the type of pgvector is that the table has; nothing where there is no such table or pgvector was dropped."""
+"""Schema of the type of the table's codes; no row where there is no such table or pgvector was dropped."""
 FIND_INDEX: Final = """
 SELECT greatest(c.reltuples, 0) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indexrelid = to_regclass(%s) AND i.indisvalid
@@ -224,9 +225,8 @@ SEARCH_SETTINGS: Final = (
     "set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true)"
 )
 ITERATIVE_SCAN: Final = "relaxed_order"
-"""How the search of the index goes on. In strict order it drops what it finds late though it is nearer than what it
-gave already. As what is nominated is scored anyway, its order is worth nothing: 1,000 nominations held .983 of the
-nearest ten, and .957 in strict order (bench/LOG.md)."""
+"""Strict order drops late finds that are nearer than what was returned already. Nominations are scored anyway, so order
+does not matter: 1,000 of them held .983 of the nearest ten, and .957 in strict order (bench/LOG.md)."""
 
 
 class NeighbourIndex(NamedTuple):
@@ -248,13 +248,9 @@ def codes_type_schema(db: Database) -> str | None:
     return None if found is None else str(found[0])
 
 
-def index_name(tenant: int, model: int) -> str:
-    return f"neighbour_{tenant}_{model}"
-
-
 def find_index(db: Database, tenant: int, model: int) -> NeighbourIndex | None:
     """Return the index of a tenant's model, None where there is none or it was not finished."""
-    found = db.execute(FIND_INDEX, (f"{SCHEMA}.{index_name(tenant, model)}",)).fetchone()
+    found = db.execute(FIND_INDEX, (f"{SCHEMA}.neighbour_{tenant}_{model}",)).fetchone()
     here = None if found is None else codes_type_schema(db)
     return None if found is None or here is None else NeighbourIndex(here, int(found[0]))
 
@@ -270,7 +266,7 @@ def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dim
     db.execute(f"SET maintenance_work_mem TO '{BUILD_MEMORY}'")
     db.execute(
         CREATE_INDEX.format(
-            name=index_name(tenant, model), at=here, dimensions=int(dimensions), links=HNSW_M,
+            name=f"neighbour_{tenant}_{model}", at=here, dimensions=int(dimensions), links=HNSW_M,
             effort=HNSW_EF_CONSTRUCTION,
             tenant=int(tenant), model=int(model),
         )
@@ -278,16 +274,16 @@ def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dim
 
 
 def drop_neighbour_index(db: Database, tenant: int, model: int) -> None:
-    db.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(tenant, model)}")
+    db.execute(f"DROP INDEX CONCURRENTLY IF EXISTS neighbour_{tenant}_{model}")
 
 
 def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
     """Write vectors (memory, place, codes) into the table, if it exists."""
     here = codes_type_schema(db)
-    held = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
-    if here is None or not held:
+    values = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
+    if here is None or not values:
         return
-    nums, places, codes = [list(column) for column in zip(*held, strict=True)]
+    nums, places, codes = [list(column) for column in zip(*values, strict=True)]
     db.execute(
         "INSERT INTO neighbour (tenant, memory, model, place, codes) "
         f"SELECT %s, memory, %s, place, codes::{here}.halfvec "
@@ -297,17 +293,9 @@ def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[i
 
 
 def nominate_neighbours(
-    db: Database, here: str, model: tuple[int, int], queries: NDArray[np.float32], most: int
+    db: Database, here: str, tenant: int, model: int, queries: NDArray[np.float32], most: int
 ) -> list[NDArray[np.int64]]:
-    """Return, for each query, the numbers of memories with a window near to it.
-
-    Args:
-        db: Inside a transaction.
-        here: Quoted schema of pgvector's type.
-        model: Numbers of the tenant and of its model.
-        queries: Whole numbers within ±127, shape (queries, dimensions).
-        most: Windows for each query.
-    """
+    """Return, for each query (codes), the memories of the ``most`` windows nearest to it."""
     db.execute(SEARCH_SETTINGS, (ITERATIVE_SCAN, str(HNSW_EF_SEARCH), str(max(20_000, 4 * most))))
     width = int(queries.shape[1])
     found = db.execute(
@@ -315,13 +303,13 @@ def nominate_neighbours(
         "SELECT v.memory FROM neighbour v WHERE v.tenant = %s AND v.model = %s "
         f"ORDER BY v.codes::{here}.halfvec({width}) OPERATOR({here}.<=>) q.codes::{here}.halfvec({width}) "
         "LIMIT %s) n",
-        ([str(query.astype(np.int64).tolist()) for query in queries], *model, most),
-        prepare=False,  # planned with its numbers, else the index of this tenant's model could not be taken
+        ([str(query.astype(np.int64).tolist()) for query in queries], tenant, model, most),
+        prepare=False,  # a generic plan could not use the partial index of this tenant's model
     ).fetchall()
-    of_query: list[list[int]] = [[] for _ in queries]
+    by_query: list[list[int]] = [[] for _ in queries]
     for place, memory in found:
-        of_query[place - 1].append(memory)
-    return [np.unique(np.array(nums, np.int64)) for nums in of_query]
+        by_query[place - 1].append(memory)
+    return [np.unique(np.array(nums, np.int64)) for nums in by_query]
 
 
 def missing_neighbours(
@@ -334,10 +322,6 @@ def missing_neighbours(
         (tenant, model, after, limit),
     ).fetchall()
     return [(memory, place, bytes(data)) for memory, place, data in found]
-
-
-def set_index_state(db: Database, tenant: int, model: int, state: str) -> None:
-    db.execute("UPDATE model SET neighbours = %s WHERE tenant = %s AND id = %s", (state, tenant, model))
 
 
 def clear_neighbours(db: Database, tenant: int, model: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.errors import StoreError
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import text_hash
 from scrubjay.models.lifecycle import Event
@@ -13,11 +12,11 @@ from scrubjay.models.records import UnrestrictedScope
 from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
 from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
 from scrubjay.storage.postgres import rows
-from scrubjay.storage.postgres import vectors as postgres_vectors
-from scrubjay.storage.postgres.connection import SCHEMA, unescape_text
+from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.graph import edge_from_row
-from scrubjay.storage.postgres.reader import PostgresHistory, PostgresReader
+from scrubjay.storage.postgres.reader import PostgresReader
 from scrubjay.storage.postgres.rows import find_tenant
+from scrubjay.storage.postgres.vectors import decode_vectors
 from scrubjay.storage.rows import SELECTED_COLUMNS, SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.text.tokenizer import Terms
@@ -25,7 +24,6 @@ from scrubjay.text.tokenizer import Terms
 if TYPE_CHECKING:
     from scrubjay.models.lifecycle import CachedExtraction
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.rows import RegisteredModel, Tenant
 
 
 KEYED_TABLES: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
@@ -58,30 +56,13 @@ SELECT_TIERS: Final = (
 """What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
 learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
 LEAST_HASH: Final = -SIGN
-"""The smallest number of an id."""
-
-
-def tenant_names(reader: PostgresReader, url: str) -> list[str]:
-    db = reader._db
-    found = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
-    if found is None or found[0]:
-        raise StoreError(
-            f"This database user may not see which tenants {url} holds. Nothing was read.",
-            hint="name one tenant, or connect as a user with BYPASSRLS",
-        )
-    return sorted(name for (name,) in db.execute("SELECT name FROM tenant").fetchall())
-
-
-def _everyone_scope(db: Database, name: str, tenant: Tenant | None) -> UnrestrictedScope:
-    if tenant is None:
-        return UnrestrictedScope(name, "", (), ())
-    keys = db.execute(SELECT_KEYS, {"tenant": tenant.number}).fetchall()
-    return UnrestrictedScope(name, "", (), tuple(sorted(key for (key,) in keys)))
 
 
 class PostgresTenantReader(PostgresReader):
-    def __init__(self, db: Database, name: str, tenant: Tenant | None) -> None:
-        self.scope = _everyone_scope(db, name, tenant)
+    def __init__(self, db: Database, name: str) -> None:
+        tenant = find_tenant(db, name)
+        keys = db.execute(SELECT_KEYS, {"tenant": tenant.number}).fetchall() if tenant else []
+        self.scope = UnrestrictedScope(name, "", (), tuple(sorted(key for (key,) in keys)))
         self._found_tenant = tenant
         super().__init__(db, self.scope, tenant, Snapshot())
 
@@ -97,33 +78,30 @@ class PostgresTenantReader(PostgresReader):
                 while found := cursor.fetchmany(BATCH_ROWS):
                     yield found
         finally:
-            cursor.close()  # again: one whose connection is lost while it closes stays open else
+            cursor.close()  # again: a cursor whose connection is lost while it closes stays open
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
         wanted = set(ids)
-        asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
-        held = self._all(asked, *self._scope_keys[:2], rows.memory_hashes(wanted))
-        found = {id_from_hash(tier, number): key for tier, number, key in held}
+        read = self._all(
+            "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
+            *self._scope_keys[:2], rows.memory_hashes(wanted),
+        )  # fmt: skip
+        found = {id_from_hash(tier, number): key for tier, number, key in read}
         return {one: found[one] for one in wanted if one in found}
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
-        history = PostgresHistory()
-        history._db, history._scope_keys = (
-            self._db,
-            (*self._scope_keys[:2], list(set(self.keys_of(ids).values()))),
-        )
-        return history.extractions(ids)
+        keys = set(self.keys_of(ids).values())
+        return self._extractions(ids, (*self._scope_keys[:2], list(keys)))
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        known = postgres_vectors.registered_models(self._db, self._tenant)
         last = -1
         while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
             last = found[-1][0]
             used = sorted({term for row in found for term in row[3]})
-            asked = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
-            words = dict(self._all(asked, self._tenant, used))
-            vectors = self._of([row[0] for row in found], known)
+            statement = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
+            words = dict(self._all(statement, self._tenant, used))
+            vectors = self._read_vectors([row[0] for row in found])
             yield [
                 PreparedMemory(
                     rows.memory_from_row(record),
@@ -147,21 +125,20 @@ class PostgresTenantReader(PostgresReader):
                 ],
             )
 
-    def _of(
-        self, nums: list[int], known: dict[str, RegisteredModel]
-    ) -> dict[int, dict[str, QuantizedVectors]]:
-        fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
+    def _read_vectors(self, nums: list[int]) -> dict[int, dict[str, QuantizedVectors]]:
+        """Return, by row, the windows of every model that memories have."""
+        models = {one.number: (name, one.model.dimensions) for name, one in self._registered().items()}
         found = self._all(
             "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
             "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
             self._tenant,
             nums,
         )
-        held: dict[int, dict[str, QuantizedVectors]] = {}
+        vectors: dict[int, dict[str, QuantizedVectors]] = {}
         for num, model, scales, data in found:
-            name, width = fingerprints[model]
-            held.setdefault(num, {})[name] = postgres_vectors.decode_vectors(scales, data, width)
-        return held
+            name, width = models[model]
+            vectors.setdefault(num, {})[name] = decode_vectors(scales, data, width)
+        return vectors
 
     def all_edges(self) -> Iterator[list[Edge]]:
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
@@ -189,26 +166,22 @@ class PostgresTenantReader(PostgresReader):
         return dict(self._all(SELECT_TIERS, *self._scope_keys[:2], list(set(numbers))))
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        asked = (
+        statement = (
             "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
         )
-        for piece in self._each(asked, (self._tenant,)):
+        for piece in self._each(statement, (self._tenant,)):
             for fingerprint, width, text, scales, data in piece:
-                yield fingerprint, {text: postgres_vectors.decode_vectors(scales, data, width)}
+                yield fingerprint, {text: decode_vectors(scales, data, width)}
 
     def tombstones(self) -> Iterator[list[str]]:
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
             yield [mark for (mark,) in piece]
 
     def all_projects(self) -> list[PutProject]:
-        asked = "SELECT place, name, key FROM project WHERE tenant = %s"
-        found = [PutProject(*row) for row in self._all(asked, self._tenant)]
+        statement = "SELECT place, name, key FROM project WHERE tenant = %s"
+        found = [PutProject(*row) for row in self._all(statement, self._tenant)]
         return sorted(found, key=lambda one: (one.key, one.place))
-
-
-def read_tenant(reader: PostgresReader, tenant: str) -> PostgresTenantReader:
-    return PostgresTenantReader(reader._db, tenant, find_tenant(reader._db, tenant))
 
 
 def _has_hash(content: bytes, digest: str) -> bool:

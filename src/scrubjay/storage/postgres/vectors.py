@@ -45,12 +45,12 @@ def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
 def put_vectors(
     db: Database, tenant: int, model: RegisteredModel, windows: Mapping[int, QuantizedVectors]
 ) -> None:
-    held = [
+    values = [
         (num, place, scale, row.tobytes())
         for num, codes in windows.items()
         for place, (scale, row) in enumerate(zip(codes.scales.tolist(), codes.data, strict=True))
     ]
-    nums, places, scales, data = [list(column) for column in zip(*held, strict=True)] or [[]] * 4
+    nums, places, scales, data = [list(column) for column in zip(*values, strict=True)] or [[]] * 4
     db.execute(
         "INSERT INTO vector (tenant, memory, model, place, scale, data) SELECT %s, memory, %s, place, scale, data "
         "FROM unnest(%s::bigint[], %s::integer[], %s::real[], %s::bytea[]) AS new (memory, place, scale, data)",
@@ -67,14 +67,14 @@ def decode_vectors(scales: Sequence[float], data: bytes, dimensions: int) -> Qua
 
 
 SAMPLED: Final = 4_096
-"""Memories whose scores give mean and deviation: those of the smallest ids, which are hashes, so that a write changes
-the sample by what is new."""
+"""Memories whose scores give mean and deviation: those of the smallest ids. As these are hashes, a write changes only a
+proportional part of the sample."""
 QUERIES_AT_ONCE: Final = 64
-"""Texts for which the index is asked in one statement."""
+"""Queries of one index search."""
 
 
 FETCH_ROWS: Final = 50_000
-"""Memories whose vectors are asked for at once: a value of PostgreSQL's holds a gigabyte at most."""
+"""Memories whose vectors are read at once: a PostgreSQL value holds a gigabyte at most."""
 PACKED_WINDOW: Final = np.dtype([("num", ">i8"), ("scale", ">f4")])
 
 WindowVectors: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int8]]"
@@ -100,7 +100,7 @@ def _read_windows(
     nums = table.columns["num"]
     wanted = nums if of is None else nums[of]
     for first in range(0, len(wanted), FETCH_ROWS):
-        # By their numbers, which the table has: as a join the server would plan it by what it has learned.
+        # By number, not as a join: the plan would depend on the statistics that the server has of the tables.
         row = db.execute(
             "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
             "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
@@ -111,10 +111,10 @@ def _read_windows(
         if row is not None and row[0] is not None:
             heads.append(row[0])
             codes.append(row[1])
-    held = np.frombuffer(b"".join(heads), PACKED_WINDOW)
-    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), model.model.dimensions)
-    rows = np.searchsorted(nums, held["num"].astype(np.int64))
-    return rows, held["scale"].astype(np.float64), data
+    packed = np.frombuffer(b"".join(heads), PACKED_WINDOW)
+    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(packed), model.model.dimensions)
+    rows = np.searchsorted(nums, packed["num"].astype(np.int64))
+    return rows, packed["scale"].astype(np.float64), data
 
 
 def _score_windows(
@@ -131,9 +131,10 @@ class PostgresVectors(PostgresGraph):
     _large: LargeTenantLimits
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
+    _registered: Callable[[], dict[str, RegisteredModel]]
 
-    def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.once("models", lambda: registered_models(self._db, self._tenant))
+    def _read_models(self) -> dict[str, RegisteredModel]:
+        return registered_models(self._db, self._tenant)
 
     def _model(self, fingerprint: str) -> RegisteredModel:
         found = self._registered().get(fingerprint)
@@ -145,7 +146,7 @@ class PostgresVectors(PostgresGraph):
         return _read_windows(self._db, self._scope_keys, self._table(), model, rows)
 
     def _all_windows(self, model: RegisteredModel) -> WindowVectors:
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("vectors", model.number),
             lambda: self._windows(model),
             lambda read: sum(array.nbytes for array in read),
@@ -154,7 +155,7 @@ class PostgresVectors(PostgresGraph):
     def _index(self, model: RegisteredModel) -> NeighbourIndex | None:
         if model.neighbours != tenant_index.READY or self._table().rows <= self._large.rows:
             return None
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("index", model.number), lambda: tenant_index.find_index(self._db, self._tenant, model.number)
         )
 
@@ -189,7 +190,7 @@ class PostgresVectors(PostgresGraph):
         return _score_windows(self._table(), self._all_windows(model), query, self._mask(where))
 
     def _sample(self, model: RegisteredModel) -> VectorSample:
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("sample", model.number),
             lambda: self._read_sample(model),
             lambda read: sum(array.nbytes for array in read.windows),
@@ -216,7 +217,7 @@ class PostgresVectors(PostgresGraph):
         limit = ceil(most * max(index.vectors, table.rows) / len(passing))
         codes = np.stack([quantize(query)[0] for query in queries])
         found = tenant_index.nominate_neighbours(
-            self._db, index.here, (self._tenant, model.number), codes, limit
+            self._db, index.here, self._tenant, model.number, codes, limit
         )
         nums = table.columns["num"]
         nominated: list[NDArray[np.int64] | None] = []
@@ -275,9 +276,6 @@ class PostgresVectors(PostgresGraph):
             for tier, number, scales, data in found
         }
         return {memory: windows[memory] for memory in ids if memory in windows}
-
-    def windows(self, fingerprint: str) -> int:
-        return self._snapshot.once(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def _count_windows(self, fingerprint: str) -> int:
         model = self._registered().get(fingerprint)

@@ -16,7 +16,7 @@ from scrubjay.models.ids import EmbeddingModel, tombstone_hash
 from scrubjay.models.records import Document, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import TEXT_CACHE_BYTES, Change, PreparedMemory, QuantizedVectors
-from scrubjay.storage.postgres import postings, rows, tenant_index
+from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
 from scrubjay.storage.postgres.rows import IN_SCOPE, touch_tenant
 from scrubjay.storage.postgres.vectors import put_vectors, registered_models
@@ -107,7 +107,7 @@ class PostgresHistoryWriter(HistoryWriter):
 
 
 BATCH_MEMORIES: Final = 5_000
-"""Memories that are written together."""
+"""Most memories of one insert."""
 
 
 class PostgresWriter(MemoryWriter):
@@ -185,12 +185,14 @@ class PostgresWriter(MemoryWriter):
         self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, source))
 
     def _paths(self, source: str) -> list[str]:
-        asked = "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s"
-        return [path for (path,) in self._all(asked, *self._tenant_generation, source)]
+        statement = "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s"
+        return [path for (path,) in self._all(statement, *self._tenant_generation, source)]
 
     def _find_document(self, source: str, path: str) -> int | None:
-        asked = "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s"
-        found = self._all(asked, *self._tenant_generation, source, path)
+        statement = (
+            "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s"
+        )
+        found = self._all(statement, *self._tenant_generation, source, path)
         return found[0][0] if found else None
 
     def _write_document(self, number: int | None, document: Document) -> int:
@@ -205,8 +207,8 @@ class PostgresWriter(MemoryWriter):
         self._db.execute("DELETE FROM document WHERE tenant = %s AND id = %s", (self._tenant.number, number))
 
     def _passage_rows(self, document: int) -> list[tuple[Any, ...]]:
-        asked = "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s"
-        return self._all(asked, self._tenant.number, document)
+        statement = "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s"
+        return self._all(statement, self._tenant.number, document)
 
     def _remove_passages(self, document: int) -> None:
         self._delete_memories("document = %s", document)
@@ -222,9 +224,7 @@ class PostgresWriter(MemoryWriter):
         self._remove([num for num, _, _ in holders.values()])
         if not memories:
             return
-        numbers = postings.get_or_create_terms(
-            self._db, self._tenant.number, {term for one in memories.values() for term in one.terms.counts}
-        )
+        numbers = self._get_or_create_terms({term for one in memories.values() for term in one.terms.counts})
         values = [
             rows.memory_to_row(one, *self._tenant_generation, document, numbers) for one in memories.values()
         ]
@@ -238,6 +238,15 @@ class PostgresWriter(MemoryWriter):
                 by_model.setdefault(fingerprint, {})[num] = codes
         for fingerprint, windows in by_model.items():
             put_vectors(self._db, self._tenant.number, self._models[fingerprint], windows)
+
+    def _get_or_create_terms(self, terms: set[str]) -> dict[str, int]:
+        select = "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)"
+        known: dict[str, int] = dict(self._all(select, self._tenant.number, list(terms)))
+        new = sorted(terms - known.keys())
+        if new:
+            insert = "INSERT INTO term (tenant, text) SELECT %s, unnest(%s::text[]) RETURNING text, id"
+            known |= dict(self._all(insert, self._tenant.number, new))
+        return known
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
         """Return, by id, the row, key and tier of the memory that has its number."""
@@ -288,8 +297,13 @@ class PostgresWriter(MemoryWriter):
         self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
         # Before the terms: blocks that still hold the memories' words would keep them.
         tenant_index.remove_from_blocks(self._db, tenant, self._index_removals)
-        terms = {term for _, _, own in forgotten for term in own}
-        postings.drop_unused_terms(self._db, tenant, terms, self._tenant.posted)
+        terms = sorted({term for _, _, own in forgotten for term in own})
+        self._db.execute(
+            "DELETE FROM term WHERE tenant = %s AND id = ANY(%s::integer[]) AND NOT EXISTS "
+            "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.num > %s AND m.terms @> ARRAY[term.id]) "
+            "AND NOT EXISTS (SELECT FROM posting p WHERE p.tenant = term.tenant AND p.term = term.id)",
+            (tenant, terms, self._tenant.posted),
+        )
 
     def _write_tombstones(self, hashes: Sequence[str]) -> None:
         self._db.execute(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_SLOTS: Final = 65_536
-"""Most slots of a segment: a slot fits 16 bits. Of a million memories a reader looks into some forty segments."""
+"""Most slots of a segment: a slot fits 16 bits. A reader of a million memories reads some forty segments."""
 
 FIRST_VERSION: Final = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 NEXT_VERSION: Final = f"max(version + 1, {FIRST_VERSION})"
@@ -90,7 +90,7 @@ def join_vector_rows(parts: Sequence[VectorRows]) -> VectorRows:
 
 
 MAX_OPEN_FILES: Final = 512
-"""Files a process keeps mapped; a map costs address space, not memory."""
+"""Most mapped files; a map costs address space, not memory."""
 
 
 class MappedVectors(NamedTuple):
@@ -125,7 +125,7 @@ class VectorFiles:
         self._open: OrderedDict[str, MappedVectors] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(
+    def get(
         self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[VectorRows]]
     ) -> MappedVectors:
         """Return the vectors of (segment, version, model) from their file, made by ``read`` if missing."""
@@ -137,7 +137,7 @@ class VectorFiles:
                 return self._open[file]
         mapped = self._mapped(name, dimensions, read)
         with self._lock:
-            # What a version before says is asked for no more, and its file takes room as long as it is mapped.
+            # Nobody reads older versions any more, and a mapped file takes disk space.
             of_it = f"{segment}-{model}-"
             known = [one for one in self._open if one.startswith(of_it)]
             for older in [one for one in known if int(one[len(of_it) : -4]) < version]:
@@ -159,7 +159,7 @@ class VectorFiles:
                 self._make(path, made)
                 self._drop_older(segment, model, version)
             return _map_file(path, dimensions)
-        except OSError:  # no room, or not ours to write: this process keeps a copy of its own
+        except OSError:  # disk full or read-only: this process keeps a copy in memory
             return _map_in_memory(list(read()), dimensions) if made is None else made
 
     def _make(self, path: Path, vectors: MappedVectors) -> None:
@@ -171,7 +171,7 @@ class VectorFiles:
                 out.write(vectors.bits.tobytes() + scales.tobytes() + slots.tobytes())
                 out.write(np.ascontiguousarray(vectors.data).tobytes())
                 out.flush()
-                os.fsync(out.fileno())  # else the name may outlive a loss of power, and what it names may not
+                os.fsync(out.fileno())  # else the name may survive a loss of power without its content
             draft.replace(path)
         except OSError:
             draft.unlink(missing_ok=True)

@@ -65,9 +65,9 @@ class Database(Protocol):
 KEY_DIGITS: Final = 64
 """Hexadecimal digits of a key: 32 bytes."""
 MAX_KEY_FILE: Final = 1_024
-"""Bytes of a key file that are looked at: more is no key."""
+"""Bytes read of a key file."""
 PLAIN_HEADER: Final = b"SQLite format 3\0"
-"""What a file begins with that is not encrypted."""
+"""First bytes of a file that is not encrypted."""
 INSTALL_HINT: Final = "pip uninstall --yes apsw && pip install --force-reinstall apsw-sqlite3mc"
 MAKE_KEY_HINT: Final = "make one: `(umask 077; openssl rand -hex 32 > FILE)`"
 
@@ -89,12 +89,12 @@ def read_key(file: Path) -> EncryptionKey:
     """
     try:
         with file.open("rb") as opened:
-            mode, held = os.fstat(opened.fileno()).st_mode, opened.read(MAX_KEY_FILE).strip()
+            mode, digits = os.fstat(opened.fileno()).st_mode, opened.read(MAX_KEY_FILE).strip()
     except OSError as error:
         raise InputError(
             f"The key {file} cannot be read ({error.strerror}). Nothing was written.", hint=MAKE_KEY_HINT
         ) from error
-    if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % KEY_DIGITS, held):
+    if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % KEY_DIGITS, digits):
         raise InputError(
             f"{file} holds no key: {KEY_DIGITS} hexadecimal digits are needed.", hint=MAKE_KEY_HINT
         )
@@ -102,11 +102,11 @@ def read_key(file: Path) -> EncryptionKey:
         raise InputError(
             f"The key {file} is readable by others. Nothing was written.", hint=f"chmod 600 {file}"
         )
-    if not hasattr(apsw, "mc_version"):  # which would pass over the key, and write as it always does
+    if not hasattr(apsw, "mc_version"):  # it would ignore the key and write plain text
         raise StoreError(
             "A key was given, but this APSW cannot encrypt. Nothing was written.", hint=f"`{INSTALL_HINT}`"
         )
-    return EncryptionKey(file, held.decode())
+    return EncryptionKey(file, digits.decode())
 
 
 def unlock(connection: Database, key: EncryptionKey | None) -> None:
@@ -154,16 +154,16 @@ def _not_a_database(path: Path, key: EncryptionKey | None, error: Exception) -> 
 
 
 PAGE_BYTES: Final = 8192
-"""Bytes of a page: postings and vectors are blobs, and fewer pages a blob are fewer reads."""
+"""Page size: postings and vectors are blobs, and fewer pages a blob are fewer reads."""
 MIN_PAGE_BYTES: Final = 512
-"""Bytes of SQLite's smallest page: a shorter file is no database, but somebody's notes perhaps."""
+"""SQLite's smallest page: a shorter file is not a database, but perhaps somebody's notes."""
 CACHE_KIB: Final = 16_384
-"""KiB of pages that a connection keeps: five agents must not mean five copies of the store."""
+"""Page cache of a connection: five agents must not mean five copies of the store."""
 BUSY_MS: Final = 10_000
-"""Milliseconds SQLite waits for a lock held by a process that does not queue (a backup tool, say)."""
+"""Milliseconds SQLite waits for a lock of a process that does not queue, such as a backup tool."""
 
 BUSY_PAUSE: Final = 0.005
-"""Seconds between two tries at what SQLite does not wait for."""
+"""Seconds between two tries where SQLite does not wait."""
 
 
 def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | None = None) -> Database:
@@ -176,12 +176,11 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | N
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         size = path.stat().st_size
-        if 0 < size < MIN_PAGE_BYTES:  # SQLite would take it for an empty database, and fill it
-            raise apsw.NotADBError(f"{size} bytes are no database")
-        # The write-ahead log and what readers share of it lie beside the file.
+        if 0 < size < MIN_PAGE_BYTES:  # SQLite would treat it as an empty database and fill it
+            raise apsw.NotADBError(f"a file of {size} bytes")
         writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         for left in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            # Made with the store's mode while that was read-only, these would stay so.
+            # Created while the store was read-only, these would stay read-only.
             if writable and left.exists() and not os.access(left, os.W_OK):
                 left.chmod(0o600)
         connection = cast("Database", _open_connection(path, writable))
@@ -213,15 +212,13 @@ def _open_connection(path: Path, writable: bool) -> apsw.Connection:
 def _prepare(
     connection: Database, path: Path, writable: bool, patience: float, key: EncryptionKey | None
 ) -> None:
-    done = unlocked_schema_version(
-        connection, path, key
-    )  # before anything is set: another's file is not touched
+    # Before any setting: a file of another program must not be touched.
+    done = unlocked_schema_version(connection, path, key)
     if writable:
         _enable_wal(connection, patience)
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", 2)
-    # What is removed is overwritten: else an old copy of a memory outlives its being forgotten. Measured
-    # on 12,000 memories of 80 words: no difference in processor time.
+    # Overwrite what is deleted: else copies of forgotten memories stay. No measurable cost at 12,000 memories.
     connection.pragma("secure_delete", 1)
     connection.pragma("synchronous", "NORMAL")
     migrate(connection, done)
@@ -271,7 +268,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         raise StoreError(
             f"{path} failed ({type(error).__name__}: {error}). Nothing was written.",
-            hint=f"run it again; if it stays so, move {path} away and `scrubjay sync` your folders again",
+            hint=f"run it again; if it fails again, move {path} away and `scrubjay sync` your folders again",
         ) from error
 
 
@@ -319,9 +316,9 @@ def translate_wipe_errors(path: Path) -> Iterator[None]:
         yield
     except (apsw.Error, OSError) as error:
         raise StoreError(
-            f"What was to go is forgotten and in no answer, but its bytes could not be wiped from the files beside "
+            f"The memories are forgotten and in no answer, but their bytes could not be wiped from the files beside "
             f"{path} ({error}).",
-            hint="see whether the disk is full or failing; the next write to the store wipes them",
+            hint="check whether the disk is full or failing; the next write to the store wipes them",
         ) from error
 
 

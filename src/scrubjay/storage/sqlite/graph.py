@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 KIND_CODE: Final = {kind: code for code, kind in enumerate(STORED_EDGE_KINDS)}
 BY_TARGET_INDEX: Final = "INDEXED BY edge_inward"
-"""The planner, which has no figures, would scan the table for what leads to one end."""
+"""The planner, which has no statistics, would scan the table for the edges that lead to a node."""
 MILLION: Final = 1_000_000
 WEIGHT_SQL: Final = "CASE typeof(e.weight) WHEN 'integer' THEN e.weight / 1000000.0 ELSE e.weight END"
 EPOCH_MICROS: Final = 1_893_456_000_000_000
-"""2030 in UTC microseconds: what the times of edges are counted from."""
+"""2030 in UTC microseconds: the epoch of edge times."""
 NODE_PREFIX: Final = {"concept": ENTITY_PREFIX, "category": CATEGORY_PREFIX}
 
 
 VisibilityKeys: TypeAlias = "tuple[str, str, int, str, int]"
-"""An edge's key, its source's key and tier, its end's key and tier."""
+"""An edge's key, its source's key and tier, its target's key and tier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def visibility_codes_sql(sights: Iterable[EdgeVisibility]) -> str:
 
 def node_condition(kind: str, keys: Sequence[str], node: str = "e.dst") -> str:
     """Return the SQL condition, with the keys as its values, that a concept or category is visible."""
-    seen = f"c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node}"
-    return f"EXISTS (SELECT 1 FROM {kind} c WHERE {seen})"
+    condition = f"c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node}"
+    return f"EXISTS (SELECT 1 FROM {kind} c WHERE {condition})"
 
 
 def encode_weight_and_time(edge: Edge) -> tuple[int | float, int]:
@@ -115,7 +115,7 @@ def visible_nodes(visible: VisibleMemories, kind: str, hashes: Sequence[int]) ->
 
 
 def nodes_by_number(visible: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
-    # The plus keeps the planner from going through all of the tenant's instead.
+    # The plus keeps the planner from scanning all of the tenant's nodes.
     return _select_nodes(visible, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
 
 
@@ -124,12 +124,12 @@ def _select_nodes(
 ) -> dict[int, str]:
     found: dict[int, str] = {}
     for batch in rows.id_batches(values):
-        held = visible.db.execute(
-            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({','.join('?' * len(batch))}) "
+        read = visible.db.execute(
+            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({rows.placeholders(batch)}) "
             f"AND {node_condition(kind, visible.keys, 'e.num')}",
             (visible.tenant, kind, *batch, *visible.bound),
         ).fetchall()
-        found |= {num: id_from_hash(kind, number) for num, number in held}
+        found |= {num: id_from_hash(kind, number) for num, number in read}
     return found
 
 
@@ -143,7 +143,7 @@ IS_HEAD: Final = (
     "project IS NOT NULL AND ((session IS NOT NULL AND turn = 0) OR "
     "(session IS NULL AND turn IS NULL AND coalesce(ordinal, 0) = 0))"
 )
-"""What makes a memory a head of its project, word for word as the index `memory_head` asks it."""
+"""Whether a memory is a head of its project, in the exact words of the index `memory_head`."""
 
 
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
@@ -163,7 +163,6 @@ CATEGORY_COLUMNS = (
 )
 
 NO_ALIASES: Final = "[]"
-"""What a concept without aliases keeps of them."""
 CONCEPT_ID_SQL: Final = (
     f"printf('{NODE_PREFIX['concept']}%0{ID_DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
 )
@@ -172,7 +171,7 @@ CONCEPT_ID_SQL: Final = (
 EDGE_RANK_SQL = (
     f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT_SQL} DESC, s.key)"
 )
-"""Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
+"""Of several keys' edges of one source and target the first is shown: given, heaviest, of the smaller key."""
 
 
 class SQLiteGraph:
@@ -183,7 +182,7 @@ class SQLiteGraph:
         self._bound, self._marks = visible.bound, visible.marks
 
     def _sights(self) -> list[EdgeVisibility]:
-        return self._snapshot.once("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
+        return self._snapshot.cached("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
         if ids is None:
@@ -193,7 +192,7 @@ class SQLiteGraph:
         found: list[Entity] = []
         for batch in rows.id_batches(wanted):
             found += self._concepts(
-                f"{source} n.hash IN ({_placeholders(batch)}) AND", (self._tenant, *batch)
+                f"{source} n.hash IN ({rows.placeholders(batch)}) AND", (self._tenant, *batch)
             )
         return found
 
@@ -258,49 +257,49 @@ class SQLiteGraph:
     ) -> dict[str, tuple[Edge, ...]]:
         """Return the edges of each id, also where there are none, so that a miss is cached."""
         read = self._inward if inward else self._outward
-        # A memory leads to few, so that those of many are read at once and cut here; to a concept may lead all.
-        alone = inward and limit is not None
+        # Few edges leave a memory, so those of many are read at once and cut here; all may lead to one concept.
+        singly = inward and limit is not None
         nodes = {one: node for one in ids if (node := parse_node_hash(one))}
-        held: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
+        by_kind: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
         for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
             numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
             for kind in kinds:
-                for batch in rows.id_batches(numbers) if not alone else ([number] for number in numbers):
-                    for number, edge in read(of, tier, batch, kind, limit if alone else None):
-                        held[(of, tier, number), kind].append(edge)
+                for batch in rows.id_batches(numbers) if not singly else ([number] for number in numbers):
+                    for number, edge in read(of, tier, batch, kind, limit if singly else None):
+                        by_kind[(of, tier, number), kind].append(edge)
         found: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
         for one, node in nodes.items():
-            found[one] = tuple(edge for kind in kinds for edge in held.get((node, kind), ())[:limit])
+            found[one] = tuple(edge for kind in kinds for edge in by_kind.get((node, kind), ())[:limit])
         return found
 
     def _any(self, kind: str) -> bool:
         one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
         values = (self._tenant, *self._bound)
-        return self._snapshot.once(
+        return self._snapshot.cached(
             ("any", kind), lambda: self._db.execute(one, values).fetchone() is not None
         )
 
     def _outward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
     ) -> Iterator[tuple[int, Edge]]:
-        seen = [sight for sight in self._sights() if sight.src_tier == tier]
+        sights = [sight for sight in self._sights() if sight.src_tier == tier]
         to = TARGET_KIND.get(kind)
-        if of != "memory" or not seen or (to is not None and not self._any(to)):
+        if of != "memory" or not sights or (to is not None and not self._any(to)):
             return
-        condition = f"e.src IN ({_placeholders(numbers)}) AND e.kind = ?"
+        condition = f"e.src IN ({rows.placeholders(numbers)}) AND e.kind = ?"
         values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
         edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
         if to is not None:
             edges, end, order = "edge e CROSS JOIN node n ON n.num = e.dst", "n.hash", "n.hash"
             condition, values = f"{condition} AND {node_condition(to, self._keys)}", (*values, *self._bound)
-        for row in self._rows(seen, edges, condition, values, end, order, limit):
+        for row in self._rows(sights, edges, condition, values, end, order, limit):
             yield row[1], _edge_from_row(kind, row[0], row[1:])
 
     def _inward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
     ) -> Iterator[tuple[int, Edge]]:
-        seen = [sight for sight in self._sights() if sight.dst_tier == tier]
-        if of != TARGET_KIND.get(kind, "memory") or not seen:
+        sights = [sight for sight in self._sights() if sight.dst_tier == tier]
+        if of != TARGET_KIND.get(kind, "memory") or not sights:
             return
         hashes = {number: number for number in numbers}
         if of != "memory":
@@ -309,17 +308,17 @@ class SQLiteGraph:
         if not hashes:
             return
         condition, values = (
-            f"e.kind = ? AND e.dst IN ({_placeholders(list(hashes))})",
+            f"e.kind = ? AND e.dst IN ({rows.placeholders(list(hashes))})",
             (KIND_CODE[kind], *hashes),
         )
         edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
-        for row in self._rows(seen, edges, condition, values, "e.dst", order, limit):
+        for row in self._rows(sights, edges, condition, values, "e.dst", order, limit):
             number = hashes[row[0]]
             yield number, _edge_from_row(kind, number, row[1:])
 
     def _rows(
         self,
-        seen: Sequence[EdgeVisibility],
+        sights: Sequence[EdgeVisibility],
         edges: str,
         condition: str,
         values: Sequence[object],
@@ -327,12 +326,12 @@ class SQLiteGraph:
         order: str,
         limit: int | None,
     ) -> list[Any]:
-        several = len({sight.key for sight in seen}) > 1
+        several = len({sight.key for sight in sights}) > 1
         found = self._db.execute(
             f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
             f"{WEIGHT_SQL} AS weight, e.at, k.origin, k.rule, k.run FROM {edges} "
             "CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
-            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(seen)}) AND {condition} "
+            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(sights)}) AND {condition} "
             f"ORDER BY place, weight DESC, {order} LIMIT ?",
             (self._tenant, *values, -1 if limit is None else limit),
         ).fetchall()
@@ -348,17 +347,17 @@ class SQLiteGraph:
         ends = hashes if of == "memory" else list(visible_nodes(self.visible, of, hashes))
         found: list[tuple[int, int, int]] = []
         for batch in rows.id_batches(ends):
-            found += self._counted(kind, f"AND e.dst IN ({_placeholders(batch)})", batch)
+            found += self._counted(kind, f"AND e.dst IN ({rows.placeholders(batch)})", batch)
         wanted = set(ids)
         return {one: count for one, count in self._by_id(of, found).items() if one in wanted}
 
     def _counted(self, kind: str, condition: str, values: Sequence[int]) -> list[tuple[int, int, int]]:
-        seen = self._sights()
-        # What several keys say of one source and end is one edge.
-        counted = "count(DISTINCT e.src)" if len({sight.key for sight in seen}) > 1 else "count(*)"
+        sights = self._sights()
+        # Several keys' edges of one source and target count once.
+        counted = "count(DISTINCT e.src)" if len({sight.key for sight in sights}) > 1 else "count(*)"
         return self._db.execute(
             f"SELECT e.dst, max(e.sight), {counted} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "
-            f"AND e.sight IN ({visibility_codes_sql(seen)}) GROUP BY e.dst",
+            f"AND e.sight IN ({visibility_codes_sql(sights)}) GROUP BY e.dst",
             (self._tenant, KIND_CODE[kind], *values),
         ).fetchall()
 
@@ -374,23 +373,23 @@ class SQLiteGraph:
         if not own:
             return {}, 0
         (end,) = own
-        seen, kind = visibility_codes_sql(self._sights()), KIND_CODE["references"]
-        looked = self._db.execute(
+        sights, kind = visibility_codes_sql(self._sights()), KIND_CODE["references"]
+        memories = self._db.execute(
             "SELECT DISTINCT e.src FROM edge e WHERE e.tenant = ? AND e.kind = ? AND e.dst = ? "
-            f"AND e.sight IN ({seen}) ORDER BY e.src DESC LIMIT ?",
+            f"AND e.sight IN ({sights}) ORDER BY e.src DESC LIMIT ?",
             (self._tenant, kind, end, limit),
         ).fetchall()
-        met: dict[int, int] = {}
-        for (src,) in looked:
+        counts: dict[int, int] = {}
+        for (src,) in memories:
             for (other,) in self._db.execute(
                 "SELECT DISTINCT e.dst FROM edge e WHERE e.tenant = ? AND e.src = ? AND e.kind = ? "
-                f"AND e.sight IN ({seen})",
+                f"AND e.sight IN ({sights})",
                 (self._tenant, src, kind),
             ).fetchall():
-                met[other] = met.get(other, 0) + 1
-        met.pop(end, None)
-        names = nodes_by_number(self.visible, "concept", list(met))
-        return {names[other]: count for other, count in met.items() if other in names}, len(looked)
+                counts[other] = counts.get(other, 0) + 1
+        counts.pop(end, None)
+        names = nodes_by_number(self.visible, "concept", list(counts))
+        return {names[other]: count for other, count in counts.items() if other in names}, len(memories)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         wanted = {memory for memory in ids if rows.is_memory_id(memory)}
@@ -403,7 +402,7 @@ class SQLiteGraph:
                     pairs = self._db.execute(
                         f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m "
                         f"CROSS JOIN memory n ON {near.format(step)} WHERE {self.visible.among()} "
-                        f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(hashes)})",
+                        f"AND {self.visible.among('n')} AND m.hash IN ({rows.placeholders(hashes)})",
                         (*self.visible.own, *self.visible.own, *hashes),
                     ).fetchall()
                     edges += _chain_edges(rule, pairs, step, wanted)
@@ -413,7 +412,7 @@ class SQLiteGraph:
     def _project_edges(self, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
         heads = self._db.execute(
             f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash "
-            f"WHERE {self.visible.among()} AND m.hash IN ({_placeholders(hashes)}) AND {IS_HEAD}",
+            f"WHERE {self.visible.among()} AND m.hash IN ({rows.placeholders(hashes)}) AND {IS_HEAD}",
             (*self.visible.own, *hashes),
         ).fetchall()
         time = TIME_SQL.format("m")
@@ -434,7 +433,7 @@ class SQLiteGraph:
             pairs = self._db.execute(
                 "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
                 f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {self.visible.among()} "
-                f"AND {self.visible.among('n')} AND m.hash IN ({_placeholders(batch)}) "
+                f"AND {self.visible.among('n')} AND m.hash IN ({rows.placeholders(batch)}) "
                 "ORDER BY m.hash, n.turn, n.tier, n.hash",
                 (*self.visible.own, *self.visible.own, *map(rows.sort_hash, batch)),
             ).fetchall()
@@ -477,7 +476,3 @@ def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
     to = TARGET_KIND.get(kind)
     end = id_from_hash(TIERS[dst_tier] if to is None else to, dst)
     return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *made)
-
-
-def _placeholders(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))

@@ -31,13 +31,13 @@ EDGE_SIDES: Final = (
     ("edge", "tenant = ?1 AND src = ?2", 1),
     (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({_KIND_CODES}) AND dst = ?2", 3),
 )
-"""The edges that leave a memory and those that lead to it, as SQL, and the place of its key in their sights' names."""
+"""SQL of the edges that leave a memory and of those that lead to it, and the index of its key in `VisibilityKeys`."""
 
 DELETE_EVENTS: Final = (
     "DELETE FROM event WHERE tenant = ? AND memory = ?",
     "UPDATE event SET other = NULL WHERE tenant = ? AND other = ?",
 )
-"""What becomes of the events of a memory that goes, and of those that name it."""
+"""Deletes the events of a memory, and its mentions in others."""
 
 
 def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
@@ -46,12 +46,11 @@ def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str,
     One that is gone loses its edges on both sides, and its events; edges of one that has another key now get its
     visibility.
     """
-    # Removing a memory costs nothing more where there is nothing to put right.
-    connected, told = (
+    connected, recorded = (
         db.execute(f"SELECT 1 FROM {table} WHERE tenant = ? LIMIT 1", (tenant.number,)).fetchone()
         for table in ("edge", "event")
     )
-    if connected is None and told is None:
+    if connected is None and recorded is None:
         return
     for number, (tier, key) in before.items():
         row = db.execute(
@@ -76,15 +75,15 @@ def _update_visibility(db: Database, tenant: int, memory: int, key: str) -> None
         ).fetchall()
         for code, *name in found:
             name[place] = key
-            seen = graph.get_or_create_visibility(db, tenant, tuple(name))
+            visibility = graph.get_or_create_visibility(db, tenant, tuple(name))
             db.execute(
                 f"UPDATE {edges} SET sight = ?3 WHERE {condition} AND sight = ?4",
-                (tenant, memory, seen, code),
+                (tenant, memory, visibility, code),
             )
 
 
 IS_FOUND: Final = "EXISTS (SELECT 1 FROM maker k WHERE k.id = {0}.maker AND k.origin = 'found')"
-# A found edge leaves a given one as it is; any other edge is replaced.
+# A found edge never replaces a given one.
 PUT_EDGE: Final = (
     "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight, "
     f"at = excluded.at, maker = excluded.maker WHERE {IS_FOUND.format('edge')} OR NOT {IS_FOUND.format('excluded')}"
@@ -190,40 +189,40 @@ class SQLiteGraphWriter(GraphWriter):
             if src is not None and dst is not None:
                 name = (src.number, KIND_CODE[edge.kind], dst.number, self._sight(edge.key, src, dst))
                 fresh.append((self._tenant, *name, *graph.encode_weight_and_time(edge), self._maker(edge)))
-        fresh.sort(key=lambda row: row[:4])  # a stable sort: of two of one name the later one counts
+        fresh.sort(key=lambda row: row[:4])  # stable: of two of one identity the later one wins
         self._db.executemany(PUT_EDGE, fresh)
 
     def _remove_found(self, change: c.PutEdges) -> None:
         kinds = [kind for kind in dict.fromkeys(change.kinds) if kind in KIND_CODE]
-        seen = graph.load_visibilities(self._db, self._tenant, self._keys) if change.of and kinds else []
-        if not seen:
+        sights = graph.load_visibilities(self._db, self._tenant, self._keys) if change.of and kinds else []
+        if not sights:
             return
         ends = list(self._ends(change.of).values())
         for batch in rows.id_batches([end.number for end in ends if end.tier >= 0]):
             for kind in kinds:
-                self._remove(seen, kind, {"src": batch}, IS_FOUND.format("e"))
+                self._remove(sights, kind, {"src": batch}, IS_FOUND.format("e"))
         for kind in kinds if change.inward else ():
             of_kind = [end.number for end in ends if (end.tier < 0) == (kind in TARGET_KIND)]
             for batch in rows.id_batches(of_kind):
-                self._remove(seen, kind, {"dst": batch}, IS_FOUND.format("e"))
+                self._remove(sights, kind, {"dst": batch}, IS_FOUND.format("e"))
 
     def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None:
         edges = [name for name in names if name[1] in KIND_CODE]
-        seen = graph.load_visibilities(self._db, self._tenant, self._keys)
+        sights = graph.load_visibilities(self._db, self._tenant, self._keys)
         ends = self._ends(node for src, _, dst in edges for node in (src, dst))
         for src, kind, dst in edges:
             if src in ends and dst in ends and (ends[dst].tier < 0) == (kind in TARGET_KIND):
-                self._remove(seen, kind, {"src": [ends[src].number], "dst": [ends[dst].number]}, "1")
+                self._remove(sights, kind, {"src": [ends[src].number], "dst": [ends[dst].number]}, "1")
 
     def _remove(
-        self, seen: Iterable[EdgeVisibility], kind: str, ends: Mapping[str, Sequence[int]], only: str
+        self, sights: Iterable[EdgeVisibility], kind: str, ends: Mapping[str, Sequence[int]], only: str
     ) -> None:
         to = TARGET_KIND.get(kind)
         known = f"AND {graph.node_condition(to, self._keys)}" if to is not None else ""
-        among = " AND ".join(f"e.{name} IN ({','.join('?' * len(held))})" for name, held in ends.items())
+        among = " AND ".join(f"e.{name} IN ({rows.placeholders(hashes)})" for name, hashes in ends.items())
         self._db.execute(
             f"DELETE FROM edge AS e {'' if 'src' in ends else BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ? "
-            f"AND {among} {known} AND e.sight IN ({graph.visibility_codes_sql(seen)}) AND {only}",
+            f"AND {among} {known} AND e.sight IN ({graph.visibility_codes_sql(sights)}) AND {only}",
             (
                 self._tenant,
                 KIND_CODE[kind],
@@ -235,16 +234,16 @@ class SQLiteGraphWriter(GraphWriter):
     def _ends(self, nodes: Iterable[str]) -> dict[str, EdgeEnd]:
         wanted = set(nodes)
         found: dict[str, EdgeEnd] = {}
-        asked = graph.hashes_by_kind(wanted)
-        for batch in rows.id_batches(asked["memory"]):
-            held = self._db.execute(
+        hashes = graph.hashes_by_kind(wanted)
+        for batch in rows.id_batches(hashes["memory"]):
+            read = self._db.execute(
                 f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._visible.among()} AND m.hash IN "
-                f"({','.join('?' * len(batch))})",
+                f"({rows.placeholders(batch)})",
                 (*self._visible.own, *batch),
             ).fetchall()
-            found |= {id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
+            found |= {id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in read}
         for kind in TARGET_KIND.values():
-            nodes_seen = graph.visible_nodes(self._visible, kind, asked[kind])
+            nodes_seen = graph.visible_nodes(self._visible, kind, hashes[kind])
             found |= {node: EdgeEnd(number, "", -1) for number, node in nodes_seen.items()}
         return {node: end for node, end in found.items() if node in wanted}
 

@@ -25,9 +25,8 @@ else:
     import fcntl
 
 POLL_S: Final = 0.001
-"""Seconds between two looks at a lock that is held."""
 PATIENCE: Final = 30.0
-"""Seconds a writer waits for its turn: far longer than any one transaction, short enough to be told."""
+"""Seconds a writer waits for its turn: far longer than any transaction."""
 
 
 @contextmanager
@@ -57,8 +56,8 @@ def writer_turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
 @contextmanager
 def try_exclusive(store: Path, tenant: str, name: str) -> Iterator[bool]:
     """Yield whether this caller alone holds a name for a tenant until the block ends; never wait."""
-    held = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{held}"), store)
+    digest = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{digest}"), store)
     try:
         yield _try_lock(descriptor)
     finally:
@@ -82,8 +81,7 @@ def _open_lock_file(path: Path, store: Path) -> int:
     except OSError as error:
         refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
         raise (StoreReadOnlyError if refused else StoreError)(
-            f"{path}, which keeps those who use {store.name} in turn, cannot be opened ({error.strerror}). "
-            "Nothing was written.",
+            f"The lock file {path} of {store.name} cannot be opened ({error.strerror}). Nothing was written.",
             hint="check that the folder is there, yours and writable",
         ) from error
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 VACUUM_AT_ONCE_BYTES: Final = 64 << 20
-"""Bytes of a file that is vacuumed by the forgetting itself: .3 s on one core. A larger one waits for `vacuum_file`."""
+"""Largest file that is vacuumed at once after forgetting: .3 s on one core. A larger one waits for `Store.vacuum`."""
 _COUNTER: Final = "leftovers"
-"""Counter: 1 since something was forgotten or removed, 0 since the last VACUUM; not there before either."""
+"""Counter: 1 since something was forgotten or removed, 0 since the last VACUUM; missing before either."""
 
 
 def note_leftovers(db: Database) -> None:
@@ -73,7 +73,7 @@ def vacuum_file(db: Database, *, on_disk: bool) -> None:
 
 
 BACKUP_STEPS: Final = 100_000
-"""Instructions of SQLite between two looks for an interrupt."""
+"""SQLite instructions between two checks for an interrupt."""
 
 
 def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) -> None:
@@ -118,7 +118,7 @@ def _keep_going() -> bool:
 
 
 CHECK_STEPS: Final = 1_000
-"""Instructions of SQLite between two looks at the clock: less than a millisecond."""
+"""SQLite instructions between two checks of the clock: less than a millisecond."""
 MAX_FAULTS: Final = 3
 
 
@@ -153,12 +153,12 @@ def check_integrity(path: Path, seconds: float, key: EncryptionKey | None = None
             pages = int(connection.pragma("page_count"))
             end = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > end, CHECK_STEPS)
-            finished, said = True, [("ok",)]
+            finished, messages = True, [("ok",)]
             try:
-                said = list(connection.execute(f"PRAGMA quick_check({MAX_FAULTS})"))
+                messages = list(connection.execute(f"PRAGMA quick_check({MAX_FAULTS})"))
             except apsw.InterruptError:
                 finished = False
         finally:
             connection.close()
-    faults = tuple(str(text) for (text,) in said if text != "ok")
+    faults = tuple(str(text) for (text,) in messages if text != "ok")
     return IntegrityReport(schema, MIGRATIONS[-1][0], pages, finished, faults)

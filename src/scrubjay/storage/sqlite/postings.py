@@ -21,18 +21,17 @@ if TYPE_CHECKING:
 
 
 MAX_REMEMBERED_TERMS: Final = 400_000
-"""Terms whose numbers a process keeps at hand: about 60 MB at the very most."""
+"""Terms whose numbers a process caches: at most 60 MB."""
 
 MAX_CANDIDATES: Final = 50_000
-"""Terms compared with a mistyped word: a bound on one lookup in a vocabulary of millions."""
+"""Most terms compared with a mistyped word."""
 
 FEW_TERMS: Final = 20_000
-"""Terms of a tenant up to which all of them are compared with a mistyped word, and not found by their trigrams."""
+"""Vocabulary up to which every term is compared with a mistyped word, without the trigram index."""
 FEW_DIVISOR: Final = 8
 """Where they are less than an eighth of the file's: the trigrams are those of all its tenants together, and with 10,000
 of them a lookup took 60 ms (bench/LOG.md)."""
 TERM_BYTES: Final = 70
-"""What a term takes, about."""
 
 
 class Vocabulary:
@@ -50,7 +49,7 @@ class Vocabulary:
             self._epoch = epoch
         known = self._numbers.setdefault(tenant, {})
         wanted = set(terms)
-        unknown = sorted(wanted.difference(known))  # in order: so the index grows at neighbouring places
+        unknown = sorted(wanted.difference(known))  # sorted, so that the index grows at neighbouring places
         found = db.executemany(
             "SELECT text, id FROM term WHERE tenant = ? AND text = ?", ((tenant, term) for term in unknown)
         )
@@ -66,13 +65,13 @@ class Vocabulary:
         """Remove those of these terms that no memory holds any more, and their trigrams."""
         segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
         for number in numbers:
-            held = any(
+            used = any(
                 db.execute(
                     "SELECT 1 FROM posting WHERE segment = ? AND term = ?", (segment, number)
                 ).fetchone()
                 for segment in segments
             )
-            if not held:
+            if not used:
                 db.execute("DELETE FROM term WHERE id = ?", (number,))
                 db.execute("DELETE FROM term_gram WHERE rowid = ?", (number,))
         # Without it the words stay readable in the index file after they are deleted.
@@ -101,7 +100,7 @@ def pad_term(term: str) -> str:
 def find_similar_terms(
     db: Database, tenant: int, snapshot: Snapshot, word: str
 ) -> Sequence[tuple[str, float]]:
-    own = snapshot.once(
+    own = snapshot.cached(
         "terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ())
     )
     if own is not None:
@@ -126,17 +125,17 @@ def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
     trigram few are read: a term of three letters or more has three trigrams or more.
     """
     grams = trigrams(word)
-    asked = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
-    if not asked:
+    queries = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
+    if not queries:
         return []
-    unasked = len(grams) - len(asked)
-    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(asked))
+    skipped = len(grams) - len(queries)
+    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(queries))
     size, most = len(grams), f"shared * {1 + 1 / NEAREST_FLOOR} - {len(grams)}"
     found = db.execute(
-        f"SELECT t.text FROM (SELECT id, count(*) + {unasked} AS shared FROM ({each}) GROUP BY id "
+        f"SELECT t.text FROM (SELECT id, count(*) + {skipped} AS shared FROM ({each}) GROUP BY id "
         f"HAVING shared >= {NEAREST_FLOOR * size}) JOIN term t USING (id) WHERE t.tenant = ? "
         f"AND (length(t.text) < 3 OR {most} >= 3) LIMIT ?",
-        (*('"' + gram.replace('"', '""') + '"' for gram in asked), tenant, MAX_CANDIDATES),
+        (*('"' + gram.replace('"', '""') + '"' for gram in queries), tenant, MAX_CANDIDATES),
     ).fetchall()
     return [text for (text,) in found]
 
@@ -163,7 +162,7 @@ def _read_postings(
     for batch in rows.id_batches(forms):
         read = db.execute(
             "SELECT t.text, p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id "
-            f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ({','.join('?' * len(batch))}) "
+            f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ({rows.placeholders(batch)}) "
             "ORDER BY p.segment",
             (tenant, *batch),
         ).fetchall()

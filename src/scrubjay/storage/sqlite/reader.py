@@ -17,10 +17,9 @@ from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
-from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
+from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
-    SIGN,
     SOURCE_COLUMNS,
     RegisteredModel,
     counts_from_rows,
@@ -31,8 +30,8 @@ from scrubjay.storage.rows import (
     run_from_row,
     source_from_row,
 )
-from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores, score_words
-from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
+from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores
+from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot, SnapshotReader
 from scrubjay.storage.sqlite import postings, rows
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
 
 MAX_SCOPES: Final = 4
-"""Scopes of which is kept what was read: as many as tables are."""
+"""Most snapshots, as many as tables."""
 
 
 class SnapshotCache:
@@ -59,7 +58,7 @@ class SnapshotCache:
         self._version: int | None = None
         self._scopes: OrderedDict[Hashable, Snapshot] = OrderedDict()
 
-    def of(self, db: Database, scope: Hashable) -> Snapshot:
+    def get(self, db: Database, scope: Hashable) -> Snapshot:
         version = db.pragma("data_version")
         if version != self._version:
             self._version = version
@@ -79,7 +78,7 @@ class SnapshotCache:
 
 NO_BYTES: Final = np.zeros(0, np.uint8)
 MAX_TABLES: Final = 4
-"""Tables a process keeps: one for each of the last scopes that read."""
+"""Tables a process caches, one a scope."""
 
 
 class TableCache:
@@ -120,9 +119,9 @@ def _read_table(
     pieces: list[NDArray[np.void]] = []
     first = 0
     for segment, version, slots, _, _ in heads:
-        held = known.get((segment, version))
-        if before is not None and held is not None:
-            pieces.append(before.columns[held.first : held.first + slots])
+        part = known.get((segment, version))
+        if before is not None and part is not None:
+            pieces.append(before.columns[part.first : part.first + slots])
         else:
             (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
             pieces.append(np.frombuffer(blob, COLUMNS))
@@ -163,44 +162,47 @@ class SQLiteHistory:
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        asked, values = ("", []) if run is None else (" AND e.run = ?", [run])
+        condition, values = ("", []) if run is None else (" AND e.run = ?", [run])
         if ids is None:
-            return [event for _, event in self._events(asked, values, limit)]
+            return [event for _, event in self._events(condition, values, limit)]
         wanted = sorted({one for one in ids if rows.is_memory_id(one)})
         found: list[tuple[int, Event]] = []
         for batch in rows.id_batches(wanted):
             numbers = [rows.sort_hash(one) for one in batch]
-            # The tier, too: an id of another one has the number of a memory and none of its events.
+            # Compare the tier, too: an id of another tier may have the number of a memory.
             named = [value for one in batch for value in (rows.sort_hash(one), rows.tier_of(one))]
             among = (
-                f"{asked} AND e.memory IN ({','.join('?' * len(batch))}) "
+                f"{condition} AND e.memory IN ({rows.placeholders(batch)}) "
                 f"AND (e.memory, m.tier) IN (VALUES {','.join(['(?, ?)'] * len(batch))})"
             )
             found += self._events(among, [*values, *numbers, *named], limit)
         found.sort(key=lambda one: (one[1].at, one[0]), reverse=True)
         return [event for _, event in found[:limit]]
 
-    def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
-        # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
+    def _events(self, condition: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
+        # CROSS JOIN: scan the events, newest first, and look up each memory; never scan all memories.
         found = self.visible.db.execute(
             "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
             f"AND {self.visible.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.visible.among('o')} "
-            f"WHERE e.tenant = ? AND e.key IN ({self.visible.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            f"WHERE e.tenant = ? AND e.key IN ({self.visible.marks}){condition} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
             (*self.visible.own, *self.visible.own, self.visible.tenant, *self.visible.bound, *values, limit),
         ).fetchall()
         return [(number, event_from_row(row)) for number, *row in found]
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        return self._extractions(ids, self.visible)
+
+    def _extractions(self, ids: Sequence[str], visible: VisibleMemories) -> dict[str, CachedExtraction]:
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
-            held = self.visible.db.execute(
+            read = visible.db.execute(
                 "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.num = m.num "
-                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
-                (*self.visible.own, *batch),
+                f"WHERE {visible.among()} AND m.hash IN ({rows.placeholders(batch)})",
+                (*visible.own, *batch),
             ).fetchall()
-            for tier, number, mark, data in held:
+            for tier, number, mark, data in read:
                 memory = id_from_hash(tier, number)
                 if memory in wanted:
                     found[memory] = CachedExtraction(memory, mark, data)
@@ -218,11 +220,11 @@ class SQLiteHistory:
 NO_TENANT = -1
 
 
-class SQLiteReader(SQLiteGraph, SQLiteHistory):
+class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
     def __init__(
         self, db: Database, scope: Scope, tables: TableCache, cache: VectorCache, snapshot: Snapshot
     ) -> None:
-        tenant = snapshot.once("tenant", lambda: find_tenant(db, scope.tenant))
+        tenant = snapshot.cached("tenant", lambda: find_tenant(db, scope.tenant))
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
         super().__init__(VisibleMemories(db, number, self._generation, scope.keys), snapshot)
         self._own = self.visible.own
@@ -233,13 +235,13 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
 
     def _table(self) -> MemoryTable:
         if self._loaded_table is None:
-            self._loaded_table = self._snapshot.once(
+            self._loaded_table = self._snapshot.cached(
                 "table", lambda: self._tables.table(self._db, self._tenant, self._generation, self._keys)
             )
         return self._loaded_table
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self._snapshot.masks.of([where], self._read_masks)[where]
+        found: NDArray[np.bool_] = self._snapshot.masks.get([where], self._read_masks)[where]
         return found
 
     def _read_masks(self, filters: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
@@ -273,7 +275,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             mask &= among(passages)
         mine = "memory WHERE tenant = ? AND"
         projects = [project for project in where.projects if project is not None]
-        marks = ",".join("?" * len(projects))
+        marks = rows.placeholders(projects)
         if None in where.projects:  # no index finds memories without a project: exclude the others
             others = f"project IS NOT NULL AND project NOT IN ({marks})"
             mask &= ~among(numbers(f"{mine} {others}", self._tenant, *projects))
@@ -282,7 +284,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         for column, names in (("agent", where.agents), ("session", where.sessions)):
             if names:
                 mask &= among(
-                    numbers(f"{mine} {column} IN ({','.join('?' * len(names))})", self._tenant, *names)
+                    numbers(f"{mine} {column} IN ({rows.placeholders(names)})", self._tenant, *names)
                 )
         if where.apart_from is not None:
             mask &= ~among(numbers(f"{mine} session = ?", self._tenant, where.apart_from))
@@ -292,10 +294,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             mask &= np.isin(table.columns["key"], np.array(self._members(where.categories), np.uint64))
         return mask
 
-    def sources(self) -> list[Source]:
-        return list(self._snapshot.once("sources", self._sources))
-
-    def _sources(self) -> list[Source]:
+    def _read_sources(self) -> list[Source]:
         found = self._db.execute(
             f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source WHERE tenant = ? AND key IN ({self._marks}) "
             "ORDER BY root, id",
@@ -312,7 +311,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return {document.path: document for document in map(document_from_row, found)}
 
     def count_passages(self, sources: Sequence[str]) -> int:
-        marks = ",".join("?" * len(sources))
+        marks = rows.placeholders(sources)
         (found,) = self._db.execute(
             "SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? "
             f"AND m.generation = ? AND m.key IN ({self._marks}) AND d.source IN ({marks})",
@@ -327,11 +326,11 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             "ORDER BY m.ordinal, m.tier, m.hash",
         )
 
-    def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        return self._snapshot.records.of(ids, self.visible.of)
+    def _read_records(self, ids: Sequence[str]) -> dict[str, Record]:
+        return self.visible.by_id(ids)
 
-    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.ranking_metadata.of(ids, self._read_metadata)
+    def _read_page(self, first: int, limit: int) -> list[Record]:
+        return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         table = self._table()
@@ -341,7 +340,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             read = self._db.execute(
                 "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
                 "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
-                f"WHERE {self.visible.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                f"WHERE {self.visible.among()} AND m.hash IN ({rows.placeholders(batch)})",
                 (*self._own, *map(rows.sort_hash, batch)),
             ).fetchall()
             for tier, number, title, turn, role, at, used, pinned, *rest in read:
@@ -352,23 +351,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
                         title, words, turn is not None, role, at, used, bool(pinned), *rest
                     )
         return found
-
-    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.of(ids, self._read_adjacent)
-
-    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        from scrubjay.storage.validation import page_start  # for writes; no cold search needs it
-
-        number = page_start(after)
-        if where is not None:
-            return list(self.get(self._table().page(self._mask(where), number, limit)).values())
-        first = number + 1 - SIGN
-        if first >= SIGN:
-            return []
-        return self.visible.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
-
-    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        return list(self.get(self._table().latest(self._mask(where), limit, skip)).values())
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         found: list[str] = []
@@ -381,20 +363,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             found += [id_from_hash(tier, number) for (number,) in read]
         return found
 
-    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        return [len(rows) for rows, _ in self._group_scores(groups)]
-
-    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        return score_words(self._table(), self._group_scores(groups), self._mask(where))
-
-    def _group_scores(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        new = [group for group in groups if group not in self._scored_groups]
-        if new:
-            table = self._table()
-            self._scored_groups |= self._snapshot.words.of(
-                new, lambda unread: postings.score_groups(self._db, self._tenant, table, unread)
-            )
-        return [self._scored_groups[group] for group in groups]
+    def _score_groups(self, groups: Sequence[TermGroup]) -> dict[TermGroup, GroupScores]:
+        return postings.score_groups(self._db, self._tenant, self._table(), groups)
 
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
@@ -413,8 +383,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             )
         return ModelVectors(self._db, self._table(), self._cache, registered.number, model.dimensions)
 
-    def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.once("models", lambda: rows.registered_models(self._db, self._tenant))
+    def _read_models(self) -> dict[str, RegisteredModel]:
+        return rows.registered_models(self._db, self._tenant)
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         return self._model(fingerprint).windows(ids)
@@ -430,11 +400,11 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         return self._model(fingerprint, queries.shape, 2).nearest(queries, self._mask(where), limit, floor)
 
     def languages(self) -> tuple[str, ...]:
-        return self._snapshot.once("languages", self._read_languages)
+        return self._snapshot.cached("languages", self._read_languages)
 
     def _read_languages(self) -> tuple[str, ...]:
         codes = self._table().languages
-        marks = ",".join("?" * len(codes))
+        marks = rows.placeholders(codes)
         found = self._db.execute(
             f"SELECT code FROM language WHERE id IN ({marks}) ORDER BY code", codes
         ).fetchall()
@@ -449,10 +419,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
                 found.append((term, similarity))
         return found
 
-    def models(self) -> list[ModelState]:
-        found = [ModelState(one.model, one.state) for one in self._registered().values()]
-        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
-
     def coverage(self, fingerprint: str) -> Coverage:
         memories, registered = self._table().memories, self._registered().get(fingerprint)
         if registered is None:
@@ -463,9 +429,6 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             (registered.number, *self._own),
         ).fetchone()
         return Coverage(memories - pending, pending)
-
-    def windows(self, fingerprint: str) -> int:
-        return self._snapshot.once(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def _count_windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
@@ -517,8 +480,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         if not self._db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (self._tenant,)).fetchone():
             return set()  # a sync asks for every passage under each of its reader's keys
-        asked = "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?"
-        return {mark for mark in hashes if self._db.execute(asked, (self._tenant, mark)).fetchone()}
+        statement = "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?"
+        return {mark for mark in hashes if self._db.execute(statement, (self._tenant, mark)).fetchone()}
 
     def counts(self) -> Counts:
         by_tier = self._db.execute(

@@ -91,12 +91,16 @@ def is_memory_id(memory: str) -> bool:
 
 
 BATCH_IDS: Final = 500
-"""Ids asked for in one statement."""
+"""Most ids of one statement."""
 
 
 def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
     for first in range(0, len(ids), BATCH_IDS):
         yield ids[first : first + BATCH_IDS]
+
+
+def placeholders(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
 
 
 MANY_KEYS: Final = 1_000
@@ -109,7 +113,7 @@ def bind_keys(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def keys_sql(keys: Sequence[str]) -> str:
-    return ",".join("?" * len(keys)) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
+    return placeholders(keys) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
 
 
 class VisibleMemories(NamedTuple):
@@ -143,14 +147,14 @@ class VisibleMemories(NamedTuple):
         ).fetchall()
         return [memory_from_row(row) for row in found]
 
-    def of(self, ids: Iterable[str]) -> dict[str, Record]:
+    def by_id(self, ids: Iterable[str]) -> dict[str, Record]:
         wanted = [memory for memory in ids if is_memory_id(memory)]
-        held: dict[str, Record] = {}
+        records: dict[str, Record] = {}
         for batch in id_batches(wanted):
             hashes = [sort_hash(memory) for memory in batch]
-            marks = ",".join("?" * len(hashes))
-            held |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
-        return {memory: held[memory] for memory in wanted if memory in held}
+            marks = placeholders(hashes)
+            records |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
+        return {memory: records[memory] for memory in wanted if memory in records}
 
 
 _SELECT_MODELS: Final = (

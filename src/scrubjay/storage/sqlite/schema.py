@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 APPLICATION_ID: Final = 0x534A4159
-"""``SJAY``: what tells a scrubjay store from any other SQLite file."""
+"""``SJAY``: identifies a scrubjay store."""
 
 M001: Final = """
 CREATE TABLE migration (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;

@@ -87,11 +87,11 @@ def _insert_segment(
 def _occurrences(
     entries: Sequence[tuple[int, PreparedMemory]], terms: dict[str, int]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
-    held = [memory.terms.counts for _, memory in entries]
-    sizes = [len(counts) for counts in held]
+    term_counts = [memory.terms.counts for _, memory in entries]
+    sizes = [len(counts) for counts in term_counts]
     total = sum(sizes)
-    numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(held)), np.uint32, total)
-    counts = np.fromiter(chain.from_iterable(counts.values() for counts in held), np.int64, total)
+    numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(term_counts)), np.uint32, total)
+    counts = np.fromiter(chain.from_iterable(counts.values() for counts in term_counts), np.int64, total)
     slots = np.repeat(np.arange(len(entries), dtype=np.uint16), sizes)
     return slots, numbers, np.minimum(counts, MAX_TERM_COUNT).astype(np.uint8)
 
@@ -211,8 +211,8 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
     ).fetchall()
     for row_id, rows, dimensions in found:
         with db.blob_open("main", "vector", "data", row_id, True) as blob:
-            held = np.frombuffer(blob.read(rows * 2), "<u2")
-            for row in np.flatnonzero(np.isin(held, gone)):
+            row_slots = np.frombuffer(blob.read(rows * 2), "<u2")
+            for row in np.flatnonzero(np.isin(row_slots, gone)):
                 scale, numbers = blobs.row_offsets(int(row), rows, dimensions)
                 blob.seek(scale)
                 blob.write(bytes(4))
@@ -247,9 +247,9 @@ FANOUT: Final = 8
 way to a million memories, and a reader of a million looks into some forty segments."""
 
 VECTOR_BYTES: Final = 32 << 20
-"""Bytes of vectors that one segment should not pass: a merge holds them in memory twice."""
+"""Most bytes of vectors of a segment: a merge holds them in memory twice."""
 MIN_SEGMENT_LIMIT: Final = 16_384
-"""Memories that a merged segment may always have, however long their vectors are."""
+"""Memories that a merged segment may always have, whatever the length of their vectors."""
 
 
 def size_class(live: int) -> int:
@@ -287,7 +287,7 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
             return [segment]  # mostly empty slots: write it anew
         sizes[size_class(live)].append((segment, live))
     for _, held in sorted(sizes.items()):
-        # One that is more than half full stays as it is: as the first of the chosen it would leave no room for others.
+        # One that is more than half full is left alone: as the first of the chosen it would leave no room for others.
         held = [(segment, live) for segment, live in held if live * 2 <= most]
         if len(held) >= FANOUT:
             chosen: list[int] = []

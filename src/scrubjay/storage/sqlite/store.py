@@ -1,4 +1,4 @@
-"""SQLite store: one file, many processes."""
+"""SQLite stores: one file, many processes; or a temporary file that is removed at the end (``memory://``)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.errors import InputError, StoreBusyError, StoreError
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import NoTenantIndex
-from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
+from scrubjay.storage.quota import NO_QUOTA, Quota, QuotaChecker
 from scrubjay.storage.sqlite.blobs import VectorFiles
 from scrubjay.storage.sqlite.connection import (
     BUSY_MS,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 WIPE_MS: Final = 250
-"""Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
+"""Milliseconds that a forget waits for readers to end, to empty the write-ahead log."""
 
 
 class SQLiteStore(NoTenantIndex):
@@ -60,13 +60,13 @@ class SQLiteStore(NoTenantIndex):
         key: EncryptionKey | None = None,
     ) -> None:  # fmt: skip
         self.quota, self._key = quota, key
-        self._counts = MemoryCounts()
+        self._quota_checker = QuotaChecker()
         self._path = path
         self._secret = secret
         self._patience = patience
         self._busy_ms = min(round(patience * 1000), BUSY_MS)
         self._writer: Database | None = None
-        self._unwiped = False
+        self._wipe_pending = False
         self._local = threading.local()
         self._open: list[Database] = []
         self._tables = TableCache()
@@ -100,7 +100,7 @@ class SQLiteStore(NoTenantIndex):
             return None
         return found.st_dev, found.st_ino
 
-    def _in_place(self) -> None:
+    def _check_file(self) -> None:
         """Refuse to use a file that was moved or removed: what is written there is lost."""
         if self._identity() != self._file:
             raise StoreError(
@@ -109,16 +109,16 @@ class SQLiteStore(NoTenantIndex):
             )
 
     @contextmanager
-    def _turn(self, patience: float | None = None) -> Iterator[Database]:
-        self._in_place()
+    def _write_turn(self, patience: float | None = None) -> Iterator[Database]:
+        self._check_file()
         seconds = self._patience if patience is None else patience
-        with translate_errors(self._path), self._first(patience), writer_turn(self._path, seconds):
+        with translate_errors(self._path), self._thread_turn(patience), writer_turn(self._path, seconds):
             if self._writer is None:
                 self._writer = self._connect()
             yield self._writer
 
     @contextmanager
-    def _first(self, patience: float | None) -> Iterator[None]:
+    def _thread_turn(self, patience: float | None) -> Iterator[None]:
         if not self._writing.acquire(timeout=-1 if patience is None else patience):
             raise StoreBusyError(
                 f"Another thread has written to {self._path} for {patience:g} seconds. Nothing was written.",
@@ -145,15 +145,15 @@ class SQLiteStore(NoTenantIndex):
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
-        self._in_place()
+        self._check_file()
         with translate_errors(self._path), translate_corruption(self._path):
             db = self._db()
             nested = db.in_transaction
             if not nested:
                 db.execute("BEGIN")
             try:
-                kept = self._local.snapshots.of(db, (scope.tenant, *scope.keys))
-                yield SQLiteReader(db, scope, self._tables, self._vectors, kept)
+                snapshot = self._local.snapshots.get(db, (scope.tenant, *scope.keys))
+                yield SQLiteReader(db, scope, self._tables, self._vectors, snapshot)
             finally:
                 if not nested:
                     db.execute("COMMIT")
@@ -169,11 +169,11 @@ class SQLiteStore(NoTenantIndex):
         from scrubjay.storage.changes import Forget
         from scrubjay.storage.sqlite.writer import SQLiteWriter, drop_stale_generations
 
-        with self._turn(patience) as db:
+        with self._write_turn(patience) as db:
             db.pragma("synchronous", "FULL" if durable else "NORMAL")
             if any(isinstance(change, Forget) for change in changes):
                 tenant = find_tenant(db, scope.tenant)
-                if tenant is not None:  # a rebuild that was killed left copies of what is to be forgotten
+                if tenant is not None:  # a killed rebuild may have left copies of forgotten memories
                     drop_stale_generations(db, tenant.number)
             try:
                 with write_transaction(db):
@@ -182,8 +182,8 @@ class SQLiteStore(NoTenantIndex):
                     for change in changes:
                         writer.apply(change)
                     writer.finish()
-                    mark = db.pragma("data_version")  # another one as soon as another connection has written
-                    after = self._counts.admit(
+                    mark = db.pragma("data_version")  # changes when another connection writes
+                    after = self._quota_checker.check(
                         self.quota,
                         scope.tenant,
                         tenant,
@@ -195,9 +195,9 @@ class SQLiteStore(NoTenantIndex):
             except BaseException:
                 self._vocabulary.discard()
                 raise
-            self._counts.keep(tenant, mark, after)
-            self._unwiped |= writer.forgot
-            if self._unwiped:
+            self._quota_checker.remember(tenant, mark, after)
+            self._wipe_pending |= writer.forgot
+            if self._wipe_pending:
                 self._wipe(db, required=writer.forgot, log=patience is None)
 
     def _wipe(self, db: Database, *, required: bool, log: bool) -> None:
@@ -221,7 +221,7 @@ class SQLiteStore(NoTenantIndex):
                         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     finally:
                         db.set_busy_timeout(self._busy_ms)
-                    self._unwiped = bool(busy)
+                    self._wipe_pending = bool(busy)
         except StoreError:
             if required:
                 raise
@@ -258,7 +258,7 @@ class SQLiteStore(NoTenantIndex):
         """Killed midway, the current generation still answers, and the next rebuild drops what was left."""
         from scrubjay.storage.sqlite.writer import SQLiteRebuild, drop_stale_generations
 
-        with self._turn() as db:
+        with self._write_turn() as db:
             from scrubjay.storage.sqlite import maintenance
 
             with write_transaction(db):
@@ -275,7 +275,7 @@ class SQLiteStore(NoTenantIndex):
     def backup(self, file: Path) -> None:
         from scrubjay.storage.sqlite.maintenance import backup_file
 
-        self._in_place()
+        self._check_file()
         with (
             translate_errors(self._path),
             closing(connect(self._path, self._busy_ms / 1000, self._key)) as db,
@@ -288,10 +288,10 @@ class SQLiteStore(NoTenantIndex):
 
             if not maintenance.is_vacuum_due(self._db()):
                 return
-        with self._turn() as db:
+        with self._write_turn() as db:
             # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
             maintenance.vacuum_file(db, on_disk=self._key is None)
-            self._unwiped = True
+            self._wipe_pending = True
             self._wipe(db, required=True, log=True)
 
     def size(self) -> int:
@@ -308,3 +308,31 @@ class SQLiteStore(NoTenantIndex):
             self._open.clear()
             self._writer = None
             self._local = threading.local()
+
+
+class TemporaryStore(SQLiteStore):
+    """An SQLite store whose folder is removed when it is closed, or when its process ends."""
+
+    def __init__(self, secret: bytes | None = None, quota: Quota = NO_QUOTA) -> None:
+        import shutil
+        import tempfile
+        import weakref
+
+        folder = tempfile.mkdtemp(prefix="scrubjay-")
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        super().__init__(Path(folder) / "memory.db", secret, quota=quota)
+
+    @property
+    def url(self) -> str:
+        """``memory://``; opening it again makes another, empty store."""
+        return "memory://"
+
+    def backup(self, file: Path) -> None:
+        raise InputError(
+            "memory:// has no file that could be copied. Nothing was written.",
+            hint="`scrubjay export` writes its memories",
+        )
+
+    def close(self) -> None:
+        super().close()
+        self._remove()

@@ -17,7 +17,7 @@ from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
 from scrubjay.storage.rows import SIGN, TARGET_KIND, event_from_row, id_from_hash
 from scrubjay.storage.sqlite import blobs, graph, rows
 from scrubjay.storage.sqlite.graph import WEIGHT_SQL
-from scrubjay.storage.sqlite.reader import SQLiteHistory, SQLiteReader
+from scrubjay.storage.sqlite.reader import SQLiteReader
 from scrubjay.storage.sqlite.rows import find_tenant
 from scrubjay.storage.sqlite.vectors import decode_cached_text, read_vectors
 from scrubjay.storage.table import COLUMNS
@@ -60,8 +60,8 @@ def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
     found = find_tenant(db, tenant)
     if found is None:
         return ()
-    asked = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = ?1" for table in KEYED_TABLES)
-    return tuple(sorted(key for (key,) in db.execute(asked, (found.number,)).fetchall()))
+    statement = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = ?1" for table in KEYED_TABLES)
+    return tuple(sorted(key for (key,) in db.execute(statement, (found.number,)).fetchall()))
 
 
 class SQLiteTenantReader(SQLiteReader):
@@ -85,19 +85,18 @@ class SQLiteTenantReader(SQLiteReader):
         found: dict[str, str] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
-            held = self._db.execute(
+            read = self._db.execute(
                 "SELECT tier, hash, key FROM memory WHERE tenant = ? AND generation = ? "
-                f"AND hash IN ({','.join('?' * len(batch))})",
+                f"AND hash IN ({rows.placeholders(batch)})",
                 (self._tenant, self._generation, *batch),
             ).fetchall()
-            found |= {id_from_hash(tier, number): key for tier, number, key in held}
+            found |= {id_from_hash(tier, number): key for tier, number, key in read}
         return {one: found[one] for one in wanted if one in found}
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
-        history = SQLiteHistory()
-        history.visible = self.visible._replace(keys=tuple(set(self.keys_of(ids).values())))
-        return history.extractions(ids)
+        keys = set(self.keys_of(ids).values())
+        return self._extractions(ids, self.visible._replace(keys=tuple(keys)))
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         db, own = self._db, (self._tenant, self._generation)
@@ -122,12 +121,12 @@ class SQLiteTenantReader(SQLiteReader):
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _batches(iter(live)):
             ids = self._ids(columns, slots)
-            records = visible.of(ids)
+            records = visible.by_id(ids)
             yield [
                 PreparedMemory(
                     records[memory],
                     Terms(counts[slot], int(columns["length"][slot])),
-                    {name: held[slot] for name, held in vectors.items() if slot in held},
+                    {name: by_slot[slot] for name, by_slot in vectors.items() if slot in by_slot},
                     languages[int(columns["language"][slot])],
                 )
                 for memory, slot in zip(ids, slots, strict=True)
@@ -149,12 +148,12 @@ class SQLiteTenantReader(SQLiteReader):
         return counts
 
     def _windows_of(self, segment: int, model: int, dimensions: int) -> dict[int, QuantizedVectors]:
-        held: dict[int, QuantizedVectors] = {}
+        by_slot: dict[int, QuantizedVectors] = {}
         for slots, scales, data in read_vectors(self._db, segment, model, dimensions):
             firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1)).tolist()
             for first, last in pairwise([*firsts, len(slots)]):
-                held[int(slots[first])] = QuantizedVectors(data[first:last], scales[first:last])
-        return held
+                by_slot[int(slots[first])] = QuantizedVectors(data[first:last], scales[first:last])
+        return by_slot
 
     def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         first = -SIGN
@@ -194,8 +193,8 @@ class SQLiteTenantReader(SQLiteReader):
         return _batches(mark for (mark,) in iter(found.fetchone, None))
 
     def all_projects(self) -> list[PutProject]:
-        asked = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
-        return [PutProject(*row) for row in self._db.execute(asked, (self._tenant,)).fetchall()]
+        statement = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
+        return [PutProject(*row) for row in self._db.execute(statement, (self._tenant,)).fetchall()]
 
 
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 
 LARGE_TABLE: Final = 100_000
-"""Rows from which on signs nominate; below, every row is scored exactly."""
+"""Rows from which on sign bits nominate; below, every row is scored exactly."""
 NOMINATED: Final = 2_000
-"""Rows, and those equally near, that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
+"""Rows, and ties, that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
 SAMPLED: Final = 8_192
 """Rows, spread evenly, whose exact scores give mean and deviation."""
 FEW_SHARE: Final = 0.1
-"""Share of the rows that may pass a filter for all of them to be scored exactly instead."""
+"""Share of passing rows up to which all of them are scored exactly."""
 
 
 class VectorSpan(NamedTuple):
@@ -61,7 +61,7 @@ class SpanQuery:
     spans: tuple[VectorSpan, ...]
 
     @classmethod
-    def of(cls, query: NDArray[np.float32], spans: Sequence[VectorSpan]) -> SpanQuery:
+    def from_vector(cls, query: NDArray[np.float32], spans: Sequence[VectorSpan]) -> SpanQuery:
         codes, scale = quantize(query)
         return cls(codes, scale, tuple(spans))
 
@@ -74,22 +74,22 @@ class SpanQuery:
         for span, end in zip(self.spans, cuts.tolist(), strict=True):
             if start == end:
                 continue
-            wanted, held = rows[start:end] - span.first, span.vectors
-            if held.dense:
-                wanted = wanted[: int(np.searchsorted(wanted, len(held.slots)))]
-                amounts = dot_products(held.data[wanted], self.codes)
+            wanted, vectors = rows[start:end] - span.first, span.vectors
+            if vectors.dense:
+                wanted = wanted[: int(np.searchsorted(wanted, len(vectors.slots)))]
+                amounts = dot_products(vectors.data[wanted], self.codes)
                 best[start : start + len(wanted)] = amounts * (
-                    held.scales[wanted].astype(np.float64) * self.scale
+                    vectors.scales[wanted].astype(np.float64) * self.scale
                 )
                 start = end
                 continue
-            first = np.searchsorted(held.slots, wanted, "left")
-            last = np.searchsorted(held.slots, wanted, "right")
+            first = np.searchsorted(vectors.slots, wanted, "left")
+            last = np.searchsorted(vectors.slots, wanted, "right")
             for window in range(int((last - first).max(initial=0))):
                 there = np.flatnonzero(first + window < last)
                 picked = first[there] + window
-                amounts = dot_products(held.data[picked], self.codes)
-                amounts *= held.scales[picked].astype(np.float64) * self.scale
+                amounts = dot_products(vectors.data[picked], self.codes)
+                amounts *= vectors.scales[picked].astype(np.float64) * self.scale
                 best[start + there] = np.maximum(best[start + there], amounts)
             start = end
         return best
@@ -99,21 +99,21 @@ def score_large_table(
     table: MemoryTable, spans: Sequence[VectorSpan], query: NDArray[np.float32], passing: NDArray[np.bool_]
 ) -> NominatedScores:
     """Score the rows whose signs have the smallest Hamming distance, which orders rows nearly as the cosine does."""
-    asked = SpanQuery.of(query, spans)
+    span_query = SpanQuery.from_vector(query, spans)
     covered = sum(len(span.vectors.slots) for span in spans)
-    mean, deviation = mean_and_deviation(_sample_statistics(table, asked, covered))
-    found = score_nominated(table, asked, passing)
+    mean, deviation = mean_and_deviation(_sample_statistics(table, span_query, covered))
+    found = score_nominated(table, span_query, passing)
     return NominatedScores(
-        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked.exact
+        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), span_query.exact
     )
 
 
-def score_nominated(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.bool_]) -> ArrayScores:
+def score_nominated(table: MemoryTable, query: SpanQuery, passing: NDArray[np.bool_]) -> ArrayScores:
     """Score only the nominated rows, without mean and deviation."""
     few = int(passing.sum()) <= max(FEW_SHARE * table.rows, NOMINATED)
-    rows = np.flatnonzero(passing) if few else _nominate_rows(table, asked, passing)
+    rows = np.flatnonzero(passing) if few else _nominate_rows(table, query, passing)
     best = np.full(table.rows, -np.inf, np.float64)
-    best[rows] = asked.exact(rows)
+    best[rows] = query.exact(rows)
     known = table.live & (best > -np.inf)
     return ArrayScores(
         table=table,
@@ -126,20 +126,20 @@ def score_nominated(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.bo
     )
 
 
-def _nominate_rows(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.bool_]) -> NDArray[np.int64]:
-    codes, spans = asked.codes, asked.spans
+def _nominate_rows(table: MemoryTable, query: SpanQuery, passing: NDArray[np.bool_]) -> NDArray[np.int64]:
+    codes, spans = query.codes, query.spans
     wanted = pack_signs(codes[None, :])[:, 0]
     far = np.uint16(np.iinfo(np.uint16).max)
     distance = np.full(table.rows, far, np.uint16)
     for span in spans:
-        held = span.vectors
-        near = np.zeros(len(held.slots), np.uint16)
-        for bits, sign in zip(held.bits, wanted, strict=True):
+        vectors = span.vectors
+        near = np.zeros(len(vectors.slots), np.uint16)
+        for bits, sign in zip(vectors.bits, wanted, strict=True):
             near += np.bitwise_count(bits ^ sign)
-        if held.dense:
+        if vectors.dense:
             distance[span.first : span.first + len(near)] = near
             continue
-        rows = held.slots.astype(np.int64) + span.first
+        rows = vectors.slots.astype(np.int64) + span.first
         if len(rows) > 1 and (rows[1:] == rows[:-1]).any():
             np.minimum.at(distance, rows, near)
         else:
@@ -150,14 +150,14 @@ def _nominate_rows(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.boo
     return np.flatnonzero(distance <= min(last, len(codes)))
 
 
-def _sample_statistics(table: MemoryTable, asked: SpanQuery, covered: int) -> NDArray[np.float64]:
+def _sample_statistics(table: MemoryTable, query: SpanQuery, covered: int) -> NDArray[np.float64]:
     step = max(covered // SAMPLED, 1)
     found = []
-    for span in asked.spans:
-        held = span.vectors
-        live = table.live[held.slots[::step].astype(np.int64) + span.first]
-        amounts = dot_products(held.data[::step], asked.codes) * held.scales[::step].astype(np.float64)
-        found.append(amounts[live] * asked.scale)
+    for span in query.spans:
+        vectors = span.vectors
+        live = table.live[vectors.slots[::step].astype(np.int64) + span.first]
+        amounts = dot_products(vectors.data[::step], query.codes) * vectors.scales[::step].astype(np.float64)
+        found.append(amounts[live] * query.scale)
     return np.concatenate(found) if found else np.zeros(0, np.float64)
 
 
@@ -173,9 +173,8 @@ FIRST_BLOCK: Final = 256
 """Rows of the first block. Every one is kept when there is no floor, so that the next blocks need to beat
 something; each block is twice the one before, so that each brings about as many that do."""
 LARGEST_BLOCK: Final = 4_096
-"""Rows of a block at most."""
 FLOAT32_MARGIN: Final = 2e-6
-"""What a score may be short of the least that counts: half a unit of rounding, and what float32 loses."""
+"""Error of a float32 score: half a unit of rounding, and the loss of float32."""
 
 
 def nearest_rows(
@@ -220,7 +219,7 @@ def _nearest_batch(
     scales = np.array([scale for _, scale in packed], np.float64)
     least = np.full(len(queries), floor, np.float64)
     none = np.zeros(0, np.int64)
-    kept: Kept = (none, none, none)
+    best: Kept = (none, none, none)
     for rows, row_scales, data in _blocks(pieces):
         products = codes @ data.astype(kind).T
         near = products * row_scales
@@ -228,7 +227,7 @@ def _nearest_batch(
         bound = np.where(
             scales > 0, (least - FLOAT32_MARGIN) / np.where(scales > 0, scales, 1.0), least - FLOAT32_MARGIN
         )
-        # Flat, which is forty times as fast as the two-dimensional np.nonzero where little is found.
+        # Flat: forty times as fast as the two-dimensional np.nonzero where little is found.
         query, place = np.divmod(np.flatnonzero(near >= bound.astype(kind)[:, None]), len(rows))
         fit = passing[rows[place]]
         query, place = query[fit], place[fit]
@@ -236,41 +235,41 @@ def _nearest_batch(
         scores *= row_scales[place].astype(np.float64) * scales[query]
         micro = np.rint(scores * MICRO).astype(np.int64)
         fit = micro / MICRO >= floor
-        kept = _best_rows(table, kept, (query[fit], rows[place[fit]], micro[fit]), limit)
-        _raise_floor(least, kept, limit)
-    return _to_hits(table, kept, len(queries))
+        best = _best_rows(table, best, (query[fit], rows[place[fit]], micro[fit]), limit)
+        _raise_floor(least, best, limit)
+    return _to_hits(table, best, len(queries))
 
 
 def _blocks(pieces: Iterable[Rows]) -> Iterator[Rows]:
     size = FIRST_BLOCK
-    held: list[Rows] = []
+    pending: list[Rows] = []
     count = 0
     for rows, scales, data in pieces:
         first = 0
         while first < len(rows):
             last = min(first + size - count, len(rows))
-            held.append((rows[first:last], scales[first:last], data[first:last]))
+            pending.append((rows[first:last], scales[first:last], data[first:last]))
             count += last - first
             first = last
             if count == size:
-                yield _join_candidates(held)
-                held, count, size = [], 0, min(size * 2, LARGEST_BLOCK)
-    if held:
-        yield _join_candidates(held)
+                yield _join_candidates(pending)
+                pending, count, size = [], 0, min(size * 2, LARGEST_BLOCK)
+    if pending:
+        yield _join_candidates(pending)
 
 
-def _join_candidates(held: list[Rows]) -> Rows:
-    if len(held) == 1:
-        return held[0]
-    rows, scales, data = (np.concatenate(parts) for parts in zip(*held, strict=True))
+def _join_candidates(pieces: list[Rows]) -> Rows:
+    if len(pieces) == 1:
+        return pieces[0]
+    rows, scales, data = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
     return rows, scales, data
 
 
-def _best_rows(table: MemoryTable, kept: Kept, fresh: Kept, limit: int) -> Kept:
+def _best_rows(table: MemoryTable, before: Kept, fresh: Kept, limit: int) -> Kept:
     """Return the best rows of each query, by query, falling score, id: each row once, by its best window."""
     if not len(fresh[0]):
-        return kept
-    query, row, micro = (np.concatenate(pair) for pair in zip(kept, fresh, strict=True))
+        return before
+    query, row, micro = (np.concatenate(pair) for pair in zip(before, fresh, strict=True))
     columns = table.columns[row]
     order = np.lexsort((columns["key"], columns["tier"], -micro, query))
     query, row, micro = query[order], row[order], micro[order]
@@ -282,26 +281,26 @@ def _best_rows(table: MemoryTable, kept: Kept, fresh: Kept, limit: int) -> Kept:
     return query[best], row[best], micro[best]
 
 
-def _raise_floor(least: NDArray[np.float64], kept: Kept, limit: int) -> None:
+def _raise_floor(least: NDArray[np.float64], best: Kept, limit: int) -> None:
     """Raise the least score of each query that has enough rows to that of its last."""
-    query, _, micro = kept
+    query, _, micro = best
     ends = np.searchsorted(query, np.arange(len(least)), "right")
     full = ends - np.searchsorted(query, np.arange(len(least)), "left") >= limit
     if limit > 0 and full.any():
         least[full] = np.maximum(least[full], micro[ends[full] - 1] / MICRO)
 
 
-def _to_hits(table: MemoryTable, kept: Kept, queries: int) -> list[list[Hit]]:
-    query, row, micro = kept
+def _to_hits(table: MemoryTable, best: Kept, queries: int) -> list[list[Hit]]:
+    query, row, micro = best
     found: list[list[Hit]] = [[] for _ in range(queries)]
     scores = (micro / MICRO).tolist()
-    for asked, memory, score in zip(query.tolist(), table.ids(row), scores, strict=True):
-        found[asked].append(Hit(memory, score))
+    for place, memory, score in zip(query.tolist(), table.ids(row), scores, strict=True):
+        found[place].append(Hit(memory, score))
     return found
 
 
 VECTOR_CACHE_BYTES: Final = 160 * 1024 * 1024
-"""Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
+"""Bytes of vectors a process caches; the rest is read from the file, which the system caches."""
 
 MANY_QUERIES: Final = 24
 """Queries from which on a matrix product over all rows costs less than nominating for one after the other: at 115,000
@@ -320,13 +319,13 @@ class VectorCache:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def of(self, db: Database, part: TablePart, model: int, dimensions: int) -> list[VectorRows]:
+    def get(self, db: Database, part: TablePart, model: int, dimensions: int) -> list[VectorRows]:
         name = (part.segment, part.version, model)
         with self._lock:
-            kept = self._kept.get(name)
-            if kept is not None:
+            cached = self._kept.get(name)
+            if cached is not None:
                 self._kept.move_to_end(name)
-                return kept
+                return cached
         vectors = read_vectors(db, part.segment, model, dimensions)
         with self._lock:
             for stale in [
@@ -393,7 +392,8 @@ class ModelVectors:
             return nearest_rows(self._table, self._pieces(), queries, passing, limit, floor)
         spans = self._spans()
         found = (
-            score_nominated(self._table, SpanQuery.of(query, spans), passing).top(limit) for query in queries
+            score_nominated(self._table, SpanQuery.from_vector(query, spans), passing).top(limit)
+            for query in queries
         )
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
@@ -402,33 +402,33 @@ class ModelVectors:
         found = zip(ids, self._table.find(ids), strict=True)
         places = {memory: row for memory, row in found if row is not None}
         wanted = np.array(sorted(set(places.values())), np.int64)
-        held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
+        by_row: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
         for rows, scales, data in self._pieces():
             firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
             for place in np.flatnonzero(lasts > firsts).tolist():
                 own = slice(int(firsts[place]), int(lasts[place]))
-                held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
+                by_row.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
         return {
-            memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
+            memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*by_row[row], strict=True)))
             for memory, row in places.items()
-            if row in held
+            if row in by_row
         }
 
     def _pieces(self) -> Iterator[Rows]:
         """Yield table rows (a row a window, ascending), scales and codes, piece by piece."""
         if self._large:
             for span in self._spans():
-                held = span.vectors
-                yield held.slots.astype(np.int64) + span.first, held.scales, held.data
+                vectors = span.vectors
+                yield vectors.slots.astype(np.int64) + span.first, vectors.scales, vectors.data
             return
         for part in self._table.parts:
-            for slots, scales, data in self._cache.of(self._db, part, self._model, self._dimensions):
+            for slots, scales, data in self._cache.get(self._db, part, self._model, self._dimensions):
                 yield slots.astype(np.int64) + part.first, scales, data
 
     def _spans(self) -> list[VectorSpan]:
         assert self._cache.files is not None
         return [
-            VectorSpan(part.first, self._cache.files.of(
+            VectorSpan(part.first, self._cache.files.get(
                 (part.segment, part.version, self._model), self._dimensions,
                 partial(read_vectors, self._db, part.segment, self._model, self._dimensions),
             ))

@@ -77,7 +77,7 @@ class SQLiteHistoryWriter(HistoryWriter):
         for batch in rows.id_batches([rows.sort_hash(memory) for memory in wanted]):
             found = self._db.execute(
                 "SELECT m.tier, m.num, m.hash, m.key, m.status, m.valid_from, m.valid_until FROM memory m "
-                f"WHERE {self._memories.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                f"WHERE {self._memories.among()} AND m.hash IN ({rows.placeholders(batch)})",
                 (*self._memories.own, *batch),
             ).fetchall()
             prior |= {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in found}
@@ -212,7 +212,7 @@ class SQLiteWriter(MemoryWriter):
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None:
         columns = ", ".join(("document", *PLACE_COLUMNS))
         values = (document, *place_to_row(place))
-        marks = ",".join("?" * len(values))
+        marks = rows.placeholders(values)
         self._db.execute(  # nothing is written where the place is the same
             f"UPDATE memory SET ({columns}) = ({marks}) WHERE num = ? AND ({columns}) IS NOT ({marks})",
             (*values, num, *values),
@@ -253,10 +253,10 @@ class SQLiteWriter(MemoryWriter):
         return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        held = {memory: self._holder(memory) for memory in ids if rows.is_memory_id(memory)}
+        holders = {memory: self._holder(memory) for memory in ids if rows.is_memory_id(memory)}
         return [
             row[0]
-            for memory, row in held.items()
+            for memory, row in holders.items()
             if row is not None and self._sees(row[1]) and row[2] == rows.tier_of(memory)
         ]
 
@@ -431,7 +431,7 @@ class SQLiteRebuild:
         part = TablePart(segment, version, 0, slots)
         vectors = {}
         for fingerprint, one in self._models.items():
-            for places, scales, data in self._vectors.of(self._db, part, one.number, one.model.dimensions):
+            for places, scales, data in self._vectors.get(self._db, part, one.number, one.model.dimensions):
                 own = places == slot
                 if own.any():
                     vectors[fingerprint] = QuantizedVectors(data[own], scales[own])
