@@ -141,7 +141,6 @@ def relink_source(store: Store, scope: Scope, source: Source) -> None:
 
 
 def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]:
-    """Return what replaces the links of all documents of a source."""
     resolver = LinkResolver(source.id, scope)
     documents = note_documents(reader.documents(source.id))
     for path in documents:
@@ -150,7 +149,6 @@ def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]
 
 
 def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
-    """Return changes that replace the links of passages, `LINK_BATCH` passages each."""
     ids = list(links)
     changes: list[Change] = []
     for first in range(0, len(ids), LINK_BATCH):
@@ -169,8 +167,6 @@ class _LinkingPassage:
 
 
 class LinkResolver:
-    """Collects passages of one source and resolves their links."""
-
     def __init__(self, source: str, scope: Scope) -> None:
         self._source = source
         self._scope = scope
@@ -273,8 +269,6 @@ class _VisiblePages:
 
 
 class PageIndex:
-    """The documents of one source by every name that a link may use."""
-
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._paths = {path.casefold(): path for path in sorted(documents, reverse=True)}
         self._names: dict[str, str] = {}
@@ -286,7 +280,6 @@ class PageIndex:
                 self._names.setdefault(_page_name(name), path)
 
     def find(self, target: LinkTarget, path: str) -> str | None:
-        """Return the path of the document that a link in the document ``path`` leads to."""
         if not target.name:
             return path
         if target.rule == "wikilink":

@@ -65,8 +65,6 @@ class SimilarityCandidate:
 
 
 class SimilarityLinker:
-    """Joins the memories of one call with the most similar ones."""
-
     def __init__(self, fingerprint: str, similarity: SimilarityOptions) -> None:
         self._fingerprint = fingerprint
         self._options = similarity

@@ -98,7 +98,6 @@ def sync_source(
 def _report_scan(
     run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
 ) -> bool:
-    """Count files and problems; return whether the source can be compared with the store."""
     run.tally.files += len(found.files)
     for problem in found.problems:
         run.report_problem(source, problem.path, problem.message, problem.hint)
@@ -230,7 +229,6 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
 
 
 def _uncount(run: SyncRun, document: PreparedDocument) -> None:
-    """Subtract from the tally what was counted of a document that is not written."""
     fresh = [memory.record.id for memory in document.fresh]
     with run.store.reader(run.scope) as reader:
         stored = len(reader.get(fresh))

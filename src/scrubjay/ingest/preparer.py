@@ -132,7 +132,6 @@ def is_mtime_settled(changed: int, now: int) -> bool:
 def _planned(
     run: SyncRun, source: Source, group: Sequence[_Draft | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
-    """Plan a group of drafts in one view; yield its documents in order."""
     plans: dict[int, PlannedDocument] = {}
     if any(isinstance(one, _Draft) for one in group):
         with run.store.reader(run.scope) as reader:

@@ -239,7 +239,6 @@ class ProjectResolver:
         return self.under(self.chosen(source) or AUTOMATIC_PROJECT, directory)
 
     def under(self, chosen: str, directory: str) -> str | None:
-        """Return the project of a directory of a source, given what was chosen for the source."""
         if chosen:
             return None if chosen == EXPLICIT_NO_PROJECT else chosen
         return self.of(directory) if self._in_repository(directory) else None
@@ -252,7 +251,6 @@ class ProjectResolver:
         return self.of(directory if self._in_repository(directory) else root)
 
     def names(self) -> list[str]:
-        """Return the names of all known projects, sorted."""
         return sorted(set(self._known.values()) - {AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT})
 
     def named(self, text: str) -> str:

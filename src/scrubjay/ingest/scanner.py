@@ -68,7 +68,6 @@ _CLASSES = {
 
 
 def is_skipped_name(name: str) -> bool:
-    """Return whether a folder or file of this name is skipped unless a pattern names it."""
     return name[0] == "." or name in SKIPPED_FOLDERS
 
 
@@ -107,8 +106,6 @@ class IgnoreRules:
 
 
 class IncludePatterns:
-    """The patterns of files to take."""
-
     def __init__(self, patterns: Sequence[str]) -> None:
         suffixes = [_SUFFIX_PATTERN.match(pattern) for pattern in patterns]
         self._suffixes = tuple(match[1].lower() for match in suffixes if match)
@@ -122,7 +119,6 @@ class IncludePatterns:
         )
 
     def takes(self, name: str, path: str) -> bool:
-        """Return whether a file matches."""
         return name.lower().endswith(self._suffixes) or bool(self._others.decide(path))
 
     def names(self, name: str) -> bool:
@@ -453,7 +449,6 @@ OPENCODE_SIDE_FOLDERS: Final = ("storage/message/", "storage/part/", "storage/se
 
 
 def list_files(source: Source, until: float = math.inf) -> ScanResult:
-    """List the files of a source by its patterns."""
     include = source.include or DEFAULT_INCLUDE
     exclude = (
         (*source.exclude, *OPENCODE_SIDE_FOLDERS) if TRANSCRIPT_INCLUDE[0] in include else source.exclude
@@ -462,7 +457,6 @@ def list_files(source: Source, until: float = math.inf) -> ScanResult:
 
 
 def list_file(source: Source, path: Path) -> ScanResult:
-    """List one file of a source; empty where its patterns leave it out."""
     found = list_files(source)
     try:
         wanted = path.relative_to(source.root).as_posix()
@@ -506,7 +500,6 @@ def select_within_budget(
 
 
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
-    """Return how many bytes of a changed file are new."""
     old = known.get(state.path)
     return max(0, state.size - old.cursor) if old is not None else state.size
 

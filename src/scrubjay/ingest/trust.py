@@ -55,7 +55,6 @@ def commit_authors(git_dir: str) -> list[str] | None:
 
 
 def own_addresses(git_dir: str) -> frozenset[str]:
-    """Return the e-mail addresses that the current user commits with: configured ones and git's guess."""
     configured = _git(git_dir, "config", "--get-all", "user.email") or ()
     identities = _git(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
     guessed = (line.rpartition(">")[0].rpartition("<")[2] for line in identities)

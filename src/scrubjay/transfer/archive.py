@@ -71,7 +71,6 @@ class LineFields:
         return None if self._given.get(name) is None else self.number(name, least=least)
 
     def share(self, name: str, usual: float = 1.0) -> float:
-        """Return a number from 0 to 1."""
         found = self._given.get(name, usual)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
             raise InputError(f"{name} is {_shown(found)}, not a number from 0 to 1")
@@ -330,8 +329,6 @@ REEXPORT_HINT: Final = "export it again, with `scrubjay export`"
 
 @dataclass(frozen=True, slots=True)
 class ExportHeader:
-    """The header of an export; ``store`` identifies the exporting principal's store."""
-
     store: str
     versions: StageVersions | None
     lines: int

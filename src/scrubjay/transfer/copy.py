@@ -66,14 +66,11 @@ CountCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class TenantDigest:
-    """Rows and digest (hex) of each part of a tenant."""
-
     counts: Mapping[str, int]
     digests: Mapping[str, str]
 
 
 def digest_tenant(whole: TenantReader, seen: CountCallback | None = None) -> TenantDigest:
-    """Count and digest all that a view holds; ``seen`` is called with the number of memories read."""
     counts: dict[str, int] = {}
     totals: dict[str, int] = {}
     for part, row in _row_bytes(whole, seen):

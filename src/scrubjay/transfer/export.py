@@ -37,8 +37,6 @@ _OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event
 
 
 class LineWriter:
-    """Writes values as lines, for one principal."""
-
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
@@ -65,7 +63,6 @@ class LineWriter:
         )
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
-        """Return a document's line; ``memories`` lines follow it."""
         row = asdict(document) | {"title": document.title}
         return _line("document", **row, memories=memories)
 

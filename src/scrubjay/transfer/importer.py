@@ -59,11 +59,9 @@ class IdMap:
         self._db.execute("CREATE INDEX by_new ON name (new)")
 
     def put(self, old: str, new: str | None) -> None:
-        """Set an id; None where the item was not imported."""
         self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?)", (old, new))
 
     def get(self, old: Iterable[str | None]) -> dict[str | None, str]:
-        """Return the ids of those that are here."""
         found: dict[str | None, str] = {}
         for one in {each for each in old if each is not None}:
             row = self._db.execute("SELECT new FROM name WHERE old = ?", (one,)).fetchone()
@@ -72,7 +70,6 @@ class IdMap:
         return found
 
     def taken(self, new: str, by: str) -> bool:
-        """Return whether another item has this id."""
         rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ?", (new, by))
         return rows.fetchone() is not None
 
@@ -174,8 +171,6 @@ class _DocumentPart:
 
 
 class MemoryImporter:
-    """Imports memories, in the order of the lines."""
-
     def __init__(self, into: ImportContext) -> None:
         self._into = into
         self._parts: list[_DocumentPart] = []
@@ -223,11 +218,7 @@ class MemoryImporter:
             self.flush()
 
     def require_complete(self) -> None:
-        """Check that no passage of the last document is missing.
-
-        Raises:
-            InputError: One is.
-        """
+        """Raise an `InputError` if a passage of the last document is missing."""
         if self._open is not None and self._open.left > 0:
             raise InputError(f"{self._open.left:,} passages of {self._open.document.path} are missing above")
         self._open = None
@@ -273,8 +264,6 @@ class MemoryImporter:
 
 
 class _ExistingRows:
-    """Decides the ids of a batch by what exists here."""
-
     def __init__(self, into: ImportContext, reader: Reader, records: Sequence[tuple[Record, bool]]) -> None:
         self._into = into
         self._same_id = reader.get([record.id for record, _ in records])
@@ -522,7 +511,6 @@ class _LineImporter:
             into.write([PutEdges(tuple(edges.values()))])
 
     def _flush_events(self) -> None:
-        """Write the events that each memory's history here lacks."""
         pending, self._events = self._events, []
         into = self._into
         names = into.names.get([one for event in pending for one in (event.memory, event.other)])

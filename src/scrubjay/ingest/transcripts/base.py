@@ -122,7 +122,6 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def as_string(value: object) -> str:
-    """Return the value if it is text, else ""."""
     return value if isinstance(value, str) else ""
 
 
@@ -154,7 +153,6 @@ def text_digest(*texts: str) -> str:
 
 
 def storable_text(text: str) -> str:
-    """Replace NUL and lone surrogates by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
@@ -175,7 +173,6 @@ def as_micros(value: object) -> int | None:
 
 
 def micros_from_millis(value: object) -> int | None:
-    """Return UTC microseconds of milliseconds since 1970, or None."""
     return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
 
 
@@ -286,7 +283,6 @@ class BranchTracker:
         return uuid in self._seen
 
     def carried_on(self, uuid: str) -> bool:
-        """Return whether a turn descends from a record."""
         return uuid in self._seen and self._seen[uuid].carried_on
 
     def add(self, uuid: str, parent: str, *, turn: bool, side: bool = False, prompt: bool = False) -> str:

@@ -54,10 +54,10 @@ _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
 def message_words(content: object, user: bool, skipped: list[SkippedItem]) -> str:
-    """Return a message's text; ``left`` collects what was left out of it.
+    """Return a message's text; ``skipped`` collects what was left out.
 
-    >>> left = []
-    >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, left), left
+    >>> skipped = []
+    >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, skipped), skipped
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
     """
     text = joined_text(_parts(content, skipped))

@@ -44,7 +44,6 @@ from scrubjay.models.records import Turn
 
 
 def session_keys(root: Path, path: str) -> Mapping[str, str]:
-    """Return the session keys of a ``sessions.json`` by session id; empty where it cannot be read."""
     try:
         return _listed(read_file(root, path).text)
     except SourceError:

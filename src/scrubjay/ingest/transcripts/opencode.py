@@ -95,7 +95,6 @@ class OpenCodeSession:
 
     @classmethod
     def of(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
-        """Read a session's info, named by its file where it does not name itself."""
         name, parent, revert = (
             as_string(info.get("id")) or fallback,
             as_string(info.get("parentID")),
@@ -114,7 +113,6 @@ class OpenCodeSession:
     def message(
         self, row: LogRow, line: int, info: dict[str, Any], parts: list[dict[str, Any]]
     ) -> Iterator[ReaderItem]:
-        """Read one message; ``line`` is its place in the session from 1."""
         role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
             yield skip_kind(role, (), "role")

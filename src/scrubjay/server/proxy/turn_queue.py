@@ -304,7 +304,7 @@ class TurnQueue:
             *(one.text[-TAIL_CHARACTERS:] for one in before[-2 * CONTEXT_TURNS :]),
             *(one.text[:MAX_TEXT] for one in turns),
         ]
-        found = redact_turns(texts, self._allow).found[-len(turns) :] if turns else ()
+        found = redact_turns(texts, self._allow).redacted[-len(turns) :] if turns else ()
         clean = [(one, scrubbed.text) for one, scrubbed in zip(turns, found, strict=True)]
         names = [redact_text(name, self._allow).text for name in (session, wish.project or "", wish.agent)]
         owner = (who.tenant, who.user, json.dumps(list(who.groups)))
