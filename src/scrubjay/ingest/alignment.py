@@ -243,6 +243,10 @@ class PreparedDocument:
     preceding: Sequence[str] = ()
     keys: frozenset[str] = frozenset()
 
+    @property
+    def path(self) -> str:
+        return self.document.path
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:

@@ -56,7 +56,7 @@ class SourceFinalizer:
         self._passages: dict[str, tuple[PassageRef, ...]] = {}
         self._room = MAX_CACHED_PASSAGES
 
-    def note_batch(self, store: Store, batch: Sequence[PreparedDocument]) -> None:
+    def note_batch(self, reader: Reader, batch: Sequence[PreparedDocument]) -> None:
         """Record documents that are about to be written, and which passages link to the ones they replace."""
         replaced = [
             memory
@@ -64,14 +64,13 @@ class SourceFinalizer:
             for memory in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
         ]
         if replaced and "links" in self._stages:
-            with store.reader(self._scope) as reader:
-                self._resolver.add_linking(reader, replaced)
+            self._resolver.add_linking(reader, replaced)
         for one in batch:
             self._keys |= one.keys
             if one.fresh or one.kept or one.dropped:
-                self._changed_paths.add(one.document.path)
+                self._changed_paths.add(one.path)
             if one.shown:
-                self._shown_paths.add(one.document.path)
+                self._shown_paths.add(one.path)
             self._resolver.add((memory.record for memory in one.fresh), one.renewed)
             self._cache_passages(one)
 
@@ -123,7 +122,7 @@ class SourceFinalizer:
         )
 
     def _cache_passages(self, one: PreparedDocument) -> None:
-        path = one.document.path
+        path = one.path
         partial = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._passages
         if partial or self._known or len(one.fresh) > self._room:
             self._passages[path] = ()  # read when it is needed

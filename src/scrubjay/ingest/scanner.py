@@ -486,17 +486,17 @@ def compare_with_stored(
 
 
 def select_within_budget(
-    changed: Sequence[FileState], known: Mapping[str, Document], most: int
+    changed: Sequence[FileState], known: Mapping[str, Document], max_bytes: int
 ) -> tuple[list[FileState], list[FileState]]:
     """Split changed files into those that fit in ``most`` bytes, smallest first, and the rest."""
-    fit: list[FileState] = []
+    fitting: list[FileState] = []
     for state in sorted(changed, key=lambda one: unread_bytes(one, known)):
-        most -= unread_bytes(state, known)
-        if most < 0:
+        max_bytes -= unread_bytes(state, known)
+        if max_bytes < 0:
             break
-        fit.append(state)
-    chosen = set(fit)
-    return fit, [state for state in changed if state not in chosen]
+        fitting.append(state)
+    chosen = set(fitting)
+    return fitting, [state for state in changed if state not in chosen]
 
 
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:

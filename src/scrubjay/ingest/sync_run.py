@@ -151,7 +151,7 @@ class ProgressMeter:
             self._report()
 
     def _note(self, reached: dict[str, int], document: PreparedDocument) -> None:
-        path = document.document.path
+        path = document.path
         size = self._sizes.get(path, 0)
         place = document.fresh[-1].record.place if document.fresh else None
         unfinished = document.document.content_hash == UNFINISHED

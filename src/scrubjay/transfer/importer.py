@@ -148,17 +148,17 @@ class _OpenDocument:
     """A document whose passages are being read.
 
     Attributes:
-        left: Passages still to come.
+        remaining: Passages still to come.
         stored: Content hash to ids of its passages here, where it exists already.
-        begun: Whether a part of it was written.
-        torn: Whether one of its passages stands elsewhere here, so that the file must be read again.
+        started: Whether a part of it was written.
+        incomplete: Whether one of its passages stands elsewhere here, so that the file must be read again.
     """
 
     document: Document
-    left: int
+    remaining: int
     stored: dict[str, list[str]] | None = None
-    begun: bool = False
-    torn: bool = False
+    started: bool = False
+    incomplete: bool = False
 
 
 @dataclass(slots=True)
@@ -190,7 +190,7 @@ class MemoryImporter:
                 opened.stored = {}
                 for record in reader.passages(source.id, document.path):
                     opened.stored.setdefault(record.content_hash, []).append(record.id)
-            opened.begun = known is not None and not known.content_hash
+            opened.started = known is not None and not known.content_hash
         self._open = opened
         self._parts.append(_DocumentPart(opened, last=memories == 0))
         self._into.sources.add(source.id)
@@ -208,9 +208,9 @@ class MemoryImporter:
             self._parts.append(_DocumentPart(self._open))
         self._parts[-1].records.append((record, keep))
         if self._open is not None:
-            self._open.left -= 1
-            self._parts[-1].last = self._open.left == 0
-            if self._open.left == 0:
+            self._open.remaining -= 1
+            self._parts[-1].last = self._open.remaining == 0
+            if self._open.remaining == 0:
                 self._open = None
         self._pending += 1
         self._characters += len(record.content)
@@ -219,8 +219,10 @@ class MemoryImporter:
 
     def require_complete(self) -> None:
         """Raise an `InputError` if a passage of the last document is missing."""
-        if self._open is not None and self._open.left > 0:
-            raise InputError(f"{self._open.left:,} passages of {self._open.document.path} are missing above")
+        if self._open is not None and self._open.remaining > 0:
+            raise InputError(
+                f"{self._open.remaining:,} passages of {self._open.document.path} are missing above"
+            )
         self._open = None
 
     def flush(self) -> None:
@@ -246,13 +248,15 @@ class MemoryImporter:
     def _put(self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool) -> list[Change]:
         """Until its last passage is written a document has no content hash, so a sync reads its file again."""
         document = opened.document
-        if opened.stored is not None or not (fresh or (opened.begun and last) or (last and not opened.torn)):
+        if opened.stored is not None or not (
+            fresh or (opened.started and last) or (last and not opened.incomplete)
+        ):
             return []
-        if not last or opened.torn:
+        if not last or opened.incomplete:
             document = replace(document, content_hash="", mtime_ns=0, size=0, cursor=0)
-        if not opened.begun:
+        if not opened.started:
             self._into.counts["documents"] += 1
-        grows, opened.begun = opened.begun, True
+        grows, opened.started = opened.started, True
         return [PutDocument(document, fresh, grows=grows)]
 
     def _embedded(self, fresh: Sequence[Sequence[Record]]) -> list[PreparedMemory]:
@@ -293,7 +297,7 @@ class _ExistingRows:
         if here is not None:
             if opened is not None and opened.stored is None:
                 place = None if here.place is None else (here.place.source, here.place.path)
-                opened.torn |= place != (opened.document.source, opened.document.path)
+                opened.incomplete |= place != (opened.document.source, opened.document.path)
             into.names.put(record.id, here.id)
             into.counts["existed"] += 1
             return None
