@@ -106,12 +106,12 @@ def preceding_texts(records: Iterable[Record]) -> list[str]:
 
 def embed_memories(
     memories: Sequence[PreparedMemory],
-    befores: Sequence[str],
+    preceding: Sequence[str],
     embedder: Embedder,
     overlap: int = OVERLAP_TOKENS,
 ) -> list[PreparedMemory]:
-    """Return the memories with the vectors of one more model; ``befores`` are the texts of the preceding pieces."""
-    pairs = zip(memories, befores, strict=True)
+    """Return the memories with the vectors of one more model; ``preceding`` are the texts of the preceding pieces."""
+    pairs = zip(memories, preceding, strict=True)
     texts = [text_to_embed(memory.record, before, overlap) for memory, before in pairs]
     fingerprint = embedder.model.fingerprint
     return [

@@ -65,12 +65,14 @@ def sync_source(
         known = reader.documents(source.id)
         changes = project_changes(run.projects, reader, registered, known, project)
         if found.files and not (max_bytes is not None and registered.repositories is None):
-            registered, judged = judge_source(
+            registered, trust_changes = judge_source(
                 reader, run.tally, registered, found.files, known, choice, whole=only is None
             )
             source = replace(registered, exclude=source.exclude)
-            known |= {one.document.path: one.document for one in judged if isinstance(one, PutDocument)}
-            changes += judged
+            known |= {
+                one.document.path: one.document for one in trust_changes if isinstance(one, PutDocument)
+            }
+            changes += trust_changes
     changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
     if max_bytes is not None:
         changed, _ = select_within_budget(changed, known, max_bytes)

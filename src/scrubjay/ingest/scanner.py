@@ -556,24 +556,24 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
         stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
         gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
         stale = [file for file in stale if _is_due(source, known.get(file.path))]
-        if not (stale or gone):
+        count = len(stale) + len(gone)
+        if not count:
             continue
-        fit, left = select_within_budget(stale, known, room)
-        room -= sum(unread_bytes(state, known) for state in fit)
-        if left and len(stale) + len(gone) <= MAX_INLINE_FILES:
-            largest = max(left, key=lambda state: unread_bytes(state, known))
-            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        fitting, larger = select_within_budget(stale, known, room)
+        room -= sum(unread_bytes(state, known) for state in fitting)
+        if count > MAX_INLINE_FILES:
+            partial.append(
+                f"{source.root} has {count} files that changed or were being written when they were read: "
+                "run `scrubjay sync`."
+            )
+            continue
+        if larger:
+            largest = max(larger, key=lambda state: unread_bytes(state, known))
+            more = f" and {len(larger) - 1} more" if len(larger) > 1 else ""
             partial.append(
                 f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
                 "run `scrubjay sync`."
             )
-            if not (fit or gone):
-                continue
-        if len(stale) + len(gone) > MAX_INLINE_FILES:
-            partial.append(
-                f"{source.root} has {len(stale) + len(gone)} files that changed or were being written when they were "
-                "read: run `scrubjay sync`."
-            )
-        else:
+        if fitting or gone:
             changed.append(source.id)
     return Freshness(tuple(changed), tuple(partial))
