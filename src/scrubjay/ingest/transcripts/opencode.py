@@ -50,12 +50,10 @@ if TYPE_CHECKING:
 NAME = "opencode"
 
 _ORIGINS = {"user": "owner", "assistant": "agent"}
-_NOISE = frozenset(
-    {
-        "agent", "compaction", "file", "patch", "reasoning", "retry", "snapshot", "step-finish", "step-start",
-        "subtask", "tool",
-    }
-)  # fmt: skip
+_NOISE = frozenset({
+    "agent", "compaction", "file", "patch", "reasoning", "retry", "snapshot", "step-finish", "step-start",
+    "subtask", "tool",
+})  # fmt: skip
 
 
 def _is_session_file(path: str, head: bytes) -> bool:
