@@ -55,11 +55,8 @@ def naming_context(record: Record) -> tuple[str, ...]:
     if record.place is None or record.turn is not None:  # a transcript's file name says nothing
         return headings_above(record)
     stem = _stem(record.place.path)
-    return (
-        (*headings_above(record), stem)
-        if stem not in record.content[:HEAD_CHARACTERS]
-        else headings_above(record)
-    )
+    headings = headings_above(record)
+    return headings if stem in record.content[:HEAD_CHARACTERS] else (*headings, stem)
 
 
 @lru_cache(maxsize=64)

@@ -85,11 +85,10 @@ class SourceFinalizer:
         documents = note_documents(reader.documents(self._source.id))
         changes: list[Change] = []
         if "links" in self._stages:
-            changes += (
-                relink_changes(reader, self._scope, self._source)
-                if everything
-                else self._link_changes(reader, documents)
-            )
+            if everything:
+                changes += relink_changes(reader, self._scope, self._source)
+            else:
+                changes += self._link_changes(reader, documents)
         if "categories" in self._stages:
             changes += self._folder_changes(reader, documents.keys(), everything=everything)
         return changes
@@ -199,13 +198,10 @@ class LinkResolver:
         for document in new:
             for name in {PurePosixPath(document.path).stem, document.title}:
                 groups = query_groups(name, languages)
-                hits = (
-                    reader.words(groups, RecordFilter(sources=(self._source,))).top(MAX_MENTIONS)
-                    if groups
-                    else []
-                )
-                records = reader.get([hit.id for hit in hits]).values()
-                self.add(record for record in records if "[" in record.content)
+                if groups:
+                    scores = reader.words(groups, RecordFilter(sources=(self._source,)))
+                    records = reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
+                    self.add(record for record in records if "[" in record.content)
 
     def edges(
         self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs

@@ -180,9 +180,8 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
         )
         for one in records
     ]
-    replacements = embed_memories(
-        [prepare_memory(record) for record in new], [""] * len(new), base
-    )  # before: it may fail
+    # Embed before anything is deleted: it may fail.
+    replacements = embed_memories([prepare_memory(record) for record in new], [""] * len(new), base)
     forget_memories(store, scope, [one.id for one in records])
     changes: list[Change] = []
     for one in replacements:

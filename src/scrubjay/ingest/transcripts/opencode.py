@@ -93,11 +93,9 @@ class OpenCodeSession:
 
     @classmethod
     def of(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
-        name, parent, revert = (
-            as_string(info.get("id")) or fallback,
-            as_string(info.get("parentID")),
-            as_object(info.get("revert")),
-        )
+        name = as_string(info.get("id")) or fallback
+        parent = as_string(info.get("parentID"))
+        revert = as_object(info.get("revert"))
         reverted = as_string(revert.get("messageID"))
         return cls(
             f"{parent}/{name}" if parent else name,
