@@ -303,7 +303,7 @@ PIECE_CHARACTERS: Final = 1_000_000
 class DraftDocument:
     document: Document
     drafts: tuple[DraftPassage, ...]
-    facts: DocumentMetadata
+    metadata: DocumentMetadata
     scrubbed: Mapping[str, int]
 
 
@@ -319,8 +319,8 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
 def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:
     text, counts = redact_in_pieces(file.text, settings.allow)
     found = parse_blocks(text, markdown=not is_code_file(path))
-    facts = extract_metadata(text, path=path, found=found)
-    title = facts.title or PurePosixPath(path).name
+    metadata = extract_metadata(text, path=path, found=found)
+    title = metadata.title or PurePosixPath(path).name
     document = Document(
         source=source,
         path=path,
@@ -330,7 +330,9 @@ def draft_document(source: str, path: str, file: FileText, settings: ChunkSettin
         title=title,
         versions=stage_versions(settings),
     )
-    return DraftDocument(document, draft_passages(source, path, text, settings, title, found), facts, counts)
+    return DraftDocument(
+        document, draft_passages(source, path, text, settings, title, found), metadata, counts
+    )
 
 
 def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
