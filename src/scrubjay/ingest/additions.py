@@ -225,11 +225,9 @@ def put_memories(
     facts = FactBatch()
     for start in range(0, len(prepared), ADD_BATCH):
         batch = prepared[start : start + ADD_BATCH]
-        batch = embed_memories(batch, [""] * len(batch), base)
-        with store.reader(scope) as reader:
-            done = fact_stage.extract(batch, reader=reader)
-            edge_builder.add_entities([memory.record for memory in done.fresh], reader=reader)
-            before, after = edge_builder.changes(done.fresh, (), reader=reader)
+        done = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
+        edge_builder.add_entities([memory.record for memory in done.fresh])
+        before, after = edge_builder.changes(done.fresh, ())
         puts = [PutMemory(memory) for memory in done.fresh]
         store.write(scope, [*before, *puts, *after, *done.after], durable=True)
         facts.outcomes |= done.outcomes

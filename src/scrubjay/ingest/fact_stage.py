@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.facts.extractor import Statement, extract_facts
 from scrubjay.facts.reconciliation import FactOutcome, ReconciledBatch, is_statement, reconcile_facts
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.linker import open_view
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.records import PERSON_ROLES, Record, Scope
@@ -72,20 +71,17 @@ class FactStage:
         self._secret = store.secret(scope)
         self.learned = 0
 
-    def extract(
-        self, given: Sequence[PreparedMemory], *, settle: bool = True, reader: Reader | None = None
-    ) -> FactBatch:
+    def extract(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
         """Extract facts from embedded memories that are about to be written.
 
-        With ``settle`` the given memories are reconciled and returned too; passages of files are not. ``reader`` is
-        the writer's view where one is open.
+        With ``settle`` the given memories are reconciled and returned too; passages of files are not.
         """
         at = now_micros()
         batch = FactBatch()
         for key in sorted({one.record.key for one in given}):
             own = [one for one in given if one.record.key == key]
-            with open_view(self._store, self._scope, key, reader) as view:
-                statements = self._statements(view, own, at) if "statements" in self._stages else []
+            with self._store.reader(self._scope.seen_with(key)) as reader:
+                statements = self._statements(reader, own, at) if "statements" in self._stages else []
                 facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)
                 evidence = {one.record.id: (turn,) for (one, turn) in statements}
                 known = [
@@ -95,7 +91,7 @@ class FactStage:
                 batch.fresh += [one for one in own if settle and one.record.id not in apart]
                 if "changes" in self._stages:
                     done = reconcile_facts(
-                        view, self._base.model.fingerprint, [*known, *facts], evidence, at, self._curates
+                        reader, self._base.model.fingerprint, [*known, *facts], evidence, at, self._curates
                     )
                 else:
                     done = ReconciledBatch([*known, *facts])

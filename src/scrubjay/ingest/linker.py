@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -265,22 +264,20 @@ class EdgeBuilder:
     def stages(self) -> tuple[str, ...]:
         return self._options.stages
 
-    def add_entities(
-        self, records: Sequence[Record], stored: Collection[str] = (), reader: Reader | None = None
-    ) -> None:
+    def add_entities(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
         """Discover the entities of memories that are about to be written, a window at a time.
 
         Stored memories that mention a new entity are linked with the next `changes`. ``stored`` are ids of
-        ``records`` that exist already; ``reader`` is the writer's view where one is open.
+        ``records`` that exist already.
         """
         if "concepts" not in self._options.stages:
             return
         at = now_micros()
         for key, same in _by_key(records, lambda record: record.key).items():
-            with open_view(self._store, self._scope, key, reader) as view:
-                dictionary = self._dictionary(view, key)
-                before = list(view.get([r.id for r in same if r.id in stored]).values()) if stored else []
-                new = dictionary.discover(same, self._secret, key, at, NameStats(view, before).count)
+            with self._store.reader(self._scope.seen_with(key)) as reader:
+                dictionary = self._dictionary(reader, key)
+                before = list(reader.get([r.id for r in same if r.id in stored]).values()) if stored else []
+                new = dictionary.discover(same, self._secret, key, at, NameStats(reader, before).count)
             self._entity_changes += [PutConcept(concept) for concept in new]
             if new:
                 # Not in the shared cache: if the write fails, other calls must not know them.
@@ -290,15 +287,10 @@ class EdgeBuilder:
                 shared.set_successor(
                     mark + len(self._new_entities[key]), self._new_entities[key], self._by_key[key]
                 )
-                self._link_earlier(new, key, at, reader)
+                self._link_earlier(new, key, at)
 
     def changes(
-        self,
-        fresh: Sequence[PreparedMemory],
-        renewed: Sequence[str],
-        *,
-        rejoin: bool = False,
-        reader: Reader | None = None,
+        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, rejoin: bool = False
     ) -> tuple[list[Change], list[Change]]:
         """Return what to write before these memories and what after them, in the same transaction.
 
@@ -308,9 +300,9 @@ class EdgeBuilder:
         edges: list[Edge] = []
         for key, same in _by_key(fresh, lambda memory: memory.record.key).items():
             viewers = self._scope.seen_with(key)
-            with open_view(self._store, self._scope, key, reader) as view:
+            with self._store.reader(viewers) as reader:
                 if "concepts" in self._options.stages:
-                    dictionary = self._dictionary(view, key)
+                    dictionary = self._dictionary(reader, key)
                     references = [
                         edge for memory in same for edge in dictionary.references(memory.record, at)
                     ]
@@ -318,9 +310,9 @@ class EdgeBuilder:
                     edges += references
                 if "similar" in self._options.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
-                    edges += self._similarity.similar(view, same, at, beside=beside, rejoin=rejoin)
+                    edges += self._similarity.similar(reader, same, at, beside=beside, rejoin=rejoin)
                 if "categories" in self._options.stages:
-                    edges += self._belongs(view, key, same, at)
+                    edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
         before, after = self._entity_changes, self._earlier_mentions
         self._last_changes = list(before), list(after)
@@ -356,23 +348,18 @@ class EdgeBuilder:
         rows = mean_directions(codes, codes[0].data.shape[1])
         return topics.edges([memory.record for memory in members], rows, at)
 
-    def _link_earlier(self, new: Sequence[Entity], key: str, at: int, reader: Reader | None) -> None:
+    def _link_earlier(self, new: Sequence[Entity], key: str, at: int) -> None:
         dictionary = EntityDictionary(new)
         for own in self._scope.keys:
-            if key not in self._scope.seen_with(own).keys:
+            viewers = self._scope.seen_with(own)
+            if key not in viewers.keys:
                 continue
-            with open_view(self._store, self._scope, own, reader) as view:
-                found = [r for r in earlier_mentions(view, new) if own in (key, r.key)]
+            with self._store.reader(viewers) as reader:
+                found = [r for r in earlier_mentions(reader, new) if own in (key, r.key)]
             edges = tuple(edge for record in found for edge in dictionary.references(record, at, own))
             if edges:
                 self.linked += len(edges)
                 self._earlier_mentions.append(PutEdges(edges))
-
-
-def open_view(store: Store, scope: Scope, key: str, reader: Reader | None) -> AbstractContextManager[Reader]:
-    """Return a view of who sees a key: the writer's own ``reader`` where the key is theirs and it is open."""
-    viewers = scope.seen_with(key)
-    return nullcontext(reader) if reader is not None and viewers == scope else store.reader(viewers)
 
 
 def _by_key(items: Iterable[T], key_of: Callable[[T], str]) -> dict[str, list[T]]:

@@ -30,7 +30,6 @@ from scrubjay.ingest.trust import NO_CHOICE, TrustChoice, judge_source
 from scrubjay.models.dates import now_micros
 from scrubjay.models.records import Document, Source
 from scrubjay.storage.changes import Change, DropDocument, PreparedMemory, PutDocument, PutMemory, PutSource
-from scrubjay.storage.interface import Reader
 
 MAX_WINDOW: Final = 3_000
 """Documents, and passages, whose entities are discovered together: about 100 MB with their terms."""
@@ -191,16 +190,15 @@ def _write_batch(
         run.base,
         run.chunks.overlap,
     )
-    with run.store.reader(run.scope) as reader:
+    with run.store.reader(run.scope) as reader:  # views of the steps below are nested in this one
         run.edges.add_entities(
             [memory.record for document in window for memory in document.fresh],
             {memory for document in window for memory in document.renewed},
-            reader,
         )
         if not fitting:
             return
         finalizer.note_batch(reader, fitting)
-        changes = _batch_changes(run, reader, fitting, embedded)
+        changes = _batch_changes(run, fitting, embedded)
     try:
         run.write(changes)
     except QuotaError as error:
@@ -216,14 +214,14 @@ def _write_batch(
 
 
 def _batch_changes(
-    run: SyncRun, reader: Reader, batch: Sequence[PreparedDocument], embedded: Sequence[PreparedMemory]
+    run: SyncRun, batch: Sequence[PreparedDocument], embedded: Sequence[PreparedMemory]
 ) -> list[Change]:
     """Return a batch's documents, the facts in their turns, and the edges of both."""
     turns = [one for one in embedded if one.record.turn is not None]
-    facts = run.facts.extract(turns, settle=False, reader=reader)
-    run.edges.add_entities([one.record for one in facts.fresh], reader=reader)
+    facts = run.facts.extract(turns, settle=False)
+    run.edges.add_entities([one.record for one in facts.fresh])
     renewed = [memory for document in batch for memory in document.renewed]
-    first, last = run.edges.changes([*embedded, *facts.fresh], renewed, reader=reader)
+    first, last = run.edges.changes([*embedded, *facts.fresh], renewed)
     passages = iter(embedded)
     documents = [
         PutDocument(

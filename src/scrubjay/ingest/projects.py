@@ -212,11 +212,6 @@ class ProjectResolver:
         with self._store.reader(self._scope) as reader:
             return reader.projects()
 
-    def load(self, reader: Reader) -> None:
-        """Read the known projects in an open view, unless they are read already."""
-        if "_known" not in self.__dict__:
-            self._known = reader.projects()
-
     def of(self, directory: str, remote: str | None = None) -> str | None:
         """Return the project of a directory, which need not exist; None for the home directory and the root.
 
@@ -336,7 +331,6 @@ def project_changes(
     from scrubjay.models.lifecycle import LifecycleChange
     from scrubjay.storage.changes import PutLifecycle
 
-    projects.load(reader)
     before = projects.chosen(source.id)
     now = chosen if chosen is not None else before
     if now == before is not None:
