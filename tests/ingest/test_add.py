@@ -162,7 +162,10 @@ def test_a_zone_is_remembered(memory: Memory) -> None:
         ({"session": 5}, "not a text"),
         ({"date": "soon"}, "is not a date"),
         ({"valid_from": "soon"}, "is not a date"),
-        ({"valid_from": "2026-02-01", "valid_until": "2026-01-01"}, "true from 2026-02-01 to 2026-01-01"),
+        (
+            {"valid_from": "2026-02-01", "valid_until": "2026-01-01"},
+            "valid_from 2026-02-01 is after valid_until 2026-01-01",
+        ),
         ({"visibility": "everybody"}, "not one of user, group, public"),
         ({"visibility": "group"}, "not one of ann's groups"),
         ({"visibility": "group", "group": "ops"}, "not one of ann's groups"),

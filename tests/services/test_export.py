@@ -307,7 +307,7 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
         ('"tier": "observation"', '"tier": "observation", "turn": -1', "turn is -1"),
         ('"tier": "observation"', '"tier": "observation", "strength": 7', "strength is 7"),
         ('"tier": "observation"', '"tier": "observation", "tags": "x"', "tags is 'x', not a list"),
-        ('"id": "obs_', '"id": "lob_', "is no id of a memory"),
+        ('"id": "obs_', '"id": "lob_', "is not the id of a memory"),
         ('"key": "user"', '"key": "everybody"', "neither user, public nor group"),
         ('"line": "memory"', '"line": "wish"', "holds 'wish'"),
     ],

@@ -41,7 +41,6 @@ def with_note_marker(record: Record) -> str:
 
 
 def note_marker_id(content: str) -> str | None:
-    """Return the id of the addition whose marker a passage holds."""
     marker = _find_marker(content)
     return marker.group(1) if marker is not None else None
 
@@ -209,10 +208,7 @@ class IdFactory:
     find: Callable[[str], Record | None]
 
     def addition(self, content: str, owner: str, own_ids: Set[str]) -> Record | None:
-        """Return the addition whose marker a passage holds, if it is the owner's and not in another document.
-
-        ``mine`` are the ids of the document's own passages: an addition in a copied note stays with the original.
-        """
+        """Return the addition whose marker a passage holds, if it is the owner's and not in another document."""
         memory = note_marker_id(content)
         found = self.find(memory) if memory is not None else None
         foreign = (
@@ -247,6 +243,10 @@ class PreparedDocument:
     preceding: Sequence[str] = ()
     keys: frozenset[str] = frozenset()
 
+    @property
+    def path(self) -> str:
+        return self.document.path
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
@@ -266,7 +266,6 @@ class PlannedDocument:
     keys: frozenset[str] = frozenset()
 
     def prepared(self, *, grows: bool = False) -> PreparedDocument:
-        """Return the document with its passages tokenized."""
         return PreparedDocument(
             self.document,
             tuple(prepare_memory(record, language) for record, language in self.fresh),

@@ -249,10 +249,7 @@ DEFAULT_CHUNK_SETTINGS = ChunkSettings()
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One stretch of a document: offsets in code points, lines from 1 inclusive, headings outermost first.
-
-    ``continues`` tells that its section began in the passage before.
-    """
+    """One stretch of a document: offsets in code points, lines from 1 inclusive, headings outermost first."""
 
     start: int
     end: int
@@ -260,7 +257,6 @@ class Passage:
     line_end: int
     heading_path: tuple[str, ...]
     title: str
-    continues: bool = False
 
 
 class _Section(NamedTuple):
@@ -290,10 +286,10 @@ def chunk_text(
     line, start = 1, 0
     for section in _joined(_sections(flat, found), settings.most * 4):
         title = section.path[-1] if section.path else name
-        for index, end in enumerate(_ends(flat, section, settings)):
+        for end in _ends(flat, section, settings):
             after = line + flat.count("\n", start, end)
             last = after - 1 if flat[end - 1] == "\n" else after
-            passages.append(Passage(start, end, line, last, section.path, title, index > 0))
+            passages.append(Passage(start, end, line, last, section.path, title))
             start, line = end, after
     return tuple(passages)
 

@@ -39,7 +39,6 @@ STATUS_BATCH: Final = 1_000
 
 
 def last_status_events(reader: Reader, ids: Sequence[str]) -> dict[str, Event]:
-    """Return the newest status event of each memory that has one."""
     found: dict[str, Event] = {}
     for first in range(0, len(ids), STATUS_BATCH):
         for event in reader.events(ids[first : first + STATUS_BATCH], limit=ALL_EVENTS):
@@ -56,7 +55,6 @@ def status_changes(
     run: str | None = None,
     actor: str = "",
 ) -> list[Change]:
-    """Return the changes that give memories another status, with their events."""
     records = list(records)
     events = tuple(Event(one.id, op, at, one.key, run, before=one.status, actor=actor) for one in records)
     return [PutLifecycle({one.id: life for one in records}), PutEvents(events)]
@@ -81,24 +79,11 @@ SHINGLE_WORDS: Final = 4
 _WORD: Final = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Dependents:
-    """What depends on deleted memories.
-
-    Attributes:
-        gone: Derived memories that are deleted too.
-        beside: Archived sources of deleted memories that stay.
-    """
-
-    gone: Mapping[str, Record]
-    beside: tuple[Record, ...]
-
-
-def find_dependents(reader: Reader, records: Mapping[str, Record]) -> Dependents:
-    """Find the derived memories that repeat what deleted ones say, transitively."""
+def _find_dependents(reader: Reader, records: Mapping[str, Record]) -> tuple[dict[str, Record], list[Record]]:
+    """Return the derived memories that repeat deleted ones, transitively, and archived sources of theirs that stay."""
     gone: dict[str, Record] = {}
     derived = [memory for memory, record in records.items() if record.origin == "derived"]
-    beside = reader.get(sorted({edge.dst for edge in reader.edges(derived, ["derived_from"])}))
+    sources_of_gone = reader.get(sorted({edge.dst for edge in reader.edges(derived, ["derived_from"])}))
     wave = dict(records)
     while wave:
         edges = reader.edges(list(wave), ["derived_from"], inward=True)
@@ -115,25 +100,27 @@ def find_dependents(reader: Reader, records: Mapping[str, Record]) -> Dependents
                 record, [sources[one].content for one in deleted], left
             ):
                 next_wave[memory] = record
-                beside |= sources
+                sources_of_gone |= sources
         gone |= next_wave
         wave = next_wave
-    stay = [one for memory, one in sorted(beside.items()) if memory not in gone and memory not in records]
-    return Dependents(gone, tuple(one for one in stay if one.status == "archived"))
+    stay = [
+        one for memory, one in sorted(sources_of_gone.items()) if memory not in gone and memory not in records
+    ]
+    return gone, [one for one in stay if one.status == "archived"]
 
 
 def _repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:
     """Return whether a memory has words in a row that only deleted sources have."""
-    kept, lost = text_shingles(left), text_shingles(deleted)
+    kept, lost = _shingles(left), _shingles(deleted)
     own = f"{record.title} {record.content}"
-    if not kept.issuperset(text_shingles([own]) & lost):
+    if not kept.issuperset(_shingles([own]) & lost):
         return True
     short = {" ".join(words) for words in lost - kept if len(words) < SHINGLE_WORDS}
     plain = f" {' '.join(_WORD.findall(own.casefold()))} "
     return any(words and f" {words} " in plain for words in short)
 
 
-def text_shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
+def _shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
     """Return every run of `SHINGLE_WORDS` words of the texts; a shorter text is one run."""
     found = set()
     for text in texts:
@@ -218,10 +205,10 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
             if event.op == "changed" and event.other is not None
         }
         requested |= reader.get(sorted(earlier))  # what they said before they were amended
-        dependents = find_dependents(reader, requested)
-        records = {**requested, **dependents.gone}
+        dependents, archived = _find_dependents(reader, requested)
+        records = {**requested, **dependents}
         now = now_micros()
-        restored = _restored_sources(reader, dependents.beside, records)
+        restored = _restored_sources(reader, archived, records)
         categories, placed = _affected_categories(store, scope, reader, records)
         changes = [
             Forget(tuple(records)),
@@ -256,12 +243,12 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
 
 
 def _restored_sources(
-    reader: Reader, beside: Sequence[Record], deleted: Collection[str]
+    reader: Reader, archived: Sequence[Record], deleted: Collection[str]
 ) -> list[tuple[Record, str]]:
     """Return the sources that a run archived because of a deleted digest, with that run."""
-    last = last_status_events(reader, [record.id for record in beside])
+    last = last_status_events(reader, [record.id for record in archived])
     found = []
-    for record in beside:
+    for record in archived:
         event = last.get(record.id)
         # What a person archived, or a run for another reason, stays archived.
         if event is not None and event.op == "archived" and event.run is not None and event.other in deleted:
@@ -301,7 +288,6 @@ def _reread_changes(
 def _entity_changes(
     store: Store, scope: Scope, reader: Reader, records: Mapping[str, Record]
 ) -> Iterator[DropConcept]:
-    """Drop the discovered entities that no other memory refers to, key by key."""
     referenced = {edge.dst for edge in reader.edges(list(records), ["references"])}
     rows = reader.concepts(sorted(referenced)) if referenced else []
     keys = {record.key for record in records.values()}  # an entity of a key rests on texts of that key alone
@@ -345,7 +331,7 @@ def _category_quotes(viewers: Reader, category: Category, records: Iterable[Reco
     words = "\n".join((category.name, category.abstract, category.overview))
     texts = [f"{record.content}\n{record.title}" for record in own]
     titles = [record.title.casefold() for record in own if record.title.strip()]
-    if not text_shingles(texts).isdisjoint(text_shingles([words])) or any(
+    if not _shingles(texts).isdisjoint(_shingles([words])) or any(
         title in words.casefold() for title in titles
     ):
         return True

@@ -15,7 +15,7 @@ from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Record, Scope
 from scrubjay.models.reports import EmbedReport, Progress
 from scrubjay.storage.changes import PreparedMemory, PutVectors, QuantizedVectors
-from scrubjay.storage.interface import PendingMemory, Store
+from scrubjay.storage.interface import Store
 from scrubjay.text.language import detect_language
 from scrubjay.text.summaries import summarise_text
 from scrubjay.text.tokenizer import index_terms
@@ -55,11 +55,8 @@ def naming_context(record: Record) -> tuple[str, ...]:
     if record.place is None or record.turn is not None:  # a transcript's file name says nothing
         return headings_above(record)
     stem = _stem(record.place.path)
-    return (
-        (*headings_above(record), stem)
-        if stem not in record.content[:HEAD_CHARACTERS]
-        else headings_above(record)
-    )
+    headings = headings_above(record)
+    return headings if stem in record.content[:HEAD_CHARACTERS] else (*headings, stem)
 
 
 @lru_cache(maxsize=64)
@@ -106,12 +103,12 @@ def preceding_texts(records: Iterable[Record]) -> list[str]:
 
 def embed_memories(
     memories: Sequence[PreparedMemory],
-    befores: Sequence[str],
+    preceding: Sequence[str],
     embedder: Embedder,
     overlap: int = OVERLAP_TOKENS,
 ) -> list[PreparedMemory]:
-    """Return the memories with the vectors of one more model; ``befores`` are the texts of the preceding pieces."""
-    pairs = zip(memories, befores, strict=True)
+    """Return the memories with the vectors of one more model; ``preceding`` are the texts of the preceding pieces."""
+    pairs = zip(memories, preceding, strict=True)
     texts = [text_to_embed(memory.record, before, overlap) for memory, before in pairs]
     fingerprint = embedder.model.fingerprint
     return [
@@ -154,13 +151,23 @@ def backfill_vectors(
     done = 0
     total = _pending_memories(store, scope, embedders)
     for embedder in embedders:
+        fingerprint = embedder.model.fingerprint
         while seconds is None or time.monotonic() - started < seconds:
             with store.reader(scope) as reader:
-                batch = reader.pending(embedder.model.fingerprint, BACKFILL_BATCH)
+                batch = reader.pending(fingerprint, BACKFILL_BATCH)
+                texts = [text_to_embed(item.record, item.before, overlap) for item in batch]
+                hashes = [text_hash(text) for text in texts]
+                cached = dict(reader.cached_texts(fingerprint, hashes))
             if not batch:
                 break
-            texts = [text_to_embed(item.record, item.before, overlap) for item in batch]
-            _embed(store, scope, embedder, batch, texts)
+            missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in cached}
+            new = dict(zip(missing, encode_texts(embedder, list(missing.values())), strict=True))
+            cached.update(new)
+            vectors = {
+                item.record.id: (item.record.content_hash, cached[h])
+                for item, h in zip(batch, hashes, strict=True)
+            }
+            store.write(scope, [PutVectors(fingerprint, vectors, new)])
             done += len(batch)
             if progress is not None:
                 progress(Progress("embed", done, max(total, done), time.monotonic() - started))
@@ -170,21 +177,3 @@ def backfill_vectors(
 def _pending_memories(store: Store, scope: Scope, embedders: Sequence[Embedder]) -> int:
     with store.reader(scope) as reader:
         return sum(reader.coverage(embedder.model.fingerprint).waiting for embedder in embedders)
-
-
-def _embed(
-    store: Store, scope: Scope, embedder: Embedder, batch: Sequence[PendingMemory], texts: Sequence[str]
-) -> None:
-    fingerprint = embedder.model.fingerprint
-    hashes = [text_hash(text) for text in texts]
-    with store.reader(scope) as reader:
-        known = dict(reader.cached_texts(fingerprint, hashes))
-    missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in known}
-    new: dict[str, QuantizedVectors] = dict(
-        zip(missing, encode_texts(embedder, list(missing.values())), strict=True)
-    )
-    known.update(new)
-    vectors = {
-        item.record.id: (item.record.content_hash, known[h]) for item, h in zip(batch, hashes, strict=True)
-    }
-    store.write(scope, [PutVectors(fingerprint, vectors, new)])

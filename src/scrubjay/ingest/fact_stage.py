@@ -35,12 +35,11 @@ SINGLE_SOURCE_CONFIDENCE: Final = 0.7
 
 @dataclass(slots=True)
 class FactBatch:
-    """What a batch comes to.
+    """Result of a batch.
 
     Attributes:
         fresh: Memories to write: the facts, and the given memories when they were reconciled.
         after: Changes to write after them.
-        outcomes: Id of a given memory to its outcome.
         stated: Id of a turn to its new facts.
         similar: Id of a memory to similar ones, nearest first.
     """
@@ -153,5 +152,4 @@ def fact_record(
 
 
 def is_own_turn(turn: Record) -> bool:
-    """Return whether a memory is a person's own turn; what a model claims is no fact."""
     return turn.role in PERSON_ROLES and turn.origin == "owner"

@@ -160,11 +160,6 @@ def _descend(top: str, segments: list[str]) -> int:
 
 
 def decode_text(data: bytes, path: str) -> str:
-    """Decode a file's bytes; ``path`` is for the error.
-
-    Raises:
-        SourceError: They are not text.
-    """
     mark, encoding = _encoding(data)
     nuls = data.count(0) if encoding == "utf-8" else 0
     if nuls > len(data) * MAX_NUL_SHARE:
@@ -194,15 +189,12 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
-    """A file as it was read; ``mark`` is its byte order mark."""
-
     text: str
     data: bytes
     mark: bytes
     encoding: str
 
     def coded(self, text: str) -> bytes:
-        """Return another text in this file's encoding."""
         return self.mark + text.encode(self.encoding)
 
 

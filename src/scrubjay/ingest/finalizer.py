@@ -56,7 +56,7 @@ class SourceFinalizer:
         self._passages: dict[str, tuple[PassageRef, ...]] = {}
         self._room = MAX_CACHED_PASSAGES
 
-    def note_batch(self, store: Store, batch: Sequence[PreparedDocument]) -> None:
+    def note_batch(self, reader: Reader, batch: Sequence[PreparedDocument]) -> None:
         """Record documents that are about to be written, and which passages link to the ones they replace."""
         replaced = [
             memory
@@ -64,14 +64,13 @@ class SourceFinalizer:
             for memory in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
         ]
         if replaced and "links" in self._stages:
-            with store.reader(self._scope) as reader:
-                self._resolver.add_linking(reader, replaced)
+            self._resolver.add_linking(reader, replaced)
         for one in batch:
             self._keys |= one.keys
             if one.fresh or one.kept or one.dropped:
-                self._changed_paths.add(one.document.path)
+                self._changed_paths.add(one.path)
             if one.shown:
-                self._shown_paths.add(one.document.path)
+                self._shown_paths.add(one.path)
             self._resolver.add((memory.record for memory in one.fresh), one.renewed)
             self._cache_passages(one)
 
@@ -86,11 +85,10 @@ class SourceFinalizer:
         documents = note_documents(reader.documents(self._source.id))
         changes: list[Change] = []
         if "links" in self._stages:
-            changes += (
-                relink_changes(reader, self._scope, self._source)
-                if everything
-                else self._link_changes(reader, documents)
-            )
+            if everything:
+                changes += relink_changes(reader, self._scope, self._source)
+            else:
+                changes += self._link_changes(reader, documents)
         if "categories" in self._stages:
             changes += self._folder_changes(reader, documents.keys(), everything=everything)
         return changes
@@ -123,7 +121,7 @@ class SourceFinalizer:
         )
 
     def _cache_passages(self, one: PreparedDocument) -> None:
-        path = one.document.path
+        path = one.path
         partial = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._passages
         if partial or self._known or len(one.fresh) > self._room:
             self._passages[path] = ()  # read when it is needed
@@ -141,7 +139,6 @@ def relink_source(store: Store, scope: Scope, source: Source) -> None:
 
 
 def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]:
-    """Return what replaces the links of all documents of a source."""
     resolver = LinkResolver(source.id, scope)
     documents = note_documents(reader.documents(source.id))
     for path in documents:
@@ -150,7 +147,6 @@ def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]
 
 
 def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
-    """Return changes that replace the links of passages, `LINK_BATCH` passages each."""
     ids = list(links)
     changes: list[Change] = []
     for first in range(0, len(ids), LINK_BATCH):
@@ -169,8 +165,6 @@ class _LinkingPassage:
 
 
 class LinkResolver:
-    """Collects passages of one source and resolves their links."""
-
     def __init__(self, source: str, scope: Scope) -> None:
         self._source = source
         self._scope = scope
@@ -204,13 +198,10 @@ class LinkResolver:
         for document in new:
             for name in {PurePosixPath(document.path).stem, document.title}:
                 groups = query_groups(name, languages)
-                hits = (
-                    reader.words(groups, RecordFilter(sources=(self._source,))).top(MAX_MENTIONS)
-                    if groups
-                    else []
-                )
-                records = reader.get([hit.id for hit in hits]).values()
-                self.add(record for record in records if "[" in record.content)
+                if groups:
+                    scores = reader.words(groups, RecordFilter(sources=(self._source,)))
+                    records = reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
+                    self.add(record for record in records if "[" in record.content)
 
     def edges(
         self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs
@@ -273,8 +264,6 @@ class _VisiblePages:
 
 
 class PageIndex:
-    """The documents of one source by every name that a link may use."""
-
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._paths = {path.casefold(): path for path in sorted(documents, reverse=True)}
         self._names: dict[str, str] = {}
@@ -286,7 +275,6 @@ class PageIndex:
                 self._names.setdefault(_page_name(name), path)
 
     def find(self, target: LinkTarget, path: str) -> str | None:
-        """Return the path of the document that a link in the document ``path`` leads to."""
         if not target.name:
             return path
         if target.rule == "wikilink":

@@ -65,8 +65,6 @@ class SimilarityCandidate:
 
 
 class SimilarityLinker:
-    """Joins the memories of one call with the most similar ones."""
-
     def __init__(self, fingerprint: str, similarity: SimilarityOptions) -> None:
         self._fingerprint = fingerprint
         self._options = similarity
@@ -112,9 +110,8 @@ class SimilarityLinker:
             ["\n".join(self._candidates[one].document) for one in ids], return_inverse=True
         )[1]
         near = (micro / MICRO >= self._options.floor) & (documents != documents[: len(comparable), None])
-        near[:, : len(comparable)] &= np.tri(
-            len(comparable), k=-1, dtype=bool
-        )  # the later memory makes the link
+        # The later of two new memories makes the link.
+        near[:, : len(comparable)] &= np.tri(len(comparable), k=-1, dtype=bool)
         has_near = near.any(axis=1)
         edges = []
         for place, memory in enumerate(comparable):

@@ -29,7 +29,7 @@ from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, Pr
 from scrubjay.ingest.trust import NO_CHOICE, TrustChoice, judge_source
 from scrubjay.models.dates import now_micros
 from scrubjay.models.records import Document, Source
-from scrubjay.storage.changes import Change, DropDocument, PutDocument, PutMemory, PutSource
+from scrubjay.storage.changes import Change, DropDocument, PreparedMemory, PutDocument, PutMemory, PutSource
 
 MAX_WINDOW: Final = 3_000
 """Documents, and passages, whose entities are discovered together: about 100 MB with their terms."""
@@ -40,7 +40,7 @@ def sync_source(
     registered: Source,
     source: Source,
     only: Path | None = None,
-    most: int | None = None,
+    max_bytes: int | None = None,
     choice: TrustChoice = NO_CHOICE,
     project: str | None = None,
     found: ScanResult | None = None,
@@ -52,7 +52,7 @@ def sync_source(
         registered: The source as it is registered.
         source: The same, excluding what other sources inside it hold.
         only: The one file to look at.
-        most: Most bytes to read; files beyond are left for a later sync, as are files that failed before. None for all.
+        max_bytes: Most bytes to read; other files, and those that failed before, wait for a later sync. None for all.
         choice: The person's choice of trust.
         project: The person's choice of project (`project_changes`).
         found: Its files, where they were scanned already; not with ``only``.
@@ -63,16 +63,18 @@ def sync_source(
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
         changes = project_changes(run.projects, reader, registered, known, project)
-        if found.files and not (most is not None and registered.repositories is None):
-            registered, judged = judge_source(
+        if found.files and not (max_bytes is not None and registered.repositories is None):
+            registered, trust_changes = judge_source(
                 reader, run.tally, registered, found.files, known, choice, whole=only is None
             )
             source = replace(registered, exclude=source.exclude)
-            known |= {one.document.path: one.document for one in judged if isinstance(one, PutDocument)}
-            changes += judged
-    changed, gone = compare_with_stored(found, known, retry_failed=most is None)
-    if most is not None:
-        changed, _ = select_within_budget(changed, known, most)
+            known |= {
+                one.document.path: one.document for one in trust_changes if isinstance(one, PutDocument)
+            }
+            changes += trust_changes
+    changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
+    if max_bytes is not None:
+        changed, _ = select_within_budget(changed, known, max_bytes)
     if only is not None:
         gone = []
     if not _report_scan(run, source, found, known, whole=only is None):
@@ -98,7 +100,6 @@ def sync_source(
 def _report_scan(
     run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
 ) -> bool:
-    """Count files and problems; return whether the source can be compared with the store."""
     run.tally.files += len(found.files)
     for problem in found.problems:
         run.report_problem(source, problem.path, problem.message, problem.hint)
@@ -128,19 +129,15 @@ def _write_changed(
     notes = set(gone) - set(logs)
     moved = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
     movable = set(moved.values())
-    altered: set[str] = set()
+    changed_paths: set[str] = set()
     rejected: set[str] = set()
     meter = ProgressMeter(run.progress, changed, known)
     documents = meter.read(prepare_documents(run, source, known, changed, moved, logs))
     for window in _grouped(documents, MAX_WINDOW, MAX_WINDOW):
-        run.edges.add_entities(
-            [memory.record for document in window for memory in document.fresh],
-            {memory for document in window for memory in document.renewed},
-        )
-        for batch in _grouped(window, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES):
-            _write_batch(run, source, batch, finalizer, rejected)
+        for number, batch in enumerate(_grouped(window, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)):
+            _write_batch(run, source, batch, finalizer, rejected, window=() if number else window)
             meter.add_written(batch)
-            altered.update(one.document.path for one in batch if one.fresh or one.dropped)
+            changed_paths.update(one.path for one in batch if one.fresh or one.dropped)
     meter.finish()
     dropped = sorted(notes - (movable - set(moved.values())))
     if dropped:
@@ -149,7 +146,7 @@ def _write_changed(
             finalizer.note_dropped(reader, records)
         run.tally.removed += len(records)
         run.write([DropDocument(source.id, path) for path in dropped])
-    run.tally.changed += [str(Path(source.root) / path) for path in sorted(altered | set(dropped))]
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed_paths | set(dropped))]
 
 
 def _grouped(
@@ -174,43 +171,54 @@ def _write_batch(
     batch: Sequence[PreparedDocument],
     finalizer: SourceFinalizer,
     rejected: set[str],
+    window: Sequence[PreparedDocument] = (),
 ) -> None:
     """Write a batch; where the quota has no room for all, each document that fits.
 
     ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
+    ``window`` are the documents whose entities are discovered before.
     """
     fitting = []
     for document in batch:
-        if document.document.path in rejected:
+        if document.path in rejected:
             _uncount(run, document)
         else:
             fitting.append(document)
-    if not fitting:
-        return
-    finalizer.note_batch(run.store, fitting)
+    embedded = embed_memories(
+        [memory for document in fitting for memory in document.fresh],
+        [text for document in fitting for text in document.preceding],
+        run.base,
+        run.chunks.overlap,
+    )
+    with run.store.reader(run.scope) as reader:  # views of the steps below are nested in this one
+        run.edges.add_entities(
+            [memory.record for document in window for memory in document.fresh],
+            {memory for document in window for memory in document.renewed},
+        )
+        if not fitting:
+            return
+        finalizer.note_batch(reader, fitting)
+        changes = _batch_changes(run, fitting, embedded)
     try:
-        run.write(_batch_changes(run, fitting))
+        run.write(changes)
     except QuotaError as error:
         run.edges.requeue()
         if len(fitting) > 1:
             for document in fitting:
                 _write_batch(run, source, [document], finalizer, rejected)
             return
-        path = fitting[0].document.path
+        path = fitting[0].path
         rejected.add(path)
         _uncount(run, fitting[0])
         run.report_problem(source, path, f"{error} What is stored of this file stays as it was.", error.hint)
 
 
-def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Change]:
-    """Embed a batch; return its documents, the facts in their turns, and the edges of both."""
-    embedded = embed_memories(
-        [memory for document in batch for memory in document.fresh],
-        [text for document in batch for text in document.preceding],
-        run.base,
-        run.chunks.overlap,
-    )
-    facts = run.facts.extract([one for one in embedded if one.record.turn is not None], settle=False)
+def _batch_changes(
+    run: SyncRun, batch: Sequence[PreparedDocument], embedded: Sequence[PreparedMemory]
+) -> list[Change]:
+    """Return a batch's documents, the facts in their turns, and the edges of both."""
+    turns = [one for one in embedded if one.record.turn is not None]
+    facts = run.facts.extract(turns, settle=False)
     run.edges.add_entities([one.record for one in facts.fresh])
     renewed = [memory for document in batch for memory in document.renewed]
     first, last = run.edges.changes([*embedded, *facts.fresh], renewed)
@@ -230,7 +238,6 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
 
 
 def _uncount(run: SyncRun, document: PreparedDocument) -> None:
-    """Subtract from the tally what was counted of a document that is not written."""
     fresh = [memory.record.id for memory in document.fresh]
     with run.store.reader(run.scope) as reader:
         stored = len(reader.get(fresh))

@@ -132,7 +132,6 @@ def is_mtime_settled(changed: int, now: int) -> bool:
 def _planned(
     run: SyncRun, source: Source, group: Sequence[_Draft | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
-    """Plan a group of drafts in one view; yield its documents in order."""
     plans: dict[int, PlannedDocument] = {}
     if any(isinstance(one, _Draft) for one in group):
         with run.store.reader(run.scope) as reader:
@@ -210,7 +209,7 @@ def _plan(
     tally.removed += len(planned.dropped)
     tally.forgotten += len(drafted.drafts) - len(drafts)
     tally.scrubbed.update(drafted.scrubbed)
-    for problem in drafted.facts.problems:
+    for problem in drafted.metadata.problems:
         run.report_problem(source, document.path, problem)
 
     before = draft.stored
@@ -266,30 +265,30 @@ def _preceding_texts(planned: PlannedDocument, old: Sequence[Record]) -> list[st
 
 
 def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTraits:
-    facts, path = drafted.facts, drafted.document.path
+    metadata, path = drafted.metadata, drafted.document.path
     place = Path(source.root) / path
     key = source.key
     own = authorship(source, path) == OWN
-    if facts.visibility not in (None, "user") and not (own and source.share is not False):
+    if metadata.visibility not in (None, "user") and not (own and source.share is not False):
         if own:
-            wish = f"group:{facts.group}" if facts.visibility == "group" else str(facts.visibility)
+            wish = f"group:{metadata.group}" if metadata.visibility == "group" else str(metadata.visibility)
             run.tally.unshared[str(place)] = wish
-    elif facts.visibility is not None:
+    elif metadata.visibility is not None:
         try:
-            key = run.scope.key(facts.visibility, facts.group)
+            key = run.scope.key(metadata.visibility, metadata.group)
         except InputError as error:
             key = run.scope.key("user")
             run.report_problem(source, path, f"{error} It was kept private.", "correct its front matter")
     event = None
-    if facts.date is not None:
-        event = parse_when(facts.date.date().isoformat() if facts.precision == "day" else facts.date)
+    if metadata.date is not None:
+        event = parse_when(metadata.date.date().isoformat() if metadata.precision == "day" else metadata.date)
     now = now_micros()
     return DocumentTraits(
         key=key,
         owner=run.scope.user,
-        tags=tuple(sorted({tag.lower() for tag in facts.tags})),
+        tags=tuple(sorted({tag.lower() for tag in metadata.tags})),
         event=event,
-        pinned=facts.pinned and own,
+        pinned=metadata.pinned and own,
         recorded_at=min(drafted.document.mtime_ns // 1000 or now, now),
         updated_at=now,
         project=run.projects.within(source.id, str(place.parent)),

@@ -44,14 +44,14 @@ class DirectoryProject:
         folder: Name of the project's folder; empty for no project.
         path: The main worktree, or the plain folder.
         remote: ``host/owner/name`` in lower case.
-        marks: What identifies it after a rename.
+        fingerprints: What identifies it after a rename.
         repository: Whether it is a git repository.
     """
 
     folder: str
     path: str
     remote: str | None = None
-    marks: tuple[tuple[str, ...], ...] = ()
+    fingerprints: tuple[tuple[str, ...], ...] = ()
     repository: bool = False
 
 
@@ -137,11 +137,11 @@ def _repository(folder: str, common: str) -> DirectoryProject:
         main = common
     url = _remote(common)
     remote = remote_name(url) if url else None
-    marks = [("git", *_identity(os.path.join(common, "description"), common))]
+    fingerprints = [("git", *_identity(os.path.join(common, "description"), common))]
     if url and remote is None:  # a repository on this disk: its clones are one project
-        marks.append(("origin", os.path.realpath(os.path.join(main, url.removeprefix("file://")))))
+        fingerprints.append(("origin", os.path.realpath(os.path.join(main, url.removeprefix("file://")))))
     name = os.path.basename(main)
-    return DirectoryProject(name.removesuffix(".git"), main, remote, tuple(marks), repository=True)
+    return DirectoryProject(name.removesuffix(".git"), main, remote, tuple(fingerprints), repository=True)
 
 
 def _identity(path: str, otherwise: str) -> tuple[str, ...]:
@@ -225,22 +225,21 @@ class ProjectResolver:
 
     def chosen(self, source: str) -> str | None:
         """Return a name, `EXPLICIT_NO_PROJECT` or `AUTOMATIC_PROJECT`; None before the source's first sync."""
-        return self._known.get(self._mark(("source", source)))
+        return self._known.get(self._place_key(("source", source)))
 
     def choice(self, source: str, chosen: str) -> PutProject:
         """Return the change that stores a source's project; values as for `chosen`."""
         from scrubjay.storage.changes import PutProject
 
-        mark = self._mark(("source", source))
-        self._known[mark] = chosen
-        return PutProject(mark, chosen, self._scope.key())
+        place = self._place_key(("source", source))
+        self._known[place] = chosen
+        return PutProject(place, chosen, self._scope.key())
 
     def within(self, source: str, directory: str) -> str | None:
         """Return the project of a directory of a source: the one chosen for the source, else its repository's."""
         return self.under(self.chosen(source) or AUTOMATIC_PROJECT, directory)
 
     def under(self, chosen: str, directory: str) -> str | None:
-        """Return the project of a directory of a source, given what was chosen for the source."""
         if chosen:
             return None if chosen == EXPLICIT_NO_PROJECT else chosen
         return self.of(directory) if self._in_repository(directory) else None
@@ -253,7 +252,6 @@ class ProjectResolver:
         return self.of(directory if self._in_repository(directory) else root)
 
     def names(self) -> list[str]:
-        """Return the names of all known projects, sorted."""
         return sorted(set(self._known.values()) - {AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT})
 
     def named(self, text: str) -> str:
@@ -281,17 +279,17 @@ class ProjectResolver:
     def _find(self, directory: str, remote: str | None) -> str | None:
         if not directory or len(directory) > MAX_DIRECTORY or directory.count("/") > MAX_DEPTH:
             name = remote_name(remote or "")
-            return name and self._known.get(self._mark(("remote", name)), name)
+            return name and self._known.get(self._place_key(("remote", name)), name)
         found = project_of_directory(directory)
         if not found.folder:
             return None
         here = found.remote or (remote_name(remote) if remote and not os.path.isdir(directory) else None)
-        keys = [self._mark(mark) for mark in found.marks]
-        by_remote = [self._mark(("remote", here))] if here else []
-        by_path = self._mark(("path", found.path))
+        keys = [self._place_key(fingerprint) for fingerprint in found.fingerprints]
+        by_remote = [self._place_key(("remote", here))] if here else []
+        by_path = self._place_key(("path", found.path))
         name = self._agreed(found, keys) or self._first(by_remote) or here
         if not name and not found.repository:  # a folder inside a project is part of it
-            parents = (self._mark(("path", str(above))) for above in Path(found.path).parents)
+            parents = (self._place_key(("path", str(above))) for above in Path(found.path).parents)
             name = self._first([by_path]) or self._first(parents)
         if not name:
             digits = f"{memory_key(self._secret, ('project', found.path)):016x}"[:NAME_DIGITS]
@@ -300,7 +298,7 @@ class ProjectResolver:
         return name
 
     def _agreed(self, found: DirectoryProject, keys: Sequence[str]) -> str | None:
-        """Return the name that the marks agree on; of a plain folder, half of its entries must."""
+        """Return the name that the fingerprints agree on; of a plain folder, half of its entries must."""
         votes = Counter(self._known[key] for key in keys if key in self._known)
         if not votes:
             return None
@@ -310,7 +308,7 @@ class ProjectResolver:
     def _first(self, keys: Iterable[str]) -> str | None:
         return next((self._known[key] for key in keys if key in self._known), None)
 
-    def _mark(self, parts: tuple[str, ...]) -> str:
+    def _place_key(self, parts: tuple[str, ...]) -> str:
         return f"{memory_key(self._secret, ('place', *parts)):016x}"
 
     def _remember(self, keys: set[str], name: str) -> None:

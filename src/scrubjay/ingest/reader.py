@@ -110,7 +110,6 @@ class DocumentMetadata:
         date: When its subject happened; without a zone where none was written.
         precision: ``day`` when the clock of ``date`` means nothing.
         visibility: ``user``, ``group`` or ``public``.
-        body_start: Offset behind the front matter.
         problems: What could not be read, each in a sentence.
     """
 
@@ -121,7 +120,6 @@ class DocumentMetadata:
     pinned: bool = False
     visibility: str | None = None
     group: str | None = None
-    body_start: int = 0
     problems: tuple[str, ...] = ()
 
 
@@ -147,14 +145,13 @@ def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> Do
         visibility = "user"
         problems.append("It mentions a scope that cannot be read, so the document is kept private.")
     return DocumentMetadata(
-        title=_plain(fields.get("title")) or properties.get("title") or _heading(head, found),
+        title=_plain(fields.get("title")) or properties.get("title") or _heading(found),
         tags=_unique(_tags(fields, properties, head, found), problems),
         date=date,
         precision=precision,
         pinned=_pinned(fields, problems),
         visibility=visibility,
         group=group,
-        body_start=start,
         problems=tuple(problems),
     )
 
@@ -172,7 +169,7 @@ def _properties(head: str, blocks: Sequence[Block]) -> Mapping[str, str]:
     return {line[1].lower(): line[2].strip() for line in lines if line[2].strip()}
 
 
-def _heading(head: str, blocks: Sequence[Block]) -> str | None:
+def _heading(blocks: Sequence[Block]) -> str | None:
     for block in blocks:
         if block.kind == "heading" and block.level == 1 and block.text:
             return block.text
@@ -304,11 +301,9 @@ PIECE_CHARACTERS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DraftDocument:
-    """A document cut into passages, before any has an id."""
-
     document: Document
     drafts: tuple[DraftPassage, ...]
-    facts: DocumentMetadata
+    metadata: DocumentMetadata
     scrubbed: Mapping[str, int]
 
 
@@ -322,11 +317,10 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
 
 
 def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:
-    """Redact a file, read its metadata and cut it into passages."""
     text, counts = redact_in_pieces(file.text, settings.allow)
     found = parse_blocks(text, markdown=not is_code_file(path))
-    facts = extract_metadata(text, path=path, found=found)
-    title = facts.title or PurePosixPath(path).name
+    metadata = extract_metadata(text, path=path, found=found)
+    title = metadata.title or PurePosixPath(path).name
     document = Document(
         source=source,
         path=path,
@@ -336,7 +330,9 @@ def draft_document(source: str, path: str, file: FileText, settings: ChunkSettin
         title=title,
         versions=stage_versions(settings),
     )
-    return DraftDocument(document, draft_passages(source, path, text, settings, title, found), facts, counts)
+    return DraftDocument(
+        document, draft_passages(source, path, text, settings, title, found), metadata, counts
+    )
 
 
 def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:

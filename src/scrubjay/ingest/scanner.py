@@ -82,7 +82,6 @@ _CLASSES = {
 
 
 def is_skipped_name(name: str) -> bool:
-    """Return whether a folder or file of this name is skipped unless a pattern names it."""
     return name[0] == "." or name in SKIPPED_FOLDERS
 
 
@@ -121,8 +120,6 @@ class IgnoreRules:
 
 
 class IncludePatterns:
-    """The patterns of files to take."""
-
     def __init__(self, patterns: Sequence[str]) -> None:
         suffixes = [_SUFFIX_PATTERN.match(pattern) for pattern in patterns]
         self._suffixes = tuple(match[1].lower() for match in suffixes if match)
@@ -136,7 +133,6 @@ class IncludePatterns:
         )
 
     def takes(self, name: str, path: str) -> bool:
-        """Return whether a file matches."""
         return name.lower().endswith(self._suffixes) or bool(self._others.decide(path))
 
     def names(self, name: str) -> bool:
@@ -476,7 +472,6 @@ def list_files(source: Source, until: float = math.inf) -> ScanResult:
 
 
 def list_file(source: Source, path: Path) -> ScanResult:
-    """List one file of a source; empty where its patterns leave it out."""
     found = list_files(source)
     try:
         wanted = path.relative_to(source.root).as_posix()
@@ -506,21 +501,20 @@ def compare_with_stored(
 
 
 def select_within_budget(
-    changed: Sequence[FileState], known: Mapping[str, Document], most: int
+    changed: Sequence[FileState], known: Mapping[str, Document], max_bytes: int
 ) -> tuple[list[FileState], list[FileState]]:
     """Split changed files into those that fit in ``most`` bytes, smallest first, and the rest."""
-    fit: list[FileState] = []
+    fitting: list[FileState] = []
     for state in sorted(changed, key=lambda one: unread_bytes(one, known)):
-        most -= unread_bytes(state, known)
-        if most < 0:
+        max_bytes -= unread_bytes(state, known)
+        if max_bytes < 0:
             break
-        fit.append(state)
-    chosen = set(fit)
-    return fit, [state for state in changed if state not in chosen]
+        fitting.append(state)
+    chosen = set(fitting)
+    return fitting, [state for state in changed if state not in chosen]
 
 
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
-    """Return how many bytes of a changed file are new."""
     old = known.get(state.path)
     return max(0, state.size - old.cursor) if old is not None else state.size
 
@@ -577,24 +571,24 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
         stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
         gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
         stale = [file for file in stale if _is_due(source, known.get(file.path))]
-        if not (stale or gone):
+        count = len(stale) + len(gone)
+        if not count:
             continue
-        fit, left = select_within_budget(stale, known, room)
-        room -= sum(unread_bytes(state, known) for state in fit)
-        if left and len(stale) + len(gone) <= MAX_INLINE_FILES:
-            largest = max(left, key=lambda state: unread_bytes(state, known))
-            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        fitting, larger = select_within_budget(stale, known, room)
+        room -= sum(unread_bytes(state, known) for state in fitting)
+        if count > MAX_INLINE_FILES:
+            partial.append(
+                f"{source.root} has {count} files that changed or were being written when they were read: "
+                "run `scrubjay sync`."
+            )
+            continue
+        if larger:
+            largest = max(larger, key=lambda state: unread_bytes(state, known))
+            more = f" and {len(larger) - 1} more" if len(larger) > 1 else ""
             partial.append(
                 f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
                 "run `scrubjay sync`."
             )
-            if not (fit or gone):
-                continue
-        if len(stale) + len(gone) > MAX_INLINE_FILES:
-            partial.append(
-                f"{source.root} has {len(stale) + len(gone)} files that changed or were being written when they were "
-                "read: run `scrubjay sync`."
-            )
-        else:
+        if fitting or gone:
             changed.append(source.id)
     return Freshness(tuple(changed), tuple(partial))

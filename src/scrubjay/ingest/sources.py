@@ -100,13 +100,9 @@ def containing_source(known: Sequence[Source], full: Path) -> Source | None:
         if source_location(source) == str(full):
             return source
     for source in known:
-        if not is_single_file(source) and full.is_relative_to(source.root) and _enters(source, full):
-            return source
+        if not is_single_file(source) and full.is_relative_to(source.root):
+            patterns = IncludePatterns(include_patterns(source))
+            parts = full.relative_to(source.root).parts
+            if all(patterns.names(part) or not is_skipped_name(part) for part in parts):
+                return source
     return None
-
-
-def _enters(source: Source, full: Path) -> bool:
-    patterns = IncludePatterns(include_patterns(source))
-    return all(
-        patterns.names(name) or not is_skipped_name(name) for name in full.relative_to(source.root).parts
-    )

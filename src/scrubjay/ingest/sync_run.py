@@ -98,7 +98,6 @@ class SyncRun:
         self.write(batch)
 
     def report_problem(self, source: Source, path: str, message: str, hint: str = "") -> None:
-        """Add a problem with a file of a source to the tally."""
         self.tally.problems.append(FileError(str(Path(source.root) / path), message, hint))
 
     def stored_or_new(self, source: Source, path: str, stored: Document | None) -> Document:
@@ -135,7 +134,6 @@ class ProgressMeter:
         self._started = self._reported = time.monotonic()
 
     def read(self, documents: Iterable[PreparedDocument]) -> Iterator[PreparedDocument]:
-        """Yield documents on, counting them as read."""
         for document in documents:
             self._note(self._read, document)
             if time.monotonic() - self._reported >= PROGRESS_SECONDS:
@@ -143,7 +141,6 @@ class ProgressMeter:
             yield document
 
     def add_written(self, batch: Sequence[PreparedDocument]) -> None:
-        """Count a batch as stored."""
         for document in batch:
             self._note(self._stored, document)
         self._report()
@@ -154,7 +151,7 @@ class ProgressMeter:
             self._report()
 
     def _note(self, reached: dict[str, int], document: PreparedDocument) -> None:
-        path = document.document.path
+        path = document.path
         size = self._sizes.get(path, 0)
         place = document.fresh[-1].record.place if document.fresh else None
         unfinished = document.document.content_hash == UNFINISHED

@@ -55,7 +55,6 @@ def commit_authors(git_dir: str) -> list[str] | None:
 
 
 def own_addresses(git_dir: str) -> frozenset[str]:
-    """Return the e-mail addresses that the current user commits with: configured ones and git's guess."""
     configured = _git(git_dir, "config", "--get-all", "user.email") or ()
     identities = _git(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
     guessed = (line.rpartition(">")[0].rpartition("<")[2] for line in identities)
@@ -154,27 +153,27 @@ def judge_source(
     if now == registered:
         _add_notices(tally, now, new)
         return registered, []
-    judged = {
+    reclassified = {
         path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
     }
     shared = registered.share is not False  # earlier versions obeyed all front matter
-    reread = judged if choice.share in (None, shared) else set(known)
-    lives: dict[str, LifecycleChange] = {}
-    for path in sorted(judged):
+    reread = reclassified if choice.share in (None, shared) else set(known)
+    lifecycle: dict[str, LifecycleChange] = {}
+    for path in sorted(reclassified):
         own = authorship(now, path) == OWN
         for record in reader.passages(now.id, path):
             origin = _own_origin(record) if own else UNTRUSTED
             is_addition = note_marker_id(record.content) == record.id
             if origin != record.origin and not is_addition:
-                lives[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
+                lifecycle[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes: list[Change] = [
         PutSource(now),
         *(PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes),
     ]
-    if lives:
-        changes.append(PutLifecycle(lives))
-    _add_notices(tally, now, [*sorted(judged), *new])
+    if lifecycle:
+        changes.append(PutLifecycle(lifecycle))
+    _add_notices(tally, now, [*sorted(reclassified), *new])
     if registered.share is None and shares:
         where = source_location(now)
         tally.notices.append(

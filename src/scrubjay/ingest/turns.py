@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StrippedText:
-    """A text, and how many blocks of injected memories were cut out of it."""
-
     text: str
     blocks: int
 
@@ -54,14 +52,12 @@ def strip_injected(text: str) -> StrippedText:
 
 
 def content_without_injected(new: NewMemory) -> object:
-    """Return a new memory's content; of a turn, without injected memories."""
     if (new.turn is None and new.role is None) or not isinstance(new.content, str):
         return new.content
     return strip_injected(new.content).text
 
 
 def is_only_injected(new: NewMemory) -> bool:
-    """Return whether a new memory is a turn of nothing but injected memories."""
     content = content_without_injected(new)
     return content != new.content and isinstance(content, str) and not content.strip()
 
@@ -73,14 +69,12 @@ PASSWORD_MARK: Final = "[secret:password]"
 class RedactedTurns:
     """Redacted turns; ``called`` are places of earlier turns that they call a secret."""
 
-    found: tuple[RedactedText, ...]
+    redacted: tuple[RedactedText, ...]
     called: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A stored turn's text, and the ids of the memories that hold it."""
-
     text: str
     ids: tuple[str, ...] = ()
 
@@ -89,30 +83,25 @@ def redact_turns(
     texts: Sequence[str], allow: Sequence[str] = (), before: Sequence[str] = (), after: Sequence[str] = ()
 ) -> RedactedTurns:
     """Redact consecutive turns of one conversation, given the turns before and after them."""
-    whole = [*before, *texts, *after]
-    called = [place for place in range(len(whole)) if _is_called_secret(whole, place, allow)]
-    clean = list(before[-CONTEXT_TURNS:])
-    found = []
+    turns = [*before, *texts, *after]
+    called = []
+    for place, turn in enumerate(turns):
+        following = turns[place + 1 : place + 1 + CONTEXT_TURNS]
+        if any(calls_secret(one, turn) for one in following) and not is_allowed(turn.strip(), allow):
+            called.append(place)
+    redacted = []
+    context = list(before[-CONTEXT_TURNS:])
     for place, text in enumerate(texts, len(before)):
         if place in called:
-            value = text.strip()
-            one = RedactedText(text.replace(value, PASSWORD_MARK, 1), {"password": 1})
+            clean = RedactedText(text.replace(text.strip(), PASSWORD_MARK, 1), {"password": 1})
         else:
-            one = redact_text(text, allow, clean[-CONTEXT_TURNS:])
-        found.append(one)
-        clean.append(one.text)
-    return RedactedTurns(tuple(found), tuple(place for place in called if place < len(before)))
-
-
-def _is_called_secret(turns: Sequence[str], place: int, allow: Sequence[str]) -> bool:
-    later = turns[place + 1 : place + 1 + CONTEXT_TURNS]
-    return any(calls_secret(one, turns[place]) for one in later) and not is_allowed(
-        turns[place].strip(), allow
-    )
+            clean = redact_text(text, allow, context[-CONTEXT_TURNS:])
+        redacted.append(clean)
+        context.append(clean.text)
+    return RedactedTurns(tuple(redacted), tuple(place for place in called if place < len(before)))
 
 
 def read_stored_turns(reader: Reader, session: str, first: int, last: int) -> list[StoredTurn]:
-    """Return the stored turns of a session from one number to another, in order."""
     turns: dict[int, list[Record]] = {}
     for record in reader.turns(session, first, last):
         turns.setdefault(record.turn or 0, []).append(record)
@@ -129,46 +118,45 @@ def redact_new_turns(
 
     Turns follow one another by number, those without one in their order.
     """
-    found: list[RedactedText | None] = [None] * len(memories)
+    redacted: list[RedactedText | None] = [None] * len(memories)
     called: list[str] = []
-    talks = _turns_by_session(memories)
-    if not talks:
-        return found, called
+    sessions = _places_by_session(memories)
+    if not sessions:
+        return redacted, called
+    before: dict[str, list[StoredTurn]] = {}
+    after: dict[str, list[StoredTurn]] = {}
     with store.reader(scope) as reader:
-        known = {
-            session: _surrounding_turns(reader, session, [memories[place].turn for place in places])
-            for session, places in talks.items()
-        }
-    for session, places in talks.items():
-        before, after = known[session]
-        texts = [stated_text(memories[place]) for place in places]
-        turns = redact_turns(texts, allow, [one.text for one in before], [one.text for one in after])
-        for place, one in zip(places, turns.found, strict=True):
-            found[place] = one
-        called += [memory for place in turns.called for memory in before[place].ids]
-    return found, called
+        for session, places in sessions.items():
+            first, last = memories[places[0]].turn, memories[places[-1]].turn
+            if first is None or last is None:
+                continue
+            after[session] = read_stored_turns(reader, session, last + 1, last + CONTEXT_TURNS)
+            if first > 0:
+                before[session] = read_stored_turns(reader, session, first - CONTEXT_TURNS, first - 1)
+    for session, places in sessions.items():
+        earlier = before.get(session, [])
+        turns = redact_turns(
+            [stated_text(memories[place]) for place in places],
+            allow,
+            [turn.text for turn in earlier],
+            [turn.text for turn in after.get(session, [])],
+        )
+        for place, clean in zip(places, turns.redacted, strict=True):
+            redacted[place] = clean
+        called += [memory for place in turns.called for memory in earlier[place].ids]
+    return redacted, called
 
 
-def _surrounding_turns(
-    reader: Reader, session: str, numbers: Sequence[int | None]
-) -> tuple[list[StoredTurn], list[StoredTurn]]:
-    first, last = numbers[0], numbers[-1]
-    if first is None or last is None:
-        return [], []
-    before = read_stored_turns(reader, session, first - CONTEXT_TURNS, first - 1) if first > 0 else []
-    return before, read_stored_turns(reader, session, last + 1, last + CONTEXT_TURNS)
-
-
-def _turns_by_session(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[int]]:
-    talks: dict[str, list[int]] = {}
+def _places_by_session(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[int]]:
+    """Return the places of each session's turns, in the order of their numbers."""
+    sessions: dict[str, list[int]] = {}
     for place, new in enumerate(memories):
-        turn = new.turn
-        numbered = turn is None or (isinstance(turn, int) and not isinstance(turn, bool))
+        numbered = new.turn is None or (isinstance(new.turn, int) and not isinstance(new.turn, bool))
         if isinstance(new.session, str) and isinstance(new.content, str) and numbered:
-            talks.setdefault(new.session, []).append(place)
-    for places in talks.values():
+            sessions.setdefault(new.session, []).append(place)
+    for places in sessions.values():
         places.sort(key=lambda place: -1 if memories[place].turn is None else int(memories[place].turn or 0))
-    return talks
+    return sessions
 
 
 def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterable[str]) -> int:
@@ -192,9 +180,8 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
         )
         for one in records
     ]
-    replacements = embed_memories(
-        [prepare_memory(record) for record in new], [""] * len(new), base
-    )  # before: it may fail
+    # Embed before anything is deleted: it may fail.
+    replacements = embed_memories([prepare_memory(record) for record in new], [""] * len(new), base)
     forget_memories(store, scope, [one.id for one in records])
     changes: list[Change] = []
     for one in replacements:
@@ -208,11 +195,6 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
 
 
 def stated_text(new: NewMemory) -> str:
-    """Return a new memory's text before redaction.
-
-    Raises:
-        InputError: It is not text.
-    """
     return checked_text(content_without_injected(new), "content")
 
 

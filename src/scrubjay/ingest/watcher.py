@@ -60,14 +60,14 @@ class _PendingChanges:
     reason: str = ""
     first: float | None = None
     last: float = 0.0
-    rearm: bool = False
+    rewatch: bool = False
     failures: int = 0
 
     def touch(self, now: float) -> None:
         self.first = now if self.first is None else self.first
         self.last = now
 
-    def lose(self, reason: str, now: float) -> None:
+    def mark_incomplete(self, reason: str, now: float) -> None:
         self.reason = self.reason or reason
         self.touch(now)
 
@@ -99,19 +99,19 @@ def watch_roots(
     Raises:
         SourceError: The system refuses the watch.
     """
-    places = [_Root(Path(os.path.abspath(root))) for root in roots]
-    sieve = _Sieve(places, IncludePatterns(include))
+    watched = [_Root(Path(os.path.abspath(root))) for root in roots]
+    event_filter = _EventFilter(watched, IncludePatterns(include))
     pending = _PendingChanges()
-    pending.lose("the watch has just begun", time.monotonic() - debounce)
+    pending.mark_incomplete("the watch has just begun", time.monotonic() - debounce)
     while not stop.is_set():
-        for place in places:
-            place.look()
+        for root in watched:
+            root.resolve()
         try:
-            yield from _listen(places, sieve, pending, debounce, stop)
+            yield from _listen(watched, event_filter, pending, debounce, stop)
         except FileNotFoundError as error:
-            pending.lose(f"a root went away: {error}", time.monotonic())
+            pending.mark_incomplete(f"a root went away: {error}", time.monotonic())
         except OSError as error:
-            raise _refused(places, error) from error
+            raise _refused(watched, error) from error
         except RuntimeError as error:
             from watchfiles._rust_notify import WatchfilesRustInternalError
 
@@ -119,25 +119,29 @@ def watch_roots(
             if not isinstance(error, WatchfilesRustInternalError):
                 raise
             if pending.failures > _MOST_FAILURES:
-                raise _refused(places, error) from error
-            pending.lose(f"the watcher began anew: {error}", time.monotonic())
+                raise _refused(watched, error) from error
+            pending.mark_incomplete(f"the watcher began anew: {error}", time.monotonic())
 
 
 def _listen(
-    places: list[_Root], sieve: _Sieve, pending: _PendingChanges, debounce: float, stop: threading.Event
+    watched: list[_Root],
+    event_filter: _EventFilter,
+    pending: _PendingChanges,
+    debounce: float,
+    stop: threading.Event,
 ) -> Iterator[FileChanges]:
-    missing = tuple(place.path for place in places if not place.real)
-    with closing(_batches([place.real for place in places if place.real], debounce, stop)) as batches:
+    missing = tuple(root.path for root in watched if not root.real)
+    with closing(_batches([root.real for root in watched if root.real], debounce, stop)) as batches:
         for batch in batches:
             now = time.monotonic()
             pending.failures = 0
-            sieve.pour(batch, pending, now)
-            moved = [place.moved(batch, pending, now) for place in places]  # each notes its change
+            event_filter.add_events(batch, pending, now)
+            moved = [root.has_moved(batch, pending, now) for root in watched]  # each notes its change
             if any(moved):
                 return
             if pending.due(now, debounce):
-                if pending.rearm:
-                    pending.rearm = False
+                if pending.rewatch:
+                    pending.rewatch = False
                     return
                 yield pending.take(missing)
 
@@ -162,8 +166,8 @@ def _batches(
         yield {(int(change), name) for change, name in batch}
 
 
-def _refused(places: list[_Root], error: Exception) -> SourceError:
-    names = ", ".join(str(place.path) for place in places)
+def _refused(watched: list[_Root], error: Exception) -> SourceError:
+    names = ", ".join(str(root.path) for root in watched)
     message = f"The watch of {names} has stopped: {error}. Files are still read at each sync."
     return SourceError(message, hint="on Linux, raise fs.inotify.max_user_watches, or leave folders out")
 
@@ -175,23 +179,23 @@ class _Root:
         self.is_file = False
         self.identity: tuple[str, int, int] | None = None
 
-    def look(self) -> None:
-        self.identity = self._now()
+    def resolve(self) -> None:
+        self.identity = self._current()
         self.real = self.identity[0] if self.identity else ""
         self.is_file = bool(self.real) and not os.path.isdir(self.real)
 
-    def moved(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> bool:
+    def has_moved(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> bool:
         """A deleted folder's inode number is soon reused, so its deletion event counts too."""
-        if self._now() == self.identity and (_DELETED, self.real) not in batch:
+        if self._current() == self.identity and (_DELETED, self.real) not in batch:
             return False
         if self.is_file:
             pending.names.add(str(self.path))
             pending.touch(now)
         else:
-            pending.lose(f"{self.path} went away, came or was replaced", now)
+            pending.mark_incomplete(f"{self.path} went away, came or was replaced", now)
         return True
 
-    def _now(self) -> tuple[str, int, int] | None:
+    def _current(self) -> tuple[str, int, int] | None:
         try:
             real = os.path.realpath(self.path, strict=True)
             info = os.stat(real)
@@ -200,28 +204,28 @@ class _Root:
         return real, info.st_dev, info.st_ino
 
 
-class _Sieve:
-    def __init__(self, places: list[_Root], include: IncludePatterns) -> None:
-        self.places, self.include = places, include
+class _EventFilter:
+    def __init__(self, watched: list[_Root], include: IncludePatterns) -> None:
+        self.watched, self.include = watched, include
 
-    def pour(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> None:
+    def add_events(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> None:
         for change, name in batch:
-            for place in self.places:
-                if place.real and (name == place.real or name.startswith(place.real + os.sep)):
-                    below = name[len(place.real) + 1 :]
-                    self._one(
-                        change, str(place.path / below) if below else str(place.path), below, pending, now
+            for root in self.watched:
+                if root.real and (name == root.real or name.startswith(root.real + os.sep)):
+                    below = name[len(root.real) + 1 :]
+                    self._add_event(
+                        change, str(root.path / below) if below else str(root.path), below, pending, now
                     )
                     break
         if len(pending.names) > MAX_NAMES:
             pending.names.clear()
-            pending.lose(f"more than {MAX_NAMES:,} files changed at once", now)
-            pending.rearm = True
+            pending.mark_incomplete(f"more than {MAX_NAMES:,} files changed at once", now)
+            pending.rewatch = True
 
-    def _one(self, change: int, path: str, below: str, pending: _PendingChanges, now: float) -> None:
+    def _add_event(self, change: int, path: str, below: str, pending: _PendingChanges, now: float) -> None:
         *folders, last = below.split(os.sep)
         if last in IGNORE_FILES:
-            pending.lose(f"{path} changed", now)
+            pending.mark_incomplete(f"{path} changed", now)
         elif any(
             is_skipped_name(part) and not self.include.names(part)
             for part in [*folders, *filter(None, [last])]
@@ -229,13 +233,13 @@ class _Sieve:
             return
         elif change == _ADDED and os.path.isdir(path):
             # Files put into it before it was watched sent no event.
-            pending.lose(f"the folder {path} appeared", now)
+            pending.mark_incomplete(f"the folder {path} appeared", now)
         elif not below or self.include.takes(last, below.replace(os.sep, "/")):
             if below or not os.path.isdir(path):
                 pending.names.add(path)
                 pending.touch(now)
         elif change == _DELETED and not os.path.lexists(path):
-            pending.lose(f"{path}, which may have been a folder, went away", now)
+            pending.mark_incomplete(f"{path}, which may have been a folder, went away", now)
 
 
 def sync_on_change(

@@ -431,7 +431,7 @@ class QueryRewriter:
         from scrubjay.search.rewrite import MAX_QUESTION_LENGTH, check_history, check_rewriting, trim_history
 
         wanted = self._settings
-        clean = [turn.text for turn in redact_turns(check_history(history)).found]
+        clean = [turn.text for turn in redact_turns(check_history(history)).redacted]
         said = trim_history(clean)
         if not said or not question.strip():
             return RewriteOutcome()

@@ -47,47 +47,46 @@ class LineFields:
     """The fields of one line; every method checks one and raises an `InputError` that names it."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
+        self._fields = given
 
-    def text(self, name: str, usual: str | None = None) -> str:
-        return str(self._of(name, str, "a text", usual))
+    def text(self, name: str, default: str | None = None) -> str:
+        return str(self._get(name, str, "a text", default))
 
-    def maybe(self, name: str) -> str | None:
-        return None if self._given.get(name) is None else self.text(name)
+    def optional_text(self, name: str) -> str | None:
+        return None if self._fields.get(name) is None else self.text(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        found = self._of(name, list, "a list of texts", [])
+        found = self._get(name, list, "a list of texts", [])
         if not all(isinstance(one, str) for one in found):
-            raise InputError(f"{name} holds something that is no text")
-        return tuple(map(_whole, found))
+            raise InputError(f"{name} holds something that is not text")
+        return tuple(map(_storable, found))
 
-    def number(self, name: str, usual: int | None = None, least: int = -MAX_INTEGER) -> int:
-        found: int = self._of(name, int, "a whole number", usual)
+    def number(self, name: str, default: int | None = None, least: int = -MAX_INTEGER) -> int:
+        found: int = self._get(name, int, "a whole number", default)
         if isinstance(found, bool) or not least <= found <= MAX_INTEGER:
             raise InputError(f"{name} is {found!r}, not a whole number of 64 bits from {least}")
         return found
 
-    def maybe_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
-        return None if self._given.get(name) is None else self.number(name, least=least)
+    def optional_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
+        return None if self._fields.get(name) is None else self.number(name, least=least)
 
-    def share(self, name: str, usual: float = 1.0) -> float:
-        """Return a number from 0 to 1."""
-        found = self._given.get(name, usual)
+    def fraction(self, name: str, default: float = 1.0) -> float:
+        found = self._fields.get(name, default)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
             raise InputError(f"{name} is {_shown(found)}, not a number from 0 to 1")
         return float(found) if math.isfinite(found) else 0.0
 
-    def truth(self, name: str) -> bool:
-        return bool(self._of(name, bool, "true or false", False))
+    def flag(self, name: str) -> bool:
+        return bool(self._get(name, bool, "true or false", False))
 
-    def one_of(self, name: str, known: Sequence[str], usual: str | None = None) -> str:
-        found = self.text(name, usual)
+    def one_of(self, name: str, known: Sequence[str], default: str | None = None) -> str:
+        found = self.text(name, default)
         if found not in known:
             raise InputError(f"{name} is {_shown(found)}; known are {', '.join(known)}")
         return found
 
     def inner(self, name: str) -> LineFields | None:
-        found = self._given.get(name)
+        found = self._fields.get(name)
         if found is None:
             return None
         if not isinstance(found, dict):
@@ -96,22 +95,22 @@ class LineFields:
 
     def counts(self, name: str) -> dict[str, int]:
         found = self.inner(name)
-        return {} if found is None else {key: found.number(key) for key in found._given}
+        return {} if found is None else {key: found.number(key) for key in found._fields}
 
     def names(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
         found = self.inner(name)
-        return None if found is None else {key: found.one_of(key, known) for key in found._given}
+        return None if found is None else {key: found.one_of(key, known) for key in found._fields}
 
-    def _of(self, name: str, kind: type, called: str, usual: Any) -> Any:
-        found = self._given.get(name, usual)
+    def _get(self, name: str, kind: type, expected: str, default: Any) -> Any:
+        found = self._fields.get(name, default)
         if found is None:
             raise InputError(f"{name} is missing")
         if not isinstance(found, kind):
-            raise InputError(f"{name} is {_shown(found)}, not {called}")
-        return _whole(found) if isinstance(found, str) else found
+            raise InputError(f"{name} is {_shown(found)}, not {expected}")
+        return _storable(found) if isinstance(found, str) else found
 
 
-def _whole(text: str) -> str:
+def _storable(text: str) -> str:
     if text.isascii() and "\x00" not in text:
         return text
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
@@ -169,7 +168,7 @@ class ValueReader:
         tier = line.one_of("tier", TIERS)
         content = self._clean(line.text("content"))
         record = Record(
-            id=_memory(line.text("id"), tier),
+            id=_memory_id(line.text("id"), tier),
             tier=tier,
             content=content,
             content_hash=text_hash(content),
@@ -181,20 +180,20 @@ class ValueReader:
             heading_path=tuple(map(self._clean, line.texts("heading_path"))),
             tags=tuple(sorted({self._clean(tag).strip().lower() for tag in line.texts("tags")} - {""})),
             place=_place(line.inner("place")),
-            project=line.maybe("project"),
-            agent=line.maybe("agent"),
-            session=line.maybe("session"),
-            role=line.maybe("role"),
-            turn=line.maybe_number("turn", 0),
+            project=line.optional_text("project"),
+            agent=line.optional_text("agent"),
+            session=line.optional_text("session"),
+            role=line.optional_text("role"),
+            turn=line.optional_number("turn", 0),
             origin="untrusted" if self._untrusted else line.one_of("origin", ORIGINS, "owner"),
             status=line.one_of("status", STATUSES, "active"),
-            pinned=line.truth("pinned"),
-            confidence=line.share("confidence"),
-            strength=line.share("strength"),
-            event=_when(line.inner("event")),
-            valid_from=line.maybe_number("valid_from"),
-            valid_until=line.maybe_number("valid_until"),
-            last_used=line.maybe_number("last_used"),
+            pinned=line.flag("pinned"),
+            confidence=line.fraction("confidence"),
+            strength=line.fraction("strength"),
+            event=_event_time(line.inner("event")),
+            valid_from=line.optional_number("valid_from"),
+            valid_until=line.optional_number("valid_until"),
+            last_used=line.optional_number("last_used"),
         )
         if not content:
             raise InputError("content is empty")
@@ -215,7 +214,7 @@ class ValueReader:
             exclude=line.texts("exclude"),
             key=self.key(line.text("key")),
             added_at=line.number("added_at", 0),
-            synced_at=line.maybe_number("synced_at"),
+            synced_at=line.optional_number("synced_at"),
             trust="untrusted" if self._untrusted else line.one_of("trust", TRUST_LEVELS, ""),
             # Without their heads: the next sync looks at the commits that are here.
             repositories=None
@@ -224,10 +223,9 @@ class ValueReader:
         )
 
     def document(self, line: LineFields) -> Document:
-        inner = line.inner("versions")
-        if inner is None:
+        versions = _versions(line.inner("versions"))
+        if versions is None:
             raise InputError("versions is missing")
-        names = ("chunker", "tokenizer", "scrubber", "extractor", "labeller")
         return Document(
             source=line.text("source"),
             path=_relative(line.text("path")),
@@ -235,14 +233,14 @@ class ValueReader:
             mtime_ns=line.number("mtime_ns"),
             size=line.number("size", least=0),
             title=self._clean(line.text("title", "")),
-            versions=StageVersions(*(inner.text(name) for name in names)),
+            versions=versions,
             cursor=line.number("cursor", 0, least=0),
         )
 
     def concept(self, line: LineFields) -> Entity:
         identity = line.text("id")
         if (parse_node_id(identity) or ("",))[0] != "concept":
-            raise InputError(f"{identity!r} is no id of a concept")
+            raise InputError(f"{identity!r} is not the id of a concept")
         name = self._clean(line.text("name"))
         if not name.strip():
             raise InputError("name is empty")
@@ -257,11 +255,11 @@ class ValueReader:
             kind=line.one_of("kind", kinds),
             dst=line.text("dst"),
             key=self.key(line.text("key")),
-            weight=line.share("weight"),
+            weight=line.fraction("weight"),
             at=line.number("at", 0),
             origin=line.one_of("origin", graph.EDGE_ORIGINS, "found"),
             rule=self._rule(line.text("rule", "")),
-            run=line.maybe("run"),
+            run=line.optional_text("run"),
         )
 
     def event(self, line: LineFields) -> Event:
@@ -270,7 +268,7 @@ class ValueReader:
         if before and before not in STATUSES and (op != "reinforced" or previous_confidence(before) is None):
             raise InputError(f"before is {before[:40]!r}, which no event has")
         count = line.number("count", 0, least=0)
-        other, run = line.maybe("other"), line.maybe("run")
+        other, run = line.optional_text("other"), line.optional_text("run")
         return Event(
             line.text("memory"),
             op,
@@ -290,15 +288,15 @@ class ValueReader:
             state=line.one_of("state", RUN_STATES),
             rules=line.text("rules", ""),
             started=line.number("started"),
-            ended=line.maybe_number("ended"),
+            ended=line.optional_number("ended"),
             counts=line.counts("counts"),
         )
 
 
-def _memory(identity: str, tier: str) -> str:
+def _memory_id(identity: str, tier: str) -> str:
     parsed = parse_id(identity)
     if parsed is None or parsed[0] != tier:
-        raise InputError(f"{identity!r} is no id of a memory of tier {tier}")
+        raise InputError(f"{identity!r} is not the id of a memory of tier {tier}")
     return identity
 
 
@@ -309,19 +307,26 @@ def _place(line: LineFields | None) -> SourcePlace | None:
     return SourcePlace(line.text("source"), _relative(line.text("path")), *numbers)
 
 
+def _versions(line: LineFields | None) -> StageVersions | None:
+    if line is None:
+        return None
+    names = ("chunker", "tokenizer", "scrubber", "extractor", "labeller")
+    return StageVersions(*(line.text(name) for name in names))
+
+
 def _relative(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/"):
         raise InputError(f"path is {path!r}, which leads out of its source")
     return path
 
 
-def _when(line: LineFields | None) -> EventTime | None:
+def _event_time(line: LineFields | None) -> EventTime | None:
     if line is None:
         return None
     start, end = line.number("start"), line.number("end")
     if end < start:
         raise InputError("event ends before it starts")
-    return EventTime(start, end, line.one_of("precision", PRECISIONS, "second"), line.maybe("zone"))
+    return EventTime(start, end, line.one_of("precision", PRECISIONS, "second"), line.optional_text("zone"))
 
 
 NOTHING_IMPORTED: Final = "Nothing was imported."
@@ -330,8 +335,6 @@ REEXPORT_HINT: Final = "export it again, with `scrubjay export`"
 
 @dataclass(frozen=True, slots=True)
 class ExportHeader:
-    """The header of an export; ``store`` identifies the exporting principal's store."""
-
     store: str
     versions: StageVersions | None
     lines: int
@@ -417,7 +420,7 @@ def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
 def _header(file: Path, raw: bytes) -> ExportHeader:
     given = LineFields(_object(file, 1, raw.removeprefix(b"\xef\xbb\xbf")))
     if given.text("format", "") != EXPORT_FORMAT:
-        raise InputError(f"{file} is no export of scrubjay. {NOTHING_IMPORTED}")
+        raise InputError(f"{file} is not an export of scrubjay. {NOTHING_IMPORTED}")
     version = given.number("version")
     if version != EXPORT_VERSION:
         raise InputError(
@@ -425,10 +428,7 @@ def _header(file: Path, raw: bytes) -> ExportHeader:
             f"reads {EXPORT_VERSION}. {NOTHING_IMPORTED}",
             hint="upgrade scrubjay, or export it again with this version",
         )
-    inner = given.inner("versions")
-    names = ("chunker", "tokenizer", "scrubber", "extractor", "labeller")
-    stamped = None if inner is None else StageVersions(*(inner.text(name) for name in names))
-    return ExportHeader(given.text("store"), stamped, 0, 0)
+    return ExportHeader(given.text("store"), _versions(given.inner("versions")), 0, 0)
 
 
 def _footer(file: Path, number: int, raw: bytes) -> dict[str, Any]:

@@ -66,32 +66,29 @@ CountCallback = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class TenantDigest:
-    """Rows and digest (hex) of each part of a tenant."""
-
     counts: Mapping[str, int]
     digests: Mapping[str, str]
 
 
-def digest_tenant(whole: TenantReader, seen: CountCallback | None = None) -> TenantDigest:
-    """Count and digest all that a view holds; ``seen`` is called with the number of memories read."""
+def digest_tenant(whole: TenantReader, on_count: CountCallback | None = None) -> TenantDigest:
     counts: dict[str, int] = {}
     totals: dict[str, int] = {}
-    for part, row in _row_bytes(whole, seen):
+    for part, row in _row_bytes(whole, on_count):
         counts[part] = counts.get(part, 0) + 1
         totals[part] = totals.get(part, 0) + int.from_bytes(hashlib.sha256(row).digest())
     digests = {part: f"{totals.get(part, 0) % (1 << DIGEST_BITS):064x}" for part in PARTS}
     return TenantDigest({part: counts.get(part, 0) for part in PARTS}, digests)
 
 
-def _row_bytes(whole: TenantReader, seen: CountCallback | None) -> Iterator[tuple[str, bytes]]:
+def _row_bytes(whole: TenantReader, on_count: CountCallback | None) -> Iterator[tuple[str, bytes]]:
     done = 0
     for batch in whole.memories():
         yield from (("memories", _memory_bytes(one)) for one in batch)
         readings = whole.extractions([one.record.id for one in batch])
         yield from (("readings", repr(one).encode()) for one in readings.values())
         done += len(batch)
-        if seen is not None:
-            seen(done)
+        if on_count is not None:
+            on_count(done)
     for part, rows in _rows_by_part(whole):
         yield from ((part, repr(row).encode()) for row in rows)
 
@@ -124,7 +121,7 @@ T = TypeVar("T")
 UNKNOWN_CONCEPT: Final = "a concept that nobody knows by now"
 
 
-def copy_rows(here: TenantReader, target: Store, seen: CountCallback) -> None:
+def copy_rows(here: TenantReader, target: Store, on_count: CountCallback) -> None:
     """Copy all that a view holds into a store.
 
     Each transaction names only the visibility keys of what it holds: a tenant of a million users has a million of them.
@@ -142,7 +139,7 @@ def copy_rows(here: TenantReader, target: Store, seen: CountCallback) -> None:
     for some_documents in _batches(documents.values()):
         document_keys = {keys[one.source] for one in some_documents}
         target.write(among(document_keys), list(map(PutDocument, some_documents)))
-    _copy_memories(here, target, documents, keys, seen)
+    _copy_memories(here, target, documents, keys, on_count)
     _copy_graph(here, target)
     _copy_history(here, target)
     for fingerprint, texts in here.all_cached_texts():
@@ -169,7 +166,7 @@ def _copy_memories(
     target: Store,
     documents: dict[tuple[str, str], Document],
     keys: dict[str, str],
-    seen: CountCallback,
+    on_count: CountCallback,
 ) -> None:
     tenant = here.scope.tenant
     with target.tenant_reader(tenant) as there:
@@ -189,7 +186,7 @@ def _copy_memories(
             if changes:
                 target.write(scope, changes)
             done += len(batch)
-            seen(done)
+            on_count(done)
 
 
 def _missing_memories(
@@ -323,15 +320,18 @@ LOCK_PATIENCE: Final = 5.0
 """Seconds to wait for another copy to end: a server notices a lost connection late."""
 LOCK_PAUSE: Final = 0.1
 """Seconds between two attempts."""
-EMPTY_HINT: Final = "copy into an empty store: name a file that is not there yet, or another database"
+EMPTY_STORE_HINT: Final = "copy into an empty store: name a file that is not there yet, or another database"
 
 
 def copy_tenant(
-    source: Store, opened: Callable[[bytes], Store], tenant: str, progress: ProgressCallback | None = None
+    source: Store,
+    open_target: Callable[[bytes], Store],
+    tenant: str,
+    progress: ProgressCallback | None = None,
 ) -> CopyReport:
     """Copy all that a tenant has when the copy begins.
 
-    ``opened`` opens the target store, given the secret for a tenant that is new there.
+    ``open_target`` opens the target store, given the secret for a tenant that is new there.
 
     Raises:
         NotFoundError: There is no such tenant.
@@ -342,11 +342,11 @@ def copy_tenant(
     started = time.monotonic()
 
     def report(stage: str, total: int) -> CountCallback:
-        def seen(done: int) -> None:
+        def on_count(done: int) -> None:
             if progress is not None:
                 progress(Progress(stage, done, total, time.monotonic() - started))
 
-        return seen
+        return on_count
 
     with source.tenant_reader(tenant) as here:
         if here.secret is None:
@@ -356,7 +356,7 @@ def copy_tenant(
                 f"{source.url} is itself a copy that was not finished. Nothing was copied.",
                 hint="finish it first: run the copy that made it again",
             )
-        target = opened(here.secret)
+        target = open_target(here.secret)
         try:
             scope = UnrestrictedScope(tenant, "", (), (COPY_RUN_PREFIX,))
             with _lock_target(target, scope) as alone:
@@ -422,7 +422,7 @@ def _copy_state(whole: TenantReader) -> str:
     return states[0] if states else ""
 
 
-def _target_state(here: TenantReader, target: Store, seen: CountCallback) -> str:
+def _target_state(here: TenantReader, target: Store, on_count: CountCallback) -> str:
     """Return ``new``, ``running`` where a copy was stopped, or ``done`` where the same data is there already."""
     tenant = here.scope.tenant
     with target.tenant_reader(tenant) as there:
@@ -433,29 +433,29 @@ def _target_state(here: TenantReader, target: Store, seen: CountCallback) -> str
                 f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} "
                 f"memories and another "
                 "secret. Nothing was written.",
-                hint=EMPTY_HINT,
+                hint=EMPTY_STORE_HINT,
             )
         if _copy_state(there) == "running":
             return "running"
-        if not _first_difference(digest_tenant(here), digest_tenant(there, seen)):
+        if not _first_difference(digest_tenant(here), digest_tenant(there, on_count)):
             return "done"
     raise InputError(
         f"{target.url} already holds tenant {tenant} with different contents. Nothing was written.",
-        hint=EMPTY_HINT,
+        hint=EMPTY_STORE_HINT,
     )
 
 
-def _verify(here: TenantReader, target: Store, seen: CountCallback) -> TenantDigest:
+def _verify(here: TenantReader, target: Store, on_count: CountCallback) -> TenantDigest:
     mine = digest_tenant(here)
     with target.tenant_reader(here.scope.tenant) as there:
-        theirs = digest_tenant(there, seen)
+        theirs = digest_tenant(there, on_count)
         other = _first_difference(mine, theirs)
         if other:
             counts = ", ".join(f"{mine.counts[part]:,} and {theirs.counts[part]:,} {part}" for part in other)
             raise StoreError(
                 f"The store and its copy do not hold the same: {counts}. Another program wrote to {target.url}, or the "
                 "store has changed since a copy that was stopped began. The store is untouched.",
-                hint=f"stop who writes to the copy; {EMPTY_HINT}",
+                hint=f"stop who writes to the copy; {EMPTY_STORE_HINT}",
             )
         query = compare_searches(here, there)
         if query is not None:

@@ -37,8 +37,6 @@ _OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event
 
 
 class LineWriter:
-    """Writes values as lines, for one principal."""
-
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
@@ -65,7 +63,6 @@ class LineWriter:
         )
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
-        """Return a document's line; ``memories`` lines follow it."""
         row = asdict(document) | {"title": document.title}
         return _line("document", **row, memories=memories)
 
@@ -166,11 +163,11 @@ def export_lines(
             passages = reader.passages(source.id, path)
             read += len(passages)
             yield lines.document(document, len(passages))
-            yield from (lines.memory(_sound(record), placed=True) for record in passages)
+            yield from (lines.memory(_verified(record), placed=True) for record in passages)
     for page in _pages(reader):
         apart = [r for r in page if r.place is None or r.place.source not in exported]
         read += len(apart)
-        yield from (lines.memory(_sound(record), placed=False) for record in apart)
+        yield from (lines.memory(_verified(record), placed=False) for record in apart)
     if read != counts.memories:
         raise StoreDamagedError(f"There are {counts.memories:,} memories, and {read:,} of them can be read.")
     for page in _pages(reader):
@@ -180,7 +177,7 @@ def export_lines(
         yield from map(lines.event, reversed(events))
 
 
-def _sound(record: Record) -> Record:
+def _verified(record: Record) -> Record:
     if text_hash(record.content) != record.content_hash:
         place = f" ({record.place.path})" if record.place is not None else ""
         raise StoreDamagedError(f"The text of {record.id}{place} is not the one that was written.")

@@ -44,8 +44,6 @@ class ImportedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ImportedName:
-    """An entity name with its aliases."""
-
     name: str
     aliases: tuple[str, ...] = ()
     where: str = ""
@@ -83,11 +81,6 @@ NOTHING_IMPORTED: Final = "Nothing was imported."
 
 
 def json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
-    """Yield the objects of a JSONL file with their place; byte order mark and CRLF are accepted.
-
-    Raises:
-        SourceError: The file cannot be read.
-    """
     try:
         with file.open("rb") as stream:
             number = 0
@@ -164,7 +157,6 @@ def as_texts(value: object) -> list[str]:
 
 
 def spoken_name(name: str) -> str:
-    """Return a name with spaces instead of underscores."""
     return " ".join(name.replace("_", " ").split())
 
 

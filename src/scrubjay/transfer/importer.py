@@ -59,11 +59,9 @@ class IdMap:
         self._db.execute("CREATE INDEX by_new ON name (new)")
 
     def put(self, old: str, new: str | None) -> None:
-        """Set an id; None where the item was not imported."""
         self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?)", (old, new))
 
     def get(self, old: Iterable[str | None]) -> dict[str | None, str]:
-        """Return the ids of those that are here."""
         found: dict[str | None, str] = {}
         for one in {each for each in old if each is not None}:
             row = self._db.execute("SELECT new FROM name WHERE old = ?", (one,)).fetchone()
@@ -72,7 +70,6 @@ class IdMap:
         return found
 
     def taken(self, new: str, by: str) -> bool:
-        """Return whether another item has this id."""
         rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ?", (new, by))
         return rows.fetchone() is not None
 
@@ -151,17 +148,17 @@ class _OpenDocument:
     """A document whose passages are being read.
 
     Attributes:
-        left: Passages still to come.
+        remaining: Passages still to come.
         stored: Content hash to ids of its passages here, where it exists already.
-        begun: Whether a part of it was written.
-        torn: Whether one of its passages stands elsewhere here, so that the file must be read again.
+        started: Whether a part of it was written.
+        incomplete: Whether one of its passages stands elsewhere here, so that the file must be read again.
     """
 
     document: Document
-    left: int
+    remaining: int
     stored: dict[str, list[str]] | None = None
-    begun: bool = False
-    torn: bool = False
+    started: bool = False
+    incomplete: bool = False
 
 
 @dataclass(slots=True)
@@ -174,8 +171,6 @@ class _DocumentPart:
 
 
 class MemoryImporter:
-    """Imports memories, in the order of the lines."""
-
     def __init__(self, into: ImportContext) -> None:
         self._into = into
         self._parts: list[_DocumentPart] = []
@@ -195,7 +190,7 @@ class MemoryImporter:
                 opened.stored = {}
                 for record in reader.passages(source.id, document.path):
                     opened.stored.setdefault(record.content_hash, []).append(record.id)
-            opened.begun = known is not None and not known.content_hash
+            opened.started = known is not None and not known.content_hash
         self._open = opened
         self._parts.append(_DocumentPart(opened, last=memories == 0))
         self._into.sources.add(source.id)
@@ -213,9 +208,9 @@ class MemoryImporter:
             self._parts.append(_DocumentPart(self._open))
         self._parts[-1].records.append((record, keep))
         if self._open is not None:
-            self._open.left -= 1
-            self._parts[-1].last = self._open.left == 0
-            if self._open.left == 0:
+            self._open.remaining -= 1
+            self._parts[-1].last = self._open.remaining == 0
+            if self._open.remaining == 0:
                 self._open = None
         self._pending += 1
         self._characters += len(record.content)
@@ -223,13 +218,11 @@ class MemoryImporter:
             self.flush()
 
     def require_complete(self) -> None:
-        """Check that no passage of the last document is missing.
-
-        Raises:
-            InputError: One is.
-        """
-        if self._open is not None and self._open.left > 0:
-            raise InputError(f"{self._open.left:,} passages of {self._open.document.path} are missing above")
+        """Raise an `InputError` if a passage of the last document is missing."""
+        if self._open is not None and self._open.remaining > 0:
+            raise InputError(
+                f"{self._open.remaining:,} passages of {self._open.document.path} are missing above"
+            )
         self._open = None
 
     def flush(self) -> None:
@@ -255,13 +248,15 @@ class MemoryImporter:
     def _put(self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool) -> list[Change]:
         """Until its last passage is written a document has no content hash, so a sync reads its file again."""
         document = opened.document
-        if opened.stored is not None or not (fresh or (opened.begun and last) or (last and not opened.torn)):
+        if opened.stored is not None or not (
+            fresh or (opened.started and last) or (last and not opened.incomplete)
+        ):
             return []
-        if not last or opened.torn:
+        if not last or opened.incomplete:
             document = replace(document, content_hash="", mtime_ns=0, size=0, cursor=0)
-        if not opened.begun:
+        if not opened.started:
             self._into.counts["documents"] += 1
-        grows, opened.begun = opened.begun, True
+        grows, opened.started = opened.started, True
         return [PutDocument(document, fresh, grows=grows)]
 
     def _embedded(self, fresh: Sequence[Sequence[Record]]) -> list[PreparedMemory]:
@@ -273,8 +268,6 @@ class MemoryImporter:
 
 
 class _ExistingRows:
-    """Decides the ids of a batch by what exists here."""
-
     def __init__(self, into: ImportContext, reader: Reader, records: Sequence[tuple[Record, bool]]) -> None:
         self._into = into
         self._same_id = reader.get([record.id for record, _ in records])
@@ -304,7 +297,7 @@ class _ExistingRows:
         if here is not None:
             if opened is not None and opened.stored is None:
                 place = None if here.place is None else (here.place.source, here.place.path)
-                opened.torn |= place != (opened.document.source, opened.document.path)
+                opened.incomplete |= place != (opened.document.source, opened.document.path)
             into.names.put(record.id, here.id)
             into.counts["existed"] += 1
             return None
@@ -522,7 +515,6 @@ class _LineImporter:
             into.write([PutEdges(tuple(edges.values()))])
 
     def _flush_events(self) -> None:
-        """Write the events that each memory's history here lacks."""
         pending, self._events = self._events, []
         into = self._into
         names = into.names.get([one for event in pending for one in (event.memory, event.other)])

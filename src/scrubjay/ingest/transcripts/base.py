@@ -122,7 +122,6 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def as_string(value: object) -> str:
-    """Return the value if it is text, else ""."""
     return value if isinstance(value, str) else ""
 
 
@@ -154,7 +153,6 @@ def text_digest(*texts: str) -> str:
 
 
 def storable_text(text: str) -> str:
-    """Replace NUL and lone surrogates by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
@@ -175,7 +173,6 @@ def as_micros(value: object) -> int | None:
 
 
 def micros_from_millis(value: object) -> int | None:
-    """Return UTC microseconds of milliseconds since 1970, or None."""
     return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
 
 
@@ -268,13 +265,13 @@ class _Record:
     parent: str
     branch: str
     side: bool
-    carried_on: bool = False
+    continued: bool = False
 
 
 class BranchTracker:
     """Assigns records of a growing log to branches, in one pass over the last records.
 
-    A person's message begins a branch if its parent was already carried on, that is, if a turn descends from it; tools
+    A person's message begins a branch if its parent was already continued, that is, if a turn descends from it; tools
     that run side by side give a record several children too. A record whose parent is unknown is on the main branch.
     """
 
@@ -285,10 +282,6 @@ class BranchTracker:
     def __contains__(self, uuid: str) -> bool:
         return uuid in self._seen
 
-    def carried_on(self, uuid: str) -> bool:
-        """Return whether a turn descends from a record."""
-        return uuid in self._seen and self._seen[uuid].carried_on
-
     def add(self, uuid: str, parent: str, *, turn: bool, side: bool = False, prompt: bool = False) -> str:
         """Add a record and return its branch: the uuid of the branch's first record, "" for the main one.
 
@@ -296,19 +289,21 @@ class BranchTracker:
         said it.
         """
         known = self._seen.get(parent)
-        begins = (known is None or not known.side) if side else prompt and self.carried_on(parent)
+        begins = (
+            (known is None or not known.side) if side else prompt and known is not None and known.continued
+        )
         branch = uuid if begins else known.branch if known else ""
         if turn:
-            self._carry_on(parent)
+            self._mark_continued(parent)
         if uuid:
             self._seen[uuid] = _Record(parent, branch, side)
             if len(self._seen) > self._most:
                 self._seen.popitem(last=False)
         return branch
 
-    def _carry_on(self, uuid: str) -> None:
-        while (record := self._seen.get(uuid)) is not None and not record.carried_on:
-            record.carried_on = True  # and those above the turn before are already
+    def _mark_continued(self, uuid: str) -> None:
+        while (record := self._seen.get(uuid)) is not None and not record.continued:
+            record.continued = True  # and those above the turn before are already
             uuid = record.parent
 
 

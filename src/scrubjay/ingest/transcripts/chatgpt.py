@@ -35,13 +35,11 @@ NAME = "chatgpt"
 
 _ORIGINS = {"user": "owner", "assistant": "agent"}
 _WORDS = frozenset({"text", "multimodal_text"})
-_NOISE = frozenset(
-    {
-        "code", "computer_output", "execution_output", "model_editable_context", "reasoning_recap",
-        "sonic_webpage", "system_error", "tether_browsing_code", "tether_browsing_display", "tether_quote",
-        "thoughts", "user_editable_context",
-    }
-)  # fmt: skip
+_NOISE = frozenset({
+    "code", "computer_output", "execution_output", "model_editable_context", "reasoning_recap",
+    "sonic_webpage", "system_error", "tether_browsing_code", "tether_browsing_display", "tether_quote",
+    "thoughts", "user_editable_context",
+})  # fmt: skip
 # Citation marks in private-use characters, and the older 【12†source】.
 _CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
 _LATEST_SECONDS = 1e11  # the year 5138: larger numbers are not seconds

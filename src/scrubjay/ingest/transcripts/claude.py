@@ -19,7 +19,6 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scrubjay.ingest.transcripts import jsonl
 from scrubjay.ingest.transcripts.base import (
     BranchTracker,
     LogRow,
@@ -39,7 +38,7 @@ from scrubjay.ingest.transcripts.base import (
     skip_kind,
     strip_tags,
 )
-from scrubjay.ingest.transcripts.jsonl import read_elements
+from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_rows
 from scrubjay.models.records import Turn
 
 WRAPPERS = frozenset({
@@ -70,7 +69,7 @@ _FIRST = re.compile(rb'\s*\{"parentUuid":(?:null|"[0-9a-f-]{36}"),.{0,200}?"isSi
 
 def _is_claude_code(path: str, head: bytes) -> bool:
     """A record of the tree, or the records without one that a log may begin with."""
-    found = [record for record in jsonl.peek_objects(head) if record is not None]
+    found = [record for record in peek_objects(head) if record is not None]
     if any(_in_tree(record) for record in found):
         return True
     titles = {"summary": "leafUuid", "custom-title": "customTitle", "ai-title": "aiTitle"}
@@ -191,7 +190,7 @@ CLAUDE_CODE = TranscriptFormat(
     "claude-code 1",
     True,
     _is_claude_code,
-    jsonl.read_rows,
+    read_rows,
     lambda root, path: _ClaudeCodeLog(PurePosixPath(path).stem).read,
 )
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
-from scrubjay.ingest.transcripts import jsonl
 from scrubjay.ingest.transcripts.base import (
     LogRow,
     ReaderItem,
@@ -30,6 +29,7 @@ from scrubjay.ingest.transcripts.base import (
     strip_tags,
     text_digest,
 )
+from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
 
 WRAPPERS = frozenset({
@@ -61,7 +61,7 @@ _FIRST = re.compile(rb'\s*\{"timestamp":"[^"]{10,40}",(?:"ordinal":\d+,)?"type":
 
 
 def _recognise(path: str, head: bytes) -> bool:
-    found = jsonl.peek_objects(head)
+    found = peek_objects(head)
     if not found or found[0] is None:
         return _FIRST.match(head) is not None  # a first line of more than 64 KB
     first = found[0]
@@ -178,6 +178,6 @@ CODEX = TranscriptFormat(
     "codex 1",
     True,
     _recognise,
-    jsonl.read_rows,
+    read_rows,
     lambda root, path: _Log(PurePosixPath(path).stem).read,
 )

@@ -54,10 +54,10 @@ _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
 def message_words(content: object, user: bool, skipped: list[SkippedItem]) -> str:
-    """Return a message's text; ``left`` collects what was left out of it.
+    """Return a message's text; ``skipped`` collects what was left out.
 
-    >>> left = []
-    >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, left), left
+    >>> skipped = []
+    >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, skipped), skipped
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
     """
     text = joined_text(_parts(content, skipped))
@@ -120,18 +120,18 @@ class ConversationReading:
     root: Path
     path: str
     session: str = ""
-    above: str = ""  # the session that a sub-agent works for
+    parent: str = ""  # the session that a sub-agent works for
     spawned: bool = False
     cwd: str | None = None
     title: str = ""
     fork: str | None = None  # first key of the branch; "" until its first turn
-    read: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         *folders, name = self.path.split("/")
         self.session = name.partition(".json")[0]
         if len(folders) > 1 and folders[-2] == "chats":
-            self.above, self.spawned = folders[-1], True
+            self.parent, self.spawned = folders[-1], True
         self.cwd = project_root(self.root, self.path)
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
@@ -161,7 +161,7 @@ class ConversationReading:
 
     def message(self, row: LogRow, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
         kind, key = as_string(message.get("type")), as_string(message.get("id")) or f"{self.session}:{line}"
-        if key in self.read:
+        if key in self.seen:
             yield SkippedItem("message written again")
             return
         if kind not in SPEAKERS:
@@ -175,11 +175,11 @@ class ConversationReading:
         yield from skipped
         if text.isspace() or not text:
             return
-        self.read.add(key)
+        self.seen.add(key)
         if self.fork == "":
             self.fork = key
         role, origin = SPEAKERS[kind]
-        session = f"{self.above}/{self.session}" if self.above else self.session
+        session = f"{self.parent}/{self.session}" if self.parent else self.session
         yield Turn(
             key, role, text, branch_session(session, self.fork) if self.fork else session, line, row.start, row.end,
             as_micros(message.get("timestamp")), self.cwd,
@@ -219,13 +219,13 @@ class _Logs:
     root: Path
     path: str
     cwd: str | None = None
-    kept: frozenset[str] = frozenset()
-    read: set[str] = field(default_factory=set)
+    recorded: frozenset[str] = frozenset()
+    seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.cwd = project_root(self.root, self.path)
         chats = sibling_names(self.root, f"{self.path.rpartition('/')[0]}/chats".lstrip("/"))
-        self.kept = frozenset(found[1] for name in chats if (found := _SESSION_FILE.fullmatch(name)))
+        self.recorded = frozenset(found[1] for name in chats if (found := _SESSION_FILE.fullmatch(name)))
 
     def row(self, row: LogRow) -> Iterator[ReaderItem]:
         entry = row.value
@@ -233,16 +233,16 @@ class _Logs:
         key = f"{session}:{number}"
         if entry.get("type") != "user":
             yield skip_kind(as_string(entry.get("type")), (), "message")
-        elif session[:_SHORT_ID] in self.kept:
+        elif session[:_SHORT_ID] in self.recorded:
             yield SkippedItem("prompt that is in chats")
-        elif not session or not isinstance(number, int) or key in self.read:
+        elif not session or not isinstance(number, int) or key in self.seen:
             yield SkippedItem("prompt without a place of its own")
         else:
             skipped: list[SkippedItem] = []
             text = message_words(as_string(entry.get("message")), True, skipped)
             yield from skipped
             if text:
-                self.read.add(key)
+                self.seen.add(key)
                 yield Turn(
                     key, "user", text, session, row.line, row.start, row.end,
                     as_micros(entry.get("timestamp")), self.cwd,

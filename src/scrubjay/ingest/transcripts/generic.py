@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scrubjay.ingest.transcripts import jsonl
 from scrubjay.ingest.transcripts.base import (
     LogRow,
     ReaderItem,
@@ -22,6 +21,7 @@ from scrubjay.ingest.transcripts.base import (
     joined_text,
     text_digest,
 )
+from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
 
 _SPEAKERS = {
@@ -34,7 +34,7 @@ _TEXT = frozenset({"text", "input_text", "output_text"})
 
 
 def _recognise(path: str, head: bytes) -> bool:
-    found = jsonl.peek_objects(head)
+    found = peek_objects(head)
     return bool(found) and all(record is not None and _is_message(record) for record in found)
 
 
@@ -102,4 +102,4 @@ def _name(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_string(value)
 
 
-GENERIC = TranscriptFormat("generic", "generic 1", True, _recognise, jsonl.read_rows, _reader)
+GENERIC = TranscriptFormat("generic", "generic 1", True, _recognise, read_rows, _reader)

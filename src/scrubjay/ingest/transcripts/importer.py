@@ -282,7 +282,6 @@ class _TranscriptImport:
             yield part(self.state.mtime_ns)
 
     def _resume_cursor(self, file: BinaryIO, stored: Document | None) -> int:
-        """Return the stored cursor, or 0 for a file that is new or was rewritten."""
         if stored is None or not self.form.lines or stored.versions.extractor != self.form.version:
             return 0
         same = (
@@ -292,7 +291,6 @@ class _TranscriptImport:
         return stored.cursor if same else 0
 
     def _without_injected(self, turn: Turn) -> list[Turn]:
-        """Return the turn without injected memories; nothing if that is all, or if memory was paused."""
         if self.run.paused(turn.agent, turn.session, turn.at):
             self.skipped[SKIPPED_IN_PAUSE] += 1
             return []
@@ -303,7 +301,6 @@ class _TranscriptImport:
         return [replace(turn, text=found.text)] if found.text.strip() else []
 
     def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[PreparedMemory]:
-        """Redact turns, and return those that are not stored yet as memories."""
         run = self.run
         with run.store.reader(run.scope) as reader:
             redacted, called = self._redacted(reader, turns, resumed=resumed)
@@ -337,7 +334,7 @@ class _TranscriptImport:
             before = self.recent[session]
             texts = [turns[place].text for place in places]
             found = redact_turns(texts, self.run.chunks.allow, [one.text for one in before])
-            clean |= dict(zip(places, found.found, strict=True))
+            clean |= dict(zip(places, found.redacted, strict=True))
             called += [memory for place in found.called for memory in before[place].ids]
         return [clean[place] for place in range(len(turns))], called
 
@@ -380,7 +377,6 @@ class _TranscriptImport:
         return _TurnDraft(turn.session, clean.text, tombstones, records)
 
     def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[PreparedMemory]:
-        """Return the turns that are not stored yet, numbered after those of their session."""
         present = reader.get([record.id for draft in drafts for record in draft.records])
         forgotten = reader.forgotten_hashes(one for draft in drafts for one in draft.tombstones)
         fresh: dict[str, PreparedMemory] = {}

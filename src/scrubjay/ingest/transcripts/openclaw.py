@@ -44,7 +44,6 @@ from scrubjay.models.records import Turn
 
 
 def session_keys(root: Path, path: str) -> Mapping[str, str]:
-    """Return the session keys of a ``sessions.json`` by session id; empty where it cannot be read."""
     try:
         return _listed(read_file(root, path).text)
     except SourceError:
@@ -142,17 +141,10 @@ def _unwrapped(text: str) -> str:
 NAME = "openclaw"
 
 _ORIGINS = {"user": "owner", "assistant": "agent"}
-_NOISE_ENTRIES = frozenset(
-    {
-        "branch_summary",
-        "compaction",
-        "custom",
-        "custom_message",
-        "label",
-        "model_change",
-        "thinking_level_change",
-    }
-)
+_NOISE_ENTRIES = frozenset({
+    "branch_summary", "compaction", "custom", "custom_message", "label", "model_change", "session_info",
+    "thinking_level_change",
+})  # fmt: skip
 _NOISE_ROLES = frozenset(
     {"bashExecution", "branchSummary", "compactionSummary", "custom", "hookMessage", "toolResult"}
 )
@@ -196,7 +188,9 @@ class _Reading:
         entry = row.value
         kind, key = as_string(entry.get("type")), record_id(entry.get("id"))
         if kind == "session":
-            self._header(entry)
+            self.session = as_string(entry.get("id")) or self.session
+            self.cwd = as_string(entry.get("cwd")) or None
+            self.spawned = is_spawned_session(self.keys.get(self.session, ""))
             return
         if key in self.turn_above:
             yield SkippedItem("copy")
@@ -204,7 +198,13 @@ class _Reading:
         message = as_object(entry.get("message"))
         role = as_string(message.get("role"))
         skipped: list[SkippedItem] = []
-        words = self._words(role, message, skipped) if kind == "message" else self._other(kind, entry)
+        if kind == "session_info":
+            self.title = as_string(entry.get("name")) or self.title
+        words = (
+            self._words(role, message, skipped)
+            if kind == "message"
+            else skip_kind(kind, _NOISE_ENTRIES, "entry")
+        )
         spoken = words if isinstance(words, tuple) and words[0].strip() else None
         fork = self._fork(entry, key, prompt=role == "user", turn=spoken is not None)
         yield from skipped
@@ -229,17 +229,6 @@ class _Reading:
         if len(self.turn_above) > MAX_TRACKED_RECORDS:
             self.turn_above.popitem(last=False)
         return fork
-
-    def _header(self, entry: dict[str, Any]) -> None:
-        self.session = as_string(entry.get("id")) or self.session
-        self.cwd = as_string(entry.get("cwd")) or None
-        self.spawned = is_spawned_session(self.keys.get(self.session, ""))
-
-    def _other(self, kind: str, entry: dict[str, Any]) -> SkippedItem:
-        if kind == "session_info":
-            self.title = as_string(entry.get("name")) or self.title
-            return SkippedItem(kind)
-        return skip_kind(kind, _NOISE_ENTRIES, "entry")
 
     def _words(
         self, role: str, message: dict[str, Any], skipped: list[SkippedItem]

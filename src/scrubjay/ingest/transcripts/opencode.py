@@ -50,12 +50,10 @@ if TYPE_CHECKING:
 NAME = "opencode"
 
 _ORIGINS = {"user": "owner", "assistant": "agent"}
-_NOISE = frozenset(
-    {
-        "agent", "compaction", "file", "patch", "reasoning", "retry", "snapshot", "step-finish", "step-start",
-        "subtask", "tool",
-    }
-)  # fmt: skip
+_NOISE = frozenset({
+    "agent", "compaction", "file", "patch", "reasoning", "retry", "snapshot", "step-finish", "step-start",
+    "subtask", "tool",
+})  # fmt: skip
 
 
 def _is_session_file(path: str, head: bytes) -> bool:
@@ -95,12 +93,9 @@ class OpenCodeSession:
 
     @classmethod
     def of(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
-        """Read a session's info, named by its file where it does not name itself."""
-        name, parent, revert = (
-            as_string(info.get("id")) or fallback,
-            as_string(info.get("parentID")),
-            as_object(info.get("revert")),
-        )
+        name = as_string(info.get("id")) or fallback
+        parent = as_string(info.get("parentID"))
+        revert = as_object(info.get("revert"))
         reverted = as_string(revert.get("messageID"))
         return cls(
             f"{parent}/{name}" if parent else name,
@@ -114,7 +109,6 @@ class OpenCodeSession:
     def message(
         self, row: LogRow, line: int, info: dict[str, Any], parts: list[dict[str, Any]]
     ) -> Iterator[ReaderItem]:
-        """Read one message; ``line`` is its place in the session from 1."""
         role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
             yield skip_kind(role, (), "role")

@@ -259,7 +259,7 @@ class TurnQueue:
         now = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="microseconds")
         texts = [turn.text[-TAIL_CHARACTERS:] for turn in before[-2 * CONTEXT_TURNS :]]
         texts += [turn.text[:MAX_TEXT] for turn in turns]
-        redacted = redact_turns(texts, self._allow).found[-len(turns) :]
+        redacted = redact_turns(texts, self._allow).redacted[-len(turns) :]
         session, project, agent = (
             redact_text(name, self._allow).text for name in (session, options.project or "", options.agent)
         )
