@@ -24,36 +24,22 @@ from scrubjay.facts.lexicon import (
     is_side,
     meaning_of,
     time_signal,
-    word_list,
 )
 from scrubjay.facts.quantities import DateValue, Quantity, StatementPiece, parse_pieces
+from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
 
-_SUBJECTS: Final = word_list("i we you they he she it who that which there")
+_SUBJECTS: Final = word_set("i we you they he she it who that which there")
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
 SHORTEST: Final = 4
 """Letters up to which an -ed is of the word itself: red, need."""
-NOUNS: Final = frozenset(
-    (
-        "nothing",
-        "something",
-        "everything",
-        "anything",
-        "thing",
-        "king",
-        "ring",
-        "spring",
-        "string",
-        "morning",
-        "evening",
-        "during",
-        "sibling",
-        "ceiling",
-    )
+NOUNS: Final = word_set(
+    """nothing something everything anything thing king ring spring string morning evening during sibling
+    ceiling"""
 )
-OPENERS: Final = word_list(
-    "after before when whenever while in on at for since because if as during with by once until from"
-    " every due despite starting although though"
+OPENERS: Final = word_set(
+    """after before when whenever while in on at for since because if as during with by once until from every
+    due despite starting although though"""
 )
 """Words with which a statement begins that comes to its subject later."""
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))

@@ -22,8 +22,8 @@ from scrubjay.facts.vocabulary import (
     PRONOUNS,
     STATES,
     VERBAL,
-    word_set,
 )
+from scrubjay.text.normalize import word_set
 
 MAX_PROSE: Final = 8_000
 """Characters read: nobody says a thousand words at once; what is longer was pasted."""
@@ -198,11 +198,11 @@ _NO_ING: Final = word_set(
     "thing nothing anything everything something morning evening during king ring spring string bring sing"
 )
 _STRONG: Final = word_set(
-    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt
-    left lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew
-    forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole
-    swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought
-    hung laid lit meant quit shot shut slid stuck swept"""
+    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt left
+    lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew forgot grew
+    heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole swam taught tore
+    threw understood woke wore won bought brought built caught dealt dug fed fought hung laid lit meant
+    quit shot shut slid stuck swept"""
 )
 """Verbs whose past has no -ed."""
 _PAST: Final = _STRONG | vocabulary.DATED | vocabulary.TALKED
@@ -255,24 +255,7 @@ INITIAL: Final = 2
 
 _WORD = re.compile(r"[^\s;()]+|[;()]")
 _CLOSING: Final = "\"')]*_"
-_ABBREVIATED: Final = frozenset(
-    (
-        "e.g.",
-        "i.e.",
-        "dr.",
-        "mr.",
-        "mrs.",
-        "ms.",
-        "st.",
-        "vs.",
-        "etc.",
-        "approx.",
-        "prof.",
-        "inc.",
-        "ca.",
-        "..",
-    )
-)
+_ABBREVIATED: Final = word_set("e.g. i.e. dr. mr. mrs. ms. st. vs. etc. approx. prof. inc. ca. ..")
 _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
 
 
@@ -346,25 +329,25 @@ _TIPS: Final = word_set("tips ideas idea advice suggestions recommendations chan
 _HOW: Final = word_set("much many long often far old about to kind sort type time else i we")
 _WHOM: Final = PRONOUNS | OWNED | word_set("a an any anyone someone")
 _BEFORE: Final = word_set(
-    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks
-    just sorry anyway"""
+    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks just
+    sorry anyway"""
 )
 _ORDERS: Final = word_set(
-    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write
-    plan explain list fix draft summarize summarise translate leave"""
+    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write plan
+    explain list fix draft summarize summarise translate leave"""
 )
 _ABROAD: Final = word_set(
-    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle
-    comment où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
+    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle comment
+    où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
 )
 _AND_ABROAD: Final = word_set("und aber weil denn y pero porque et mais car mas")
 _JOINTS: Final = JOINS | _AND_ABROAD
 _AFTERTHOUGHTS: Final = word_set("should could would so")
 _FILLS: Final = word_set("also then now that just please btw")
 _OPEN: Final = word_set(
-    """that which who if when what where than think because as hope guess how all but and to of for with in
-    at on the a an any every some my our only same whatever since while or is are was from about like
-    until before after say believe know told tell said says heard mean"""
+    """that which who if when what where than think because as hope guess how all but and to of for with in at
+    on the a an any every some my our only same whatever since while or is are was from about like until
+    before after say believe know told tell said says heard mean"""
 )
 """After these a clause goes on."""
 _IS: Final = word_set("a an in on at the not from called")

@@ -30,9 +30,9 @@ from scrubjay.facts.lexicon import (
     is_prefix_opposite,
     is_typo,
     meaning_of,
-    table_lines,
 )
 from scrubjay.facts.quantities import HALF_DAY, DateValue, Quantity, dates_agree
+from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.tokenizer import stem_word
 from scrubjay.text.word_frequency import word_ranks
 

@@ -52,20 +52,20 @@ from scrubjay.facts.lexicon import (
     is_prefix_opposite,
     meaning_of,
     shared_language,
-    table_lines,
-    word_list,
 )
 from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, Quantity, number_words, statement_tokens
+from scrubjay.facts.vocabulary import table_lines
+from scrubjay.text.normalize import word_set
 
-_STOPPING: Final = word_list(
-    "stop stops stopped stopping quit quits cease ceases ceased except unless no-longer failed failing never"
-    " used-to instead-of off-limits anything-but"
+_STOPPING: Final = word_set(
+    """stop stops stopped stopping quit quits cease ceases ceased except unless no-longer failed failing never
+    used-to instead-of off-limits anything-but"""
 )
 """Words that deny without being a denial."""
 _DENYING: Final = NEGATORS | _STOPPING
-_ANOTHER: Final = word_list("another else only except unless additional")
+_ANOTHER: Final = word_set("another else only except unless additional")
 """Words that make another statement of one which has them not."""
-_BOUNDED: Final = word_list("until before after instead-of than")
+_BOUNDED: Final = word_set("until before after instead-of than")
 """Words that often do; "expires in May" and "valid until May" say the same."""
 _ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
 """What is denied where nothing is: "don't forget", "no doubt"."""
@@ -79,9 +79,9 @@ _HOW_MANY: Final = {
     **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
 }
 """Words of how many and how often, by what they say."""
-_WHEN: Final = word_list("yesterday today tonight tomorrow")
-_LAST: Final = word_list("last next this")
-_SPANS: Final = word_list("week month year weekend night morning summer winter spring autumn fall")
+_WHEN: Final = word_set("yesterday today tonight tomorrow")
+_LAST: Final = word_set("last next this")
+_SPANS: Final = word_set("week month year weekend night morning summer winter spring autumn fall")
 _PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
 _RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
 """By how much an amount differs from itself in another unit; the units are compared elsewhere."""
@@ -225,7 +225,7 @@ class ComparedPair:
 def pair_features(seen: ComparedPair) -> PairFeatures:
     """Return the features of a pair by name, about -1 to 2 each; zeros may be missing."""
     d = seen.difference
-    found = _words(d)
+    found = _overlap_features(d)
     least = found["least shared"]
     found |= (
         _denial_features(seen, least)
@@ -241,7 +241,7 @@ def pair_features(seen: ComparedPair) -> PairFeatures:
     return found
 
 
-def _words(d: ClaimDifference) -> PairFeatures:
+def _overlap_features(d: ClaimDifference) -> PairFeatures:
     old, alone_old, new, alone_new = claim_overlap(d.old, d.new)
     least = min(old, new)
     gap_old, gap_new = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)

@@ -44,7 +44,8 @@ from scrubjay.facts.features import (
     is_unreal,
     turn_signs,
 )
-from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE, word_set
+from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE
+from scrubjay.text.normalize import word_set
 
 _CORRECTS: Final = word_set("no nope nah wrong actually correction nein non")
 _PREFERS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")

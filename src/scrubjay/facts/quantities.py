@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from scrubjay.facts.lexicon import phrase_openings, word_list
-from scrubjay.text.normalize import normalize_typography
+from scrubjay.facts.lexicon import phrase_openings
+from scrubjay.text.normalize import normalize_typography, word_set
 
 _MONTHS: Final = (
     "january jan januar jänner janvier enero janeiro gennaio",
@@ -249,38 +249,9 @@ def number_words(tongue: str) -> dict[str, int]:
     return _OWN["en"] if tongue == "en" else _FOREIGN | _OWN.get(tongue, {})
 
 
-NAMED: Final = frozenset(
-    (
-        *(
-            "number",
-            "no",
-            "nr",
-            "issue",
-            "ticket",
-            "bug",
-            "case",
-            "task",
-            "item",
-            "room",
-            "chapter",
-            "episode",
-        ),
-        *(
-            "part",
-            "step",
-            "lesson",
-            "day",
-            "week",
-            "page",
-            "volume",
-            "section",
-            "level",
-            "round",
-            "game",
-            "figure",
-        ),
-        *("table", "question", "flight", "train", "platform", "gate", "draft", "phase", "sprint", "hash"),
-    )
+NAMED: Final = word_set(
+    """number no nr issue ticket bug case task item room chapter episode part step lesson day week page volume
+    section level round game figure table question flight train platform gate draft phase sprint hash"""
 )
 """Words whose number is a name."""
 Token = tuple[str, str, str]
@@ -421,9 +392,9 @@ _VERSION: Final = re.compile(r"v\d[\w.]*")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
 _ARTICLES: Final = frozenset(("a", "an"))
 _EACH: Final = frozenset(("per", "every", "each", "/"))
-_LASTING: Final = word_list(
-    "for in within after takes take took lasts last lasted about around under over than than is was"
-    " half only spend spends spent needs need of"
+_LASTING: Final = word_set(
+    """for in within after takes take took lasts last lasted about around under over than than is was half
+    only spend spends spent needs need of"""
 )
 _WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
 """Number words that are other words as often; only a unit behind them makes them numbers."""
@@ -589,7 +560,7 @@ _NOON: Final = {
     "midi": HALF_DAY,
     "minuit": 0,
 }
-_BEFORE: Final = word_list(
+_BEFORE: Final = word_set(
     "in since until till by of last next this every from before after on early late mid around"
 )
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
@@ -598,9 +569,9 @@ _PARTS: Final = {"half": 30, "quarter": 15}
 _HOURS: Final = number_words("en")
 _DAYS: Final = range(1, 32)
 _YEARS: Final = range(1900, 2101)
-_YEAR_AFTER: Final = word_list(
-    "in since until by from year till before after early late mid summer winter spring autumn im seit"
-    " en em nel dal depuis desde bis dès"
+_YEAR_AFTER: Final = word_set(
+    """in since until by from year till before after early late mid summer winter spring autumn im seit en em
+    nel dal depuis desde bis dès"""
 )
 _ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}

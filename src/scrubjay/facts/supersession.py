@@ -63,6 +63,7 @@ from scrubjay.facts.supersession_lexicon import (
     WEEKDAYS,
 )
 from scrubjay.text.language import function_words
+from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
 from scrubjay.text.word_frequency import UNKNOWN_RANK, word_rank
 
@@ -92,24 +93,8 @@ _LIMITED: Final = re.compile(
 )
 """What a statement begins with that holds only at times: what holds otherwise stays so."""
 _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
-_MODAL: Final = frozenset(
-    [
-        "can",
-        "can't",
-        "cannot",
-        "could",
-        "couldn't",
-        "may",
-        "might",
-        "must",
-        "should",
-        "shouldn't",
-        "will",
-        "won't",
-        "kann",
-        "darf",
-        "muss",
-    ]
+_MODAL: Final = word_set(
+    "can can't cannot could couldn't may might must should shouldn't will won't kann darf muss"
 )
 _NEGATED: Final = frozenset(
     ("not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca").split()  # noqa: SIM905

@@ -6,13 +6,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from scrubjay.text.normalize import word_set
+
 
 def _any(*parts: str) -> re.Pattern[str]:
     return re.compile("|".join(parts))
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 ALSO: Final = _any(
@@ -83,28 +81,35 @@ OCCASIONS: Final = _any(
     r"\d月|发票|订单|会议",
 )
 """What there are several of, each with its own number: dated things, invoices, runs."""
-ADDITIVE: Final = _words(
-    "allergic like likes love loves enjoy enjoys speak speaks know knows learn learns learning read reads reading play plays playing own owns owner "
-    "maintain maintains maintainer review reviews lead leads manage manages responsible handle handles support supports need needs want wants have has "
-    "hate hates collect collects work works mag liebe spricht spreche lerne lernt hat habe haben besitzt betreut verantwortlich zuständig aime parle "
-    "apprends habla hablo tengo tiene gusta responsable knowledg study studies use uses helps help teaches attend attends visits buy buys eat eats sees "
-    "watch watches writes write listen listens cook cooks goes go kann can could contains includes accepts covers"
+ADDITIVE: Final = word_set(
+    """allergic like likes love loves enjoy enjoys speak speaks know knows learn learns learning read reads
+    reading play plays playing own owns owner maintain maintains maintainer review reviews lead leads
+    manage manages responsible handle handles support supports need needs want wants have has hate hates
+    collect collects work works mag liebe spricht spreche lerne lernt hat habe haben besitzt betreut
+    verantwortlich zuständig aime parle apprends habla hablo tengo tiene gusta responsable knowledg study
+    studies use uses helps help teaches attend attends visits buy buys eat eats sees watch watches writes
+    write listen listens cook cooks goes go kann can could contains includes accepts covers"""
 )
 """What one may do or have several of: a new object stands beside the old one."""
-AT_VERB: Final = _words(
-    "is are be has have runs run takes take costs cost lasts last expires expire listens listen uses use needs need seats holds hold keeps kept keep "
-    "earns earn pays pay starts start begins begin opens closes gets get drink drinks weighs contains supports requires allows ist sind hat haben "
-    "beträgt kostet dauert läuft : = est sont a coûte dure es son tiene cuesta dura está s'appelle heißt llama 是 有 为"
+AT_VERB: Final = word_set(
+    """is are be has have runs run takes take costs cost lasts last expires expire listens listen uses use
+    needs need seats holds hold keeps kept keep earns earn pays pay starts start begins begin opens closes
+    gets get drink drinks weighs contains supports requires allows ist sind hat haben beträgt kostet dauert
+    läuft : = est sont a coûte dure es son tiene cuesta dura está s'appelle heißt llama 是 有 为"""
 )
-HEADS: Final = _words(
-    "port version number code pin limit size timeout budget retention concurrency year grade level of to at after for every minimum maximum rate lr in on "
-    "per within auf nach um alle bei von zu auf à de en après sur cada hasta por minutes about around only just"
+HEADS: Final = word_set(
+    """port version number code pin limit size timeout budget retention concurrency year grade level of to at
+    after for every minimum maximum rate lr in on per within auf nach um alle bei von zu auf à de en après
+    sur cada hasta por minutes about around only just"""
 )
 """Words behind which a number measures, and does not name."""
-LIGHT: Final = _words(
-    "a an is are be been being it's that's there here has have had do does please we i you he she they it me my our your his her their its run runs running "
-    "last lasts get gets take takes set use uses using currently exactly about around roughly now only just default by value current always still "
-    "jetzt nun beträgt liegt läuft dauert maintenant ahora actualmente so then also from on at will with today 的 了 是 在 我 们 你 他 她 个 现 已 经 i've we've listens listen host hosted hosts stored store lives live set version alle nach ab läuft team"
+LIGHT: Final = word_set(
+    """a an is are be been being it's that's there here has have had do does please we i you he she they it me
+    my our your his her their its run runs running last lasts get gets take takes set use uses using
+    currently exactly about around roughly now only just default by value current always still jetzt nun
+    beträgt liegt läuft dauert maintenant ahora actualmente so then also from on at will with today 的 了 是 在
+    我 们 你 他 她 个 现 已 经 i've we've listens listen host hosted hosts stored store lives live set version alle
+    nach ab läuft team"""
 )
 SAME: Final = {
     word: same
@@ -206,33 +211,12 @@ SUBJECT: Final = re.compile(
     r"(?:\b(?:i|we|i've|we've|ich bin|ich|wir sind|wir|je|j'ai|j'|nous avons|nous|me|nos)(?:\b|(?<='))(?: \w+){0,2}? ?|(?:我们?|咱们)(?:已经|刚刚?|又|上周|上个?月)?)$"
 )
 """Oneself, right before a verb."""
-STATES: Final = frozenset(
-    [
-        "is",
-        "are",
-        "ist",
-        "sind",
-        "est",
-        "sont",
-        "es",
-        "son",
-        "está",
-        "takes",
-        "take",
-        "costs",
-        "cost",
-        "called",
-        "heißt",
-        ":",
-        "是",
-        "为",
-        "starts",
-        "start",
-    ]
+STATES: Final = word_set(
+    "is are ist sind est sont es son está takes take costs cost called heißt : 是 为 starts start"
 )
 """Verbs of which what follows is the value."""
 QUALIFIERS: Final = tuple(
-    _words(words)
+    word_set(words)
     for words in (
         "prod production staging stage dev development test testing local ci qa",
         "frontend backend mobile web ios android desktop",
@@ -260,12 +244,12 @@ ATTRIBUTES: Final = _any(
 )
 """Attributes that have one value, up to where it is told."""
 
-WEEKDAYS: Final = _words(
-    "monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday "
-    "sundays montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags freitag freitags samstag "
-    "samstags sonntag sonntags"
+WEEKDAYS: Final = word_set(
+    """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday
+    saturdays sunday sundays montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags
+    freitag freitags samstag samstags sonntag sonntags"""
 )
-SCHEDULE: Final = WEEKDAYS | _words(
+SCHEDULE: Final = WEEKDAYS | word_set(
     "at on am pm um uhr every and half past quarter to noon midnight 一 二 三 四 五 六 七 八 九 十 两 日 天 上 下 午 早 晚 中 点 半 周 "
     + " ".join(
         f"{hour:02}:{minute:02} {hour}:{minute:02} {hour:02}.{minute:02} {hour} {hour}am {hour}pm"
@@ -299,14 +283,15 @@ NUMBERS: Final = {
     )
     for word in words.split()
 }
-DIRECTIONS: Final = _words(
-    "to from back there before after above below over under with without into between nach von ab vor über unter mit ohne vers depuis avant après avec sans "
-    "sur sous hacia desde antes después con sin"
+DIRECTIONS: Final = word_set(
+    """to from back there before after above below over under with without into between nach von ab vor über
+    unter mit ohne vers depuis avant après avec sans sur sous hacia desde antes después con sin"""
 )
 """Small words of which another one tells of another thing: a ferry to and from a place."""
-ARTICLES: Final = _words("the a an der die das dem den ein eine le la les un une el los las my our")
-ADVERBS: Final = _words(
-    "now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig maintenant désormais actuellement ahora actualmente"
+ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
+ADVERBS: Final = word_set(
+    """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
+    maintenant désormais actuellement ahora actualmente"""
 )
 """What announces a change from within a statement."""
 ANNOUNCED: Final = re.compile(
@@ -316,8 +301,9 @@ ANNOUNCED: Final = re.compile(
 SINCE: Final = re.compile(
     r" (?:since (?:the|january|february|march|april|may|june|july|august|september|october|november|december|last|this)\b.*|as of .*)$"
 )
-VERBS: Final = _words(
-    "use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives works wohnt arbeitet habite travaille vive trabaja nutzen verwenden schreibt bake"
+VERBS: Final = word_set(
+    """use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives
+    works wohnt arbeitet habite travaille vive trabaja nutzen verwenden schreibt bake"""
 )
 """Verbs that, like ``AT_VERB``, stand between a subject and its value."""
 SINGLE: Final = re.compile(
@@ -335,22 +321,22 @@ OPEN: Final = re.compile(
 """What is so on several days."""
 DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
 """What stands in a diary, one appointment beside another."""
-APART: Final = _words("from back desde without ohne sans sin")
+APART: Final = word_set("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
 DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in WEEKDAYS) | WEEKDAYS
-DOES: Final = _words("owns maintains manages leads runs handles reviews heads")
+DOES: Final = word_set("owns maintains manages leads runs handles reviews heads")
 INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
 """Verbs of change whose subject is what changed."""
 ALIKE_VERBS: Final = (
-    _words("is are ist sind est es : 是"),
-    _words("needs takes requires costs"),
-    _words("runs run"),
+    word_set("is are ist sind est es : 是"),
+    word_set("needs takes requires costs"),
+    word_set("runs run"),
 )
 """Verbs that give a value to the same attribute."""
 OURSELVES: Final = frozenset(("i", "we", "we're", "ich", "wir", "je", "nous", "nosotros"))
 TONGUES: Final = frozenset(("en", "de", "fr", "es", "pt", "it", "zh"))
 """Languages whose small words are told apart here; of short English texts, others are guessed."""
-SUBORDINATE: Final = _words(
+SUBORDINATE: Final = word_set(
     "when if while after before since that which who because wenn als weil quand parce cuando porque"
 )
 """Words that begin another clause."""
