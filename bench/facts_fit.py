@@ -112,7 +112,7 @@ def sentence_clauses() -> Iterator[Clause]:
     for row in labelled("sentences_dev.jsonl"):
         candidates = [one for one in find_candidates(row["text"]) if one]
         for one in candidates[:1] if row["kept"] else candidates:
-            for bits in (one.signs, one.signs & ~of_turn):
+            for bits in (one.features, one.features & ~of_turn):
                 yield Clause(bits, (("", 0),) if row["kept"] else ())
 
 
@@ -120,7 +120,7 @@ def clauses(turn: Row) -> Iterator[Clause]:
     """The clauses of a labelled turn that may be statements."""
     text = turn["text"]
     for candidate in find_candidates(text):
-        if candidate is None or candidate.signs & EXCLUDED_BITS:
+        if candidate is None or candidate.features & EXCLUDED_BITS:
             continue
         for statement in trimmed_statement(text, candidate):
             facts = tuple(
@@ -129,7 +129,7 @@ def clauses(turn: Row) -> Iterator[Clause]:
                 if hits(text, statement, fact["quote"])
             )
             optional = not facts and hits_any(text, statement, turn["optional"])
-            yield Clause(candidate.signs, facts, optional)
+            yield Clause(candidate.features, facts, optional)
 
 
 def design(own: Sequence[Clause]) -> np.ndarray:

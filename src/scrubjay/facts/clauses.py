@@ -280,19 +280,19 @@ def read_words(text: str, limit: int) -> WordSequence:
     return WordSequence(text, [word for word, _ in known], starts, ends, raw, [marks for _, marks in known])
 
 
-def sentence_ranges(said: WordSequence) -> Iterator[tuple[int, int, bool]]:
+def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
     """Yield first word, end and whether it asks of each sentence; list markers are left out."""
-    lines = "\n" in said.text
-    start, line, last = 0, 0, len(said.raw) - 1
-    for at, whole in enumerate(said.raw):
-        ended = at == last or (whole[-1] in ".!?\"')]*_" and _ends(whole) and not _goes_on(said, at + 1))
+    lines = "\n" in sequence.text
+    start, line, last = 0, 0, len(sequence.raw) - 1
+    for at, whole in enumerate(sequence.raw):
+        ended = at == last or (whole[-1] in ".!?\"')]*_" and _ends(whole) and not _goes_on(sequence, at + 1))
         if lines and at < last:
-            gap = said.text[said.ends[at] : said.starts[at + 1]]
+            gap = sequence.text[sequence.ends[at] : sequence.starts[at + 1]]
             if "\n" in gap:
-                ended = ended or not _wrapped(said, line, at, gap)
+                ended = ended or not _wrapped(sequence, line, at, gap)
                 line = at + 1
         if ended:
-            while start < at and _ITEM.match(said.raw[start]):
+            while start < at and _ITEM.match(sequence.raw[start]):
                 start += 1
             yield start, at + 1, "?" in whole[-3:]
             start = at + 1
@@ -305,13 +305,13 @@ def _ends(word: str) -> bool:
     return bare not in _ABBREVIATED and not (len(bare) == INITIAL and bare[0].isalpha())
 
 
-def _goes_on(said: WordSequence, after: int) -> bool:
-    return said.words[after] == "ever" and said.raw[after] != "ever"
+def _goes_on(sequence: WordSequence, after: int) -> bool:
+    return sequence.words[after] == "ever" and sequence.raw[after] != "ever"
 
 
-def _wrapped(said: WordSequence, line: int, at: int, gap: str) -> bool:
-    wide = said.ends[at] - said.starts[line] > WRAPPED and gap.count("\n") == 1
-    return wide and said.raw[at + 1][0].isalpha() and said.raw[at][-1] not in ":;"
+def _wrapped(sequence: WordSequence, line: int, at: int, gap: str) -> bool:
+    wide = sequence.ends[at] - sequence.starts[line] > WRAPPED and gap.count("\n") == 1
+    return wide and sequence.raw[at + 1][0].isalpha() and sequence.raw[at][-1] not in ":;"
 
 
 DICTATED: Final = 14
@@ -361,10 +361,10 @@ class Clause(NamedTuple):
     asked: bool
 
 
-def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
+def split_clauses(sequence: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
     """Return the clauses of a sentence in order; those after a question within it count as asked too."""
-    words = said.words
-    bounds = _bounds(said, first, last, asked)
+    words = sequence.words
+    bounds = _bounds(sequence, first, last, asked)
     parts, question = [], False
     for number, start in enumerate(bounds[:-1]):
         end = bounds[number + 1]
@@ -375,10 +375,10 @@ def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> lis
     return parts
 
 
-def _bounds(said: WordSequence, first: int, last: int, asked: bool) -> list[int]:
-    words, raw = said.words, said.raw
+def _bounds(sequence: WordSequence, first: int, last: int, asked: bool) -> list[int]:
+    words, raw = sequence.words, sequence.raw
     dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
-    pictures = not said.text.isascii()
+    pictures = not sequence.text.isascii()
     plain = not (dictated or pictures)
     bounds = [first]
     for at in range(first + 1, last):

@@ -215,17 +215,17 @@ def common_root(one: str, other: str) -> float:
 
 def word_valence(words: Iterable[ContentWord]) -> int:
     """Return 1 for positive words, -1 for negative ones, 0 else; a denied word counts as its opposite."""
-    found = sum(_of(word) for word in words)
+    found = sum(_word_sign(word) for word in words)
     return (found > 0) - (found < 0)
 
 
-def _of(word: ContentWord) -> int:
-    sign = _table().get(word.stem, 0)
+def _word_sign(word: ContentWord) -> int:
+    sign = _valences().get(word.stem, 0)
     return -sign if word.denied != word.opposite else sign
 
 
 @cache
-def _table() -> dict[str, int]:
+def _valences() -> dict[str, int]:
     table: dict[str, int] = {}
     for line in table_lines("valence.txt"):
         sign = 1 if line[0] == "+" else -1
@@ -314,9 +314,9 @@ def _paired(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
     odd = False
     for word in list(dropped):
         for other in added:
-            said = _same_meaning(word, other)
-            if said is not None:
-                odd ^= said
+            opposite = _same_meaning(word, other)
+            if opposite is not None:
+                odd ^= opposite
                 dropped.remove(word)
                 added.remove(other)
                 break
@@ -479,8 +479,8 @@ def says_less(d: ClaimDifference) -> bool:
         kept = d.shared - LIGHT
         if d.dropped and not _says_the_same_of_it(d):
             return False
-        told = kept - {d.new.verb.key} or (kept and not d.dropped)
-        return bool(told) and not says_changed(d)
+        content = kept - {d.new.verb.key} or (kept and not d.dropped)
+        return bool(content) and not says_changed(d)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Clause features: word classes, turn and clause signs, and their weights. Each feature is one bit.
+"""Clause features: word classes, features of turns and clauses, and their weights. Each feature is one bit.
 
 Also finds text that is not meant in earnest: fiction, hypotheses, jokes, hearsay, retractions.
 """
@@ -282,23 +282,23 @@ WORD_BITS: Final = _by_word(_CLASSES, "")
 """Word -> the signs that it is."""
 
 
-def turn_signs(text: str, plain: str, said: list[str]) -> int:
+def turn_features(text: str, plain: str, words: list[str]) -> int:
     """Return the feature bits of a whole turn."""
-    signs = (
+    features = (
         FEATURE_BITS["long turn"]
-        if len(said) > LONG_TURN
+        if len(words) > LONG_TURN
         else FEATURE_BITS["short turn"]
-        if len(said) < BRIEF_TURN
+        if len(words) < BRIEF_TURN
         else 0
     )
     if _dense(plain) < PASTED_SHARE * _dense(text):
-        signs |= FEATURE_BITS["pasted"]
-    if not _INFORMING.isdisjoint(said):
-        signs |= FEATURE_BITS["informs"]
+        features |= FEATURE_BITS["pasted"]
+    if not _INFORMING.isdisjoint(words):
+        features |= FEATURE_BITS["informs"]
     for mark, name in _TURN:
         if mark in text:
-            signs |= FEATURE_BITS[name]
-    return signs
+            features |= FEATURE_BITS[name]
+    return features
 
 
 _INFORMING: Final = word_set(

@@ -294,27 +294,27 @@ def _table() -> dict[tuple[str, str], list[str]]:
 
 
 @cache
-def negation_words(tongue: str) -> frozenset[str]:
-    return frozenset(_table()[tongue, "denial"])
+def negation_words(language: str) -> frozenset[str]:
+    return frozenset(_table()[language, "denial"])
 
 
 @cache
-def change_words(tongue: str) -> frozenset[str]:
-    return frozenset(_table()[tongue, "change"])
+def change_words(language: str) -> frozenset[str]:
+    return frozenset(_table()[language, "change"])
 
 
 @cache
-def opposite_words(tongue: str) -> dict[str, tuple[str, bool]]:
+def opposite_words(language: str) -> dict[str, tuple[str, bool]]:
     """Return each word's base word, and whether it means the opposite of it."""
-    pairs = (pair.split("/") for pair in _table()[tongue, "opposite"])
+    pairs = (pair.split("/") for pair in _table()[language, "opposite"])
     return {word: (first, word != first) for first, second in pairs for word in (first, second)}
 
 
 @cache
-def neutral_words(tongue: str) -> frozenset[str]:
+def neutral_words(language: str) -> frozenset[str]:
     """Return the function words of a language that neither deny nor tell of change."""
-    own = frozenset(_table()[tongue, "filler"])
-    return (function_words(tongue) | own) - negation_words(tongue) - change_words(tongue)
+    own = frozenset(_table()[language, "filler"])
+    return (function_words(language) | own) - negation_words(language) - change_words(language)
 
 
 @cache
@@ -368,15 +368,15 @@ class WordMeaning(NamedTuple):
 
 
 @lru_cache(MEANING_CACHE)
-def meaning_of(word: str, tongue: str) -> WordMeaning:
+def meaning_of(word: str, language: str) -> WordMeaning:
     """Return the meaning of a folded word.
 
     >>> meaning_of("forbidden", "en")
     WordMeaning(key='allow', opposite=True)
     """
-    if tongue != "en":
-        same, opposite = opposite_words(tongue).get(word, (word, False))
-        return WordMeaning(strip_accents(stem_word(same, tongue)), opposite)
+    if language != "en":
+        same, opposite = opposite_words(language).get(word, (word, False))
+        return WordMeaning(strip_accents(stem_word(same, language)), opposite)
     base = IRREGULAR.get(word) or PLURALS.get(word, word)
     found = word_meanings().get(word) or word_meanings().get(base) or _stems().get(stem_word(base, "en"))
     same, opposite = found or (base, False)
