@@ -99,59 +99,46 @@ _BY_LENGTH: Final = tuple(
 
 def clause_features(text: str, sequence: WordSequence, clause: Clause, opens: int) -> int:
     """Return the feature bits of a clause; `opens` is the first word of its sentence."""
-    at, last = clause.first, clause.last
-    while at + 1 < last and sequence.words[at] in _LEADING:
+    words, bits, starts, last = sequence.words, sequence.marks, sequence.starts, clause.last
+    at = clause.first
+    while at + 1 < last and words[at] in _LEADING:
         at += 1
-    found = 0
-    for bits in sequence.marks[at:last]:
-        found |= bits
-    features = _subject_features(sequence, at, last, _capitals(text, sequence, at, last), found)
-    features |= FEATURE_BITS["first"] if clause.first == opens else 0
-    features |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
-    return features | (FEATURE_BITS["ends turn"] if last == len(sequence.words) else 0)
-
-
-def _subject_features(
-    sequence: WordSequence, at: int, last: int, named: tuple[bool, bool], found: int
-) -> int:
-    known, first, count = sequence.marks, sequence.words[at], last - at
-    subject = SUBJECT_BITS.get(first, 0)
+    joined, count = 0, last - at
+    for own in bits[at:last]:
+        joined |= own
+    capital = text[starts[at]].isupper()
+    subject = SUBJECT_BITS.get(words[at], 0)
     if subject:
         subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
     else:
-        subject = (
-            FEATURE_BITS["of name"]
-            if named[1] and first not in vocabulary.WELL_KNOWN
-            else FEATURE_BITS["of other"]
-        )
-    features = subject | found & SIGN_BITS
+        name = capital and words[at] not in vocabulary.WELL_KNOWN
+        subject = FEATURE_BITS["of name"] if name else FEATURE_BITS["of other"]
     mine = subject & _MINE
-    verbal = next((bits for bits in known[at + 1 : min(at + VERB, last)] if bits & VERBAL_BIT), 0)
-    if not verbal:
-        features |= 0 if mine or subject == FEATURE_BITS["of order"] else FEATURE_BITS["no verb"]
-    elif verbal & PAST_BIT and not verbal & IS_BIT:
+    features = subject | joined & SIGN_BITS | _ENDS.get(sequence.raw[last - 1][-1], 0)
+    features |= _BY_LENGTH[min(count, OVER)]
+    verb = next((own for own in bits[at + 1 : min(at + VERB, last)] if own & VERBAL_BIT), 0)
+    if not verb and not mine and subject != FEATURE_BITS["of order"]:
+        features |= FEATURE_BITS["no verb"]
+    elif verb & PAST_BIT and not verb & IS_BIT:
         features |= FEATURE_BITS["past"]
     if mine and count > 1:
-        does = next((bits for bits in known[at + 1 : min(at + 6, last)] if not bits & BETWEEN_BIT), 0)
+        does = next((own for own in bits[at + 1 : min(at + 6, last)] if not own & BETWEEN_BIT), 0)
         features |= FEATURE_BITS["fleeting"] if does & FLEETS_BIT else 0
-        lived = known[at + 1] | known[min(at + 2, last - 1)] | known[min(at + 3, last - 1)]
+        lived = bits[at + 1] | bits[min(at + 2, last - 1)] | bits[min(at + 3, last - 1)]
         features |= FEATURE_BITS["lived"] if lived & LIVES_BIT else 0
-    features |= FEATURE_BITS["named"] if named[0] else 0
-    features |= FEATURE_BITS["foreign"] if count > FEW and not found & ENGLISH_BIT else 0
-    if found & ING_BIT and found & _BEING:
+    if not text[starts[at] + 1 : sequence.ends[last - 1]].islower() and any(
+        text[starts[later]].isupper() and words[later] not in FIRST for later in range(at + 1, last)
+    ):
+        features |= FEATURE_BITS["named"]
+    if count > FEW and not joined & ENGLISH_BIT:
+        features |= FEATURE_BITS["foreign"]
+    if joined & ING_BIT and joined & _BEING:
         features |= FEATURE_BITS["ing"]
-    if found & _TURNING and sequence.text.find(",", sequence.starts[at], sequence.ends[last - 1]) > 0:
+    if joined & _TURNING and sequence.text.find(",", starts[at], sequence.ends[last - 1]) > 0:
         features |= FEATURE_BITS["not but"]
-    return features | _ENDS.get(sequence.raw[last - 1][-1], 0) | _BY_LENGTH[min(count, OVER)]
-
-
-def _capitals(text: str, sequence: WordSequence, at: int, last: int) -> tuple[bool, bool]:
-    starts, words = sequence.starts, sequence.words
-    first = text[starts[at]].isupper()
-    if text[starts[at] + 1 : sequence.ends[last - 1]].islower():
-        return False, first
-    named = any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last))
-    return named, first
+    features |= FEATURE_BITS["first"] if clause.first == opens else 0
+    features |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
+    return features | (FEATURE_BITS["ends turn"] if last == len(words) else 0)
 
 
 MIN_CHARACTERS: Final = 8
