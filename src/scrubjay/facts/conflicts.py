@@ -431,12 +431,6 @@ def _weights() -> dict[str, tuple[float, float, float, float]]:
     return table
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictRule:
-    name: str
-    verdict: Callable[[ClaimDifference], str | None]
-
-
 def _other_subject(d: ClaimDifference) -> str | None:
     return "new" if has_other_subject(d) else None
 
@@ -519,22 +513,22 @@ def _replaced(d: ClaimDifference) -> str | None:
     return "supersedes" if is_exclusive(d) else None
 
 
-RULES: Final = (
-    VerdictRule("instead of the old", _names_old),
-    VerdictRule("other subject", _other_subject),
-    VerdictRule("other place", _other_place),
-    VerdictRule("both hold", _split),
-    VerdictRule("turned round", _turned),
-    VerdictRule("another time", _another_time),
-    VerdictRule("over", _over),
-    VerdictRule("came true", _came_true),
-    VerdictRule("denied", _denied_rule),
-    VerdictRule("another number", _another_number),
-    VerdictRule("the same words", _same),
-    VerdictRule("fewer details", _less),
-    VerdictRule("more details", _more),
-    VerdictRule("another of its kind", _another_kind),
-    VerdictRule("another value", _replaced),
+RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = (
+    ("instead of the old", _names_old),
+    ("other subject", _other_subject),
+    ("other place", _other_place),
+    ("both hold", _split),
+    ("turned round", _turned),
+    ("another time", _another_time),
+    ("over", _over),
+    ("came true", _came_true),
+    ("denied", _denied_rule),
+    ("another number", _another_number),
+    ("the same words", _same),
+    ("fewer details", _less),
+    ("more details", _more),
+    ("another of its kind", _another_kind),
+    ("another value", _replaced),
 )
 """The first that holds decides; where none does, the new statement is new."""
 
@@ -677,15 +671,15 @@ def compare_texts(old: str, new: str) -> ComparedPair:
 
 
 def _rule_verdict(difference: ClaimDifference, reason: str) -> tuple[str, str]:
-    for rule in RULES:
-        verdict = rule.verdict(difference)
+    for name, rule in RULES:
+        verdict = rule(difference)
         if verdict == "duplicate" and reason:
             verdict = "contradicts" if reason == "denied" and are_related(difference) else "new"
-            return verdict, f"{rule.name}, but {_BUT[reason]}"
+            return verdict, f"{name}, but {_BUT[reason]}"
         if verdict == "contradicts" and not are_related(difference):
             continue
-        if verdict == "supersedes" and not may_supersede(difference, rule.name):
-            return "new", f"{rule.name}, of another thing"
+        if verdict == "supersedes" and not may_supersede(difference, name):
+            return "new", f"{name}, of another thing"
         if verdict:
-            return verdict, rule.name
+            return verdict, name
     return "new", "nothing in common"
