@@ -1,4 +1,4 @@
-"""Fit the weights of statements (facts/features.py) and of the change check (facts/data/weights.txt).
+"""Fit the weights of statements (facts/data/statement_weights.txt) and of the change check (weights.txt).
 
 Both print what differs from the shipped weights, and nothing else changes unless ``--write`` is given. ``--cross``
 judges each labelled half by weights that were fitted to the others. Test halves are never read.
@@ -25,7 +25,7 @@ import numpy as np
 
 from bench.command import Command
 from bench.facts import LABELS, Row, hits, hits_any, labelled
-from scrubjay.facts import conflicts, features
+from scrubjay.facts import features
 from scrubjay.facts.conflicts import (
     BIAS,
     ComparedPair,
@@ -53,7 +53,11 @@ TURN_FEATURES = ("short turn", "long turn", "asked turn", "opens turn", "ends tu
 THRESHOLDS = (0.0, 0.5, 0.9, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2)
 CHANGE_HALVES = (*HALVES, "fit")
 CHANGE_RIDGE, CHANGE_STEPS = 1.0, 1500
-CHANGE_WEIGHTS = Path(conflicts.__file__).parent / "data" / "weights.txt"
+STATEMENT_WEIGHTS = Path(features.__file__).parent / "data" / "statement_weights.txt"
+STATEMENT_HEAD = """# What each feature of a clause adds to its log odds; behind a subject, in clauses about it.
+# Written by python -m bench weigh --write; not to be amended by hand.
+"""
+CHANGE_WEIGHTS = STATEMENT_WEIGHTS.with_name("weights.txt")
 CHANGE_HEAD = """# What each sign of a pair adds for duplicate, supersedes, contradicts and new.
 # Written by python -m bench weigh-changes --write; not to be amended by hand.
 """
@@ -84,8 +88,7 @@ def weigh(args: argparse.Namespace) -> Row:
     if args.cross:
         return {half: cross(half, halves, shared) for half in HALVES}
     weights = fit([*(clause for half in HALVES for clause in halves[half]), *shared])
-    file = Path(features.__file__)
-    return write_weights(file, with_weights(file.read_text("utf-8"), weights), write=args.write)
+    return write_weights(STATEMENT_WEIGHTS, STATEMENT_HEAD + "".join(weight_lines(weights)), write=args.write)
 
 
 def half_clauses(half: str) -> Iterator[Clause]:
@@ -109,7 +112,7 @@ def sentence_clauses() -> Iterator[Clause]:
     for row in labelled("sentences_dev.jsonl"):
         candidates = [one for one in find_candidates(row["text"]) if one]
         for one in candidates[:1] if row["kept"] else candidates:
-            for bits in (one.signs, one.signs & ~of_turn):
+            for bits in (one.features, one.features & ~of_turn):
                 yield Clause(bits, (("", 0),) if row["kept"] else ())
 
 
@@ -117,7 +120,7 @@ def clauses(turn: Row) -> Iterator[Clause]:
     """The clauses of a labelled turn that may be statements."""
     text = turn["text"]
     for candidate in find_candidates(text):
-        if candidate is None or candidate.signs & EXCLUDED_BITS:
+        if candidate is None or candidate.features & EXCLUDED_BITS:
             continue
         for statement in trimmed_statement(text, candidate):
             facts = tuple(
@@ -126,7 +129,7 @@ def clauses(turn: Row) -> Iterator[Clause]:
                 if hits(text, statement, fact["quote"])
             )
             optional = not facts and hits_any(text, statement, turn["optional"])
-            yield Clause(candidate.signs, facts, optional)
+            yield Clause(candidate.features, facts, optional)
 
 
 def design(own: Sequence[Clause]) -> np.ndarray:
@@ -170,28 +173,13 @@ def cross(half: str, halves: Mapping[str, Sequence[Clause]], shared: Sequence[Cl
     return result
 
 
-def with_weights(source: str, weights: np.ndarray) -> str:
-    """The source of facts/features.py with other weights."""
-    names = [("", name) for name in FEATURE_NAMES] + [(s, name) for s in SUBJECTS for name in PREDICATES]
-    lines: dict[str, list[str]] = {subject: [] for subject in ("", *SUBJECTS)}
-    for (subject, name), value in zip(names, weights[:-1], strict=True):
+def weight_lines(weights: np.ndarray) -> Iterator[str]:
+    """The lines of facts/data/statement_weights.txt."""
+    names = [*FEATURE_NAMES, *(f"{subject}: {name}" for subject in SUBJECTS for name in PREDICATES)]
+    yield f"always = {weights[-1]:.2f}\n"
+    for name, value in zip(names, weights[:-1], strict=True):
         if abs(value) >= SMALLEST:
-            lines[subject].append(f'    {"    " * bool(subject)}"{name}": {value:.2f},\n')
-    by_subject = "".join(f'    "{subject}": {{\n{"".join(lines[subject])}    }},\n' for subject in SUBJECTS)
-    for name, value in (
-        ("BIAS", f"{weights[-1]:.2f}\n"),
-        ("WEIGHTS", f"{{\n{''.join(lines[''])}}}\n"),
-        ("BY_SUBJECT", f"{{\n{by_subject}}}\n"),
-    ):
-        source, count = re.subn(
-            rf"^({name}: Final = )(?:-?[\d.]+\n|\{{\n.*?^\}}\n)",
-            lambda match, value=value: match[1] + value,
-            source,
-            flags=re.DOTALL | re.MULTILINE,
-        )
-        if count != 1:
-            raise ValueError(f"features.py has {count} tables {name}.")
-    return source
+            yield f"{name} = {value:.2f}\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,36 +24,22 @@ from scrubjay.facts.lexicon import (
     is_side,
     meaning_of,
     time_signal,
-    word_list,
 )
 from scrubjay.facts.quantities import DateValue, Quantity, StatementPiece, parse_pieces
+from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
 
-_SUBJECTS: Final = word_list("i we you they he she it who that which there")
+_SUBJECTS: Final = word_set("i we you they he she it who that which there")
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
 SHORTEST: Final = 4
 """Letters up to which an -ed is of the word itself: red, need."""
-NOUNS: Final = frozenset(
-    (
-        "nothing",
-        "something",
-        "everything",
-        "anything",
-        "thing",
-        "king",
-        "ring",
-        "spring",
-        "string",
-        "morning",
-        "evening",
-        "during",
-        "sibling",
-        "ceiling",
-    )
+NOUNS: Final = word_set(
+    """nothing something everything anything thing king ring spring string morning evening during sibling
+    ceiling"""
 )
-OPENERS: Final = word_list(
-    "after before when whenever while in on at for since because if as during with by once until from"
-    " every due despite starting although though"
+OPENERS: Final = word_set(
+    """after before when whenever while in on at for since because if as during with by once until from every
+    due despite starting although though"""
 )
 """Words with which a statement begins that comes to its subject later."""
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
@@ -277,7 +263,6 @@ CONTRAST_REACH: Final = 12
 
 _BREAKS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
 _MARKS: Final = _BREAKS | {":", "=", "/", "->", "→", "'s"}
-_ASIDE: Final = frozenset(("because", "when", "while"))
 _ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
 """Words whose two sides cannot change places."""
 _PLACING: Final = frozenset(("in", "on", "at", "by", "from", "to", "under", "near", "behind"))
@@ -291,17 +276,17 @@ _DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your",
 
 
 @lru_cache(CLAIM_CACHE)
-def parse_claim(text: str, tongue: str = "en") -> Claim:
-    read, rest = parse_pieces(text, tongue)
-    reader = _ClaimParser(read, tongue)
+def parse_claim(text: str, language: str = "en") -> Claim:
+    read, rest = parse_pieces(text, language)
+    reader = _ClaimParser(read, language)
     for at, piece in enumerate(read):
         reader.read(at, piece)
     return reader.claim(rest)
 
 
 class _ClaimParser:
-    def __init__(self, read: list[StatementPiece], tongue: str) -> None:
-        self.pieces, self.tongue, self.english = read, tongue, tongue == "en"
+    def __init__(self, read: list[StatementPiece], language: str) -> None:
+        self.pieces, self.language, self.english = read, language, language == "en"
         self.verb = find_verb(read) if self.english else NO_VERB
         self.words: list[ContentWord] = []
         self.numbers: list[Quantity] = []
@@ -345,10 +330,10 @@ class _ClaimParser:
             self.signals |= set() if before in BE else {"over"}
         elif low == "but":
             self.aside, self.rejecting = bool(self.words) and not self.rejecting, False
-        elif low in SIGNALS and (said := time_signal(low, following, is_side(before, at, self.verb.at))):
-            self.signals.add(said[0])
+        elif low in SIGNALS and (signal := time_signal(low, following, is_side(before, at, self.verb.at))):
+            self.signals.add(signal[0])
             self.odd, self.denying = self.odd ^ (low == "not-yet"), self.denying or low == "not-yet"
-            return said[1]
+            return signal[1]
         elif low not in STOP or (low == "need" and at == self.verb.at):
             return False
         else:
@@ -356,9 +341,7 @@ class _ClaimParser:
         return True
 
     def _stop(self, at: int, low: str) -> None:
-        if low in _ASIDE:
-            self.aside = bool(self.words)
-        elif low in PERSONS and not self.words and not self.person and at <= max(self.verb.at, 0):
+        if low in PERSONS and not self.words and not self.person and at <= max(self.verb.at, 0):
             self.person = PERSONS[low]
         self.order = low if low in _ORDERED else self.order
         self.passive |= low == "by"
@@ -378,16 +361,16 @@ class _ClaimParser:
         return False
 
     def _foreign(self, low: str) -> bool:
-        if low in lexicon.negation_words(self.tongue):
+        if low in lexicon.negation_words(self.language):
             if low not in lexicon.UNCOUNTED_HALVES:
                 self.odd, self.denying = True, True  # "non ... mai": two words, one denial
             return True
-        if low in lexicon.change_words(self.tongue):
+        if low in lexicon.change_words(self.language):
             self.signals.add("changed")
             if low == "plus" and any(piece.low in lexicon.UNCOUNTED_HALVES for piece in self.pieces):
                 self.odd = True
             return True
-        return low in lexicon.neutral_words(self.tongue)
+        return low in lexicon.neutral_words(self.language)
 
     def _content(self, at: int, piece: StatementPiece, early: bool) -> None:
         low, raw, before = piece.low, piece.raw, self._low(at - 1)
@@ -395,7 +378,7 @@ class _ClaimParser:
         if found:
             self.settings.setdefault(found[0], set()).add(found[1])
             return
-        key, opposite = meaning_of(low, self.tongue)
+        key, opposite = meaning_of(low, self.language)
         name = (raw[:1].isupper() and at > 0 and before not in _BREAKS) or (
             not raw[1:].islower() and raw[1:].lower() != raw[1:]
         )

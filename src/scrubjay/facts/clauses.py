@@ -22,8 +22,8 @@ from scrubjay.facts.vocabulary import (
     PRONOUNS,
     STATES,
     VERBAL,
-    word_set,
 )
+from scrubjay.text.normalize import word_set
 
 MAX_PROSE: Final = 8_000
 """Characters read: nobody says a thousand words at once; what is longer was pasted."""
@@ -198,11 +198,11 @@ _NO_ING: Final = word_set(
     "thing nothing anything everything something morning evening during king ring spring string bring sing"
 )
 _STRONG: Final = word_set(
-    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt
-    left lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew
-    forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole
-    swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought
-    hung laid lit meant quit shot shut slid stuck swept"""
+    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt left
+    lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew forgot grew
+    heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole swam taught tore
+    threw understood woke wore won bought brought built caught dealt dug fed fought hung laid lit meant
+    quit shot shut slid stuck swept"""
 )
 """Verbs whose past has no -ed."""
 _PAST: Final = _STRONG | vocabulary.DATED | vocabulary.TALKED
@@ -255,24 +255,7 @@ INITIAL: Final = 2
 
 _WORD = re.compile(r"[^\s;()]+|[;()]")
 _CLOSING: Final = "\"')]*_"
-_ABBREVIATED: Final = frozenset(
-    (
-        "e.g.",
-        "i.e.",
-        "dr.",
-        "mr.",
-        "mrs.",
-        "ms.",
-        "st.",
-        "vs.",
-        "etc.",
-        "approx.",
-        "prof.",
-        "inc.",
-        "ca.",
-        "..",
-    )
-)
+_ABBREVIATED: Final = word_set("e.g. i.e. dr. mr. mrs. ms. st. vs. etc. approx. prof. inc. ca. ..")
 _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
 
 
@@ -297,19 +280,19 @@ def read_words(text: str, limit: int) -> WordSequence:
     return WordSequence(text, [word for word, _ in known], starts, ends, raw, [marks for _, marks in known])
 
 
-def sentence_ranges(said: WordSequence) -> Iterator[tuple[int, int, bool]]:
+def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
     """Yield first word, end and whether it asks of each sentence; list markers are left out."""
-    lines = "\n" in said.text
-    start, line, last = 0, 0, len(said.raw) - 1
-    for at, whole in enumerate(said.raw):
-        ended = at == last or (whole[-1] in ".!?\"')]*_" and _ends(whole) and not _goes_on(said, at + 1))
+    lines = "\n" in sequence.text
+    start, line, last = 0, 0, len(sequence.raw) - 1
+    for at, whole in enumerate(sequence.raw):
+        ended = at == last or (whole[-1] in ".!?\"')]*_" and _ends(whole) and not _goes_on(sequence, at + 1))
         if lines and at < last:
-            gap = said.text[said.ends[at] : said.starts[at + 1]]
+            gap = sequence.text[sequence.ends[at] : sequence.starts[at + 1]]
             if "\n" in gap:
-                ended = ended or not _wrapped(said, line, at, gap)
+                ended = ended or not _wrapped(sequence, line, at, gap)
                 line = at + 1
         if ended:
-            while start < at and _ITEM.match(said.raw[start]):
+            while start < at and _ITEM.match(sequence.raw[start]):
                 start += 1
             yield start, at + 1, "?" in whole[-3:]
             start = at + 1
@@ -322,13 +305,13 @@ def _ends(word: str) -> bool:
     return bare not in _ABBREVIATED and not (len(bare) == INITIAL and bare[0].isalpha())
 
 
-def _goes_on(said: WordSequence, after: int) -> bool:
-    return said.words[after] == "ever" and said.raw[after] != "ever"
+def _goes_on(sequence: WordSequence, after: int) -> bool:
+    return sequence.words[after] == "ever" and sequence.raw[after] != "ever"
 
 
-def _wrapped(said: WordSequence, line: int, at: int, gap: str) -> bool:
-    wide = said.ends[at] - said.starts[line] > WRAPPED and gap.count("\n") == 1
-    return wide and said.raw[at + 1][0].isalpha() and said.raw[at][-1] not in ":;"
+def _wrapped(sequence: WordSequence, line: int, at: int, gap: str) -> bool:
+    wide = sequence.ends[at] - sequence.starts[line] > WRAPPED and gap.count("\n") == 1
+    return wide and sequence.raw[at + 1][0].isalpha() and sequence.raw[at][-1] not in ":;"
 
 
 DICTATED: Final = 14
@@ -346,25 +329,25 @@ _TIPS: Final = word_set("tips ideas idea advice suggestions recommendations chan
 _HOW: Final = word_set("much many long often far old about to kind sort type time else i we")
 _WHOM: Final = PRONOUNS | OWNED | word_set("a an any anyone someone")
 _BEFORE: Final = word_set(
-    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks
-    just sorry anyway"""
+    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks just
+    sorry anyway"""
 )
 _ORDERS: Final = word_set(
-    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write
-    plan explain list fix draft summarize summarise translate leave"""
+    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write plan
+    explain list fix draft summarize summarise translate leave"""
 )
 _ABROAD: Final = word_set(
-    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle
-    comment où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
+    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle comment
+    où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
 )
 _AND_ABROAD: Final = word_set("und aber weil denn y pero porque et mais car mas")
 _JOINTS: Final = JOINS | _AND_ABROAD
 _AFTERTHOUGHTS: Final = word_set("should could would so")
 _FILLS: Final = word_set("also then now that just please btw")
 _OPEN: Final = word_set(
-    """that which who if when what where than think because as hope guess how all but and to of for with in
-    at on the a an any every some my our only same whatever since while or is are was from about like
-    until before after say believe know told tell said says heard mean"""
+    """that which who if when what where than think because as hope guess how all but and to of for with in at
+    on the a an any every some my our only same whatever since while or is are was from about like until
+    before after say believe know told tell said says heard mean"""
 )
 """After these a clause goes on."""
 _IS: Final = word_set("a an in on at the not from called")
@@ -378,10 +361,10 @@ class Clause(NamedTuple):
     asked: bool
 
 
-def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
+def split_clauses(sequence: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
     """Return the clauses of a sentence in order; those after a question within it count as asked too."""
-    words = said.words
-    bounds = _bounds(said, first, last, asked)
+    words = sequence.words
+    bounds = _bounds(sequence, first, last, asked)
     parts, question = [], False
     for number, start in enumerate(bounds[:-1]):
         end = bounds[number + 1]
@@ -392,10 +375,10 @@ def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> lis
     return parts
 
 
-def _bounds(said: WordSequence, first: int, last: int, asked: bool) -> list[int]:
-    words, raw = said.words, said.raw
+def _bounds(sequence: WordSequence, first: int, last: int, asked: bool) -> list[int]:
+    words, raw = sequence.words, sequence.raw
     dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
-    pictures = not said.text.isascii()
+    pictures = not sequence.text.isascii()
     plain = not (dictated or pictures)
     bounds = [first]
     for at in range(first + 1, last):

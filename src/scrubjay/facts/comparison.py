@@ -30,11 +30,11 @@ from scrubjay.facts.lexicon import (
     is_prefix_opposite,
     is_typo,
     meaning_of,
-    table_lines,
 )
 from scrubjay.facts.quantities import HALF_DAY, DateValue, Quantity, dates_agree
+from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.tokenizer import stem_word
-from scrubjay.text.word_frequency import word_ranks
+from scrubjay.text.word_frequency import UNKNOWN_RANK, word_ranks
 
 Numbers = tuple[tuple[Quantity, ...], tuple[Quantity, ...]]
 Days = tuple[tuple[DateValue, ...], tuple[DateValue, ...]]
@@ -74,17 +74,14 @@ def match_days(old: tuple[DateValue, ...], new: tuple[DateValue, ...]) -> tuple[
 
 def match_hours(days: Days, numbers: Numbers) -> tuple[Days, Numbers]:
     """Match a bare number with a clock of the same hour: "at six", "6pm"."""
-    (days_old, days_new), (old, new) = days, numbers
-    for number in old:
-        for day in days_new:
+    for side in (0, 1):
+        for number, day in itertools.product(numbers[side], days[1 - side]):
             if _is_hour(number, day):
-                days_new = tuple(other for other in days_new if other is not day)
-                return (days_old, days_new), (tuple(other for other in old if other is not number), new)
-    for number in new:
-        for day in days_old:
-            if _is_hour(number, day):
-                days_old = tuple(other for other in days_old if other is not day)
-                return (days_old, days_new), (old, tuple(other for other in new if other is not number))
+                left = tuple(other for other in days[1 - side] if other is not day)
+                rest = tuple(other for other in numbers[side] if other is not number)
+                if side == 0:
+                    return (days[0], left), (rest, numbers[1])
+                return (left, days[1]), (numbers[0], rest)
     return days, numbers
 
 
@@ -106,7 +103,9 @@ def are_sides_exchanged(old: Claim, new: Claim) -> bool:
     at = [
         n for n, word in enumerate(old.words) if word.key in theirs and theirs[word.key].denied != word.denied
     ]
-    if len(at) > 1 and (at[-1] - at[0] > 1 or any(_aside(old.words[n], theirs) for n in at)):
+    if len(at) > 1 and (
+        at[-1] - at[0] > 1 or any(old.words[n].aside or theirs[old.words[n].key].aside for n in at)
+    ):
         return True  # "not X but Y" / "not Y but X"; a denial said of a verb or of what is beside it is one denial
     if [word.key for word in old.words] != [word.key for word in new.words]:
         return _recounted(old, new)
@@ -117,10 +116,6 @@ def are_sides_exchanged(old: Claim, new: Claim) -> bool:
     return (numbers != others and sorted(numbers) == sorted(others)) or (
         days != dates and len(days) == len(dates) and all(day in dates for day in days)
     )
-
-
-def _aside(word: ContentWord, theirs: dict[str, ContentWord]) -> bool:
-    return word.aside or theirs[word.key].aside
 
 
 def _recounted(old: Claim, new: Claim) -> bool:
@@ -156,8 +151,6 @@ WEIGHT_CACHE: Final = 20_000
 _IDLE: Final = LIGHT | WEIGHTLESS | MOVES
 _LITTLE: Final = 0.4
 """What a word that carries little is worth beside others."""
-UNKNOWN_RANK: Final = 28_000
-"""Rank of a word that is not among the common ones."""
 _COMMON: Final = 200
 """Rank of a word up to which it tells as little as any."""
 _ROOT: Final = 4
@@ -168,13 +161,7 @@ _LIKE: Final = 0.6
 
 def claim_overlap(old: Claim, new: Claim) -> tuple[float, float, float, float]:
     """Return for each claim the share of its word weight that the other has, and the weight it has alone."""
-    ours, theirs = _covered(old.words, new.words), _covered(new.words, old.words)
-    return (*_share(ours), *_share(theirs))
-
-
-def _share(weighed: tuple[float, float]) -> tuple[float, float]:
-    total, found = weighed
-    return (found / total if total else 1.0), total - found
+    return (*_covered(old.words, new.words), *_covered(new.words, old.words))
 
 
 def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> tuple[float, float]:
@@ -182,24 +169,21 @@ def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> tup
     total = found = 0.0
     for word in words:
         low = word.raw.lower()
-        value = word_weight(low, word.key)
-        total += value
+        weight = word_weight(low, word.key)
+        total += weight
         if word.key in keys or low in raws:
-            found += value
+            found += weight
         else:
-            found += value * max((common_root(low, other) for other in raws), default=0.0)
-    return total, found
+            found += weight * max((common_root(low, other) for other in raws), default=0.0)
+    return (found / total if total else 1.0), total - found
 
 
 @lru_cache(WEIGHT_CACHE)
 def word_weight(low: str, key: str) -> float:
     """Return a word's weight: higher the rarer it is, lower for words without meaning of their own."""
-    return math.log(max(_rank(low), _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
-
-
-def _rank(low: str) -> int:
-    other = low[:-1] if low.endswith("s") else low + "s"
-    return min(word_ranks().get(low, UNKNOWN_RANK), word_ranks().get(other, UNKNOWN_RANK))
+    ranks, other = word_ranks(), low[:-1] if low.endswith("s") else low + "s"
+    rank = min(ranks.get(low, UNKNOWN_RANK), ranks.get(other, UNKNOWN_RANK))
+    return math.log(max(rank, _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
 
 
 def common_root(one: str, other: str) -> float:
@@ -215,17 +199,17 @@ def common_root(one: str, other: str) -> float:
 
 def word_valence(words: Iterable[ContentWord]) -> int:
     """Return 1 for positive words, -1 for negative ones, 0 else; a denied word counts as its opposite."""
-    found = sum(_of(word) for word in words)
+    found = sum(_word_sign(word) for word in words)
     return (found > 0) - (found < 0)
 
 
-def _of(word: ContentWord) -> int:
-    sign = _table().get(word.stem, 0)
+def _word_sign(word: ContentWord) -> int:
+    sign = _valences().get(word.stem, 0)
     return -sign if word.denied != word.opposite else sign
 
 
 @cache
-def _table() -> dict[str, int]:
+def _valences() -> dict[str, int]:
     table: dict[str, int] = {}
     for line in table_lines("valence.txt"):
         sign = 1 if line[0] == "+" else -1
@@ -314,9 +298,9 @@ def _paired(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
     odd = False
     for word in list(dropped):
         for other in added:
-            said = _same_meaning(word, other)
-            if said is not None:
-                odd ^= said
+            opposite = _same_meaning(word, other)
+            if opposite is not None:
+                odd ^= opposite
                 dropped.remove(word)
                 added.remove(other)
                 break
@@ -479,8 +463,8 @@ def says_less(d: ClaimDifference) -> bool:
         kept = d.shared - LIGHT
         if d.dropped and not _says_the_same_of_it(d):
             return False
-        told = kept - {d.new.verb.key} or (kept and not d.dropped)
-        return bool(told) and not says_changed(d)
+        content = kept - {d.new.verb.key} or (kept and not d.dropped)
+        return bool(content) and not says_changed(d)
     return True
 
 
@@ -513,8 +497,8 @@ def has_other_subject(d: ClaimDifference) -> bool:
     old, new = d.old, d.new
     if {old.person, new.person} == {"i", "they"} or {old.person, new.person} == {"you", "they"}:
         return True
-    ours, theirs = _alone(d.dropped), _alone(d.added)
-    if _numbered(d):
+    ours, theirs = (any(word.early for word in words) for words in (d.dropped, d.added))
+    if all(any(number.early for number in numbers) for numbers in d.numbers):
         return True
     if ours and theirs:
         return not is_inverted(d)
@@ -522,14 +506,6 @@ def has_other_subject(d: ClaimDifference) -> bool:
         spoken_of = any(word.early and word.key in d.shared for word in (*old.words, *new.words))
         return not says_changed(d) and not spoken_of
     return False
-
-
-def _alone(words: tuple[ContentWord, ...]) -> list[ContentWord]:
-    return [word for word in words if word.early]
-
-
-def _numbered(d: ClaimDifference) -> bool:
-    return any(number.early for number in d.numbers[0]) and any(number.early for number in d.numbers[1])
 
 
 def has_other_place(d: ClaimDifference) -> bool:

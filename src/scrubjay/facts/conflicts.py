@@ -52,20 +52,20 @@ from scrubjay.facts.lexicon import (
     is_prefix_opposite,
     meaning_of,
     shared_language,
-    table_lines,
-    word_list,
 )
 from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, Quantity, number_words, statement_tokens
+from scrubjay.facts.vocabulary import table_lines
+from scrubjay.text.normalize import word_set
 
-_STOPPING: Final = word_list(
-    "stop stops stopped stopping quit quits cease ceases ceased except unless no-longer failed failing never"
-    " used-to instead-of off-limits anything-but"
+_STOPPING: Final = word_set(
+    """stop stops stopped stopping quit quits cease ceases ceased except unless no-longer failed failing never
+    used-to instead-of off-limits anything-but"""
 )
 """Words that deny without being a denial."""
 _DENYING: Final = NEGATORS | _STOPPING
-_ANOTHER: Final = word_list("another else only except unless additional")
+_ANOTHER: Final = word_set("another else only except unless additional")
 """Words that make another statement of one which has them not."""
-_BOUNDED: Final = word_list("until before after instead-of than")
+_BOUNDED: Final = word_set("until before after instead-of than")
 """Words that often do; "expires in May" and "valid until May" say the same."""
 _ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
 """What is denied where nothing is: "don't forget", "no doubt"."""
@@ -79,9 +79,9 @@ _HOW_MANY: Final = {
     **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
 }
 """Words of how many and how often, by what they say."""
-_WHEN: Final = word_list("yesterday today tonight tomorrow")
-_LAST: Final = word_list("last next this")
-_SPANS: Final = word_list("week month year weekend night morning summer winter spring autumn fall")
+_WHEN: Final = word_set("yesterday today tonight tomorrow")
+_LAST: Final = word_set("last next this")
+_SPANS: Final = word_set("week month year weekend night morning summer winter spring autumn fall")
 _PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
 _RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
 """By how much an amount differs from itself in another unit; the units are compared elsewhere."""
@@ -94,24 +94,24 @@ _WHOLE: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
 _DIGITS: Final = re.compile(r"\d+")
 
 
-def equality_objection(old: str, new: str, tongue: str) -> str:
+def equality_objection(old: str, new: str, language: str) -> str:
     """Return why two texts cannot say the same: "denied", "number", "another", "bounded" (only a doubt), or ""."""
-    ours, theirs = (tuple(token[1] for token in statement_tokens(text, tongue)[0]) for text in (old, new))
+    ours, theirs = (tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new))
     if ours == theirs:
         return ""
-    if (count_denials(ours, tongue) + count_denials(theirs, tongue) + _opposites(ours, theirs)) % 2:
+    if (count_denials(ours, language) + count_denials(theirs, language) + _opposites(ours, theirs)) % 2:
         return "denied"
     if any(word in _ANOTHER for word in set(theirs) - set(ours)):
         return "another"
     if any(word in _BOUNDED for word in set(theirs) - set(ours)):
-        return "number" if _counted(ours, theirs, tongue) else "bounded"
+        return "number" if _counted(ours, theirs, language) else "bounded"
     one, other = ({_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in (ours, theirs))
     when = [_when(words) for words in (ours, theirs)]
     if when[0] and when[1] and not when[0] & when[1]:
         return "another"
     if (one and other and not one & other) or _switched(ours, theirs) or _switched(theirs, ours):
         return "another"
-    return "number" if _counted(ours, theirs, tongue) else ""
+    return "number" if _counted(ours, theirs, language) else ""
 
 
 def _when(words: Sequence[str]) -> set[str]:
@@ -126,10 +126,10 @@ def _switched(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 
 @lru_cache(TOKEN_CACHE)
-def count_denials(words: tuple[str, ...], tongue: str) -> int:
+def count_denials(words: tuple[str, ...], language: str) -> int:
     """Return how often a text denies, by its words: "not", "fails", "stopped", "forbidden"."""
-    if tongue != "en":
-        return int(any(word in lexicon.negation_words(tongue) - lexicon.UNCOUNTED_HALVES for word in words))
+    if language != "en":
+        return int(any(word in lexicon.negation_words(language) - lexicon.UNCOUNTED_HALVES for word in words))
     found = sum(word in _DENYING for word in words)
     opening = list(itertools.pairwise(words))[: _OPENING if {*words[:1]} & _ASKING else 0]
     return found - any(word in NEGATORS and after in _ASIDE for word, after in opening)
@@ -149,13 +149,13 @@ def _opposed(one: str, other: str, ours: WordMeaning, theirs: WordMeaning) -> bo
     return is_prefix_opposite(one, other) or f"{one}less" == other or one == f"{other}less"
 
 
-def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], tongue: str) -> bool:
+def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], language: str) -> bool:
     if _PARTS & {
         *ours,
         *theirs,
     }:  # "half a thousand", "a quarter to nine": as many clothes as there are numbers
         return False
-    old, new = _numbers(ours, tongue), _numbers(theirs, tongue)
+    old, new = _numbers(ours, language), _numbers(theirs, language)
     if (
         any(one > 1 and not any(_one(one, other) for other in new) for one in old)
         and 1 in new
@@ -166,11 +166,11 @@ def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], tongue: str) -> boo
 
 
 @lru_cache(TOKEN_CACHE)
-def _numbers(words: tuple[str, ...], tongue: str) -> list[float]:
+def _numbers(words: tuple[str, ...], language: str) -> list[float]:
     found: list[float] = []
     tens = 0.0  # "twenty" of "twenty-five"
     for word in words:
-        said = number_words(tongue).get(word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5))
+        said = number_words(language).get(word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5))
         if tens and said and said < _TEN:
             found[-1], tens = tens + said, 0.0
             continue
@@ -216,32 +216,32 @@ class ComparedPair:
     difference: ClaimDifference
     ours: tuple[str, ...]
     theirs: tuple[str, ...]
-    tongue: str
+    language: str
     reason: str
     verdict: str
     rule: str
 
 
-def pair_features(seen: ComparedPair) -> PairFeatures:
+def pair_features(pair: ComparedPair) -> PairFeatures:
     """Return the features of a pair by name, about -1 to 2 each; zeros may be missing."""
-    d = seen.difference
-    found = _words(d)
+    d = pair.difference
+    found = _overlap_features(d)
     least = found["least shared"]
     found |= (
-        _denial_features(seen, least)
+        _denial_features(pair, least)
         | _values(d, least, found["old substance"])
         | _times(d, found["old shared"])
         | _things(d, least)
     )
-    found |= _rule_features(seen, least)
+    found |= _rule_features(pair, least)
     oneself = float(d.old.person == d.new.person == "i")
     found |= {"of oneself": oneself, "of oneself, shared": oneself * least}
-    found["long"] = math.log((len(seen.theirs) + len(seen.ours)) / 20 + 1)
-    found["longer"] = math.log((len(seen.theirs) + 1) / (len(seen.ours) + 1))
+    found["long"] = math.log((len(pair.theirs) + len(pair.ours)) / 20 + 1)
+    found["longer"] = math.log((len(pair.theirs) + 1) / (len(pair.ours) + 1))
     return found
 
 
-def _words(d: ClaimDifference) -> PairFeatures:
+def _overlap_features(d: ClaimDifference) -> PairFeatures:
     old, alone_old, new, alone_new = claim_overlap(d.old, d.new)
     least = min(old, new)
     gap_old, gap_new = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)
@@ -262,19 +262,19 @@ def _words(d: ClaimDifference) -> PairFeatures:
     }
 
 
-def _denial_features(seen: ComparedPair, least: float) -> PairFeatures:
-    d = seen.difference
-    parity = (count_denials(seen.ours, seen.tongue) + count_denials(seen.theirs, seen.tongue)) % 2
+def _denial_features(pair: ComparedPair, least: float) -> PairFeatures:
+    d = pair.difference
+    parity = (count_denials(pair.ours, pair.language) + count_denials(pair.theirs, pair.language)) % 2
     old, new = word_valence(d.dropped), word_valence(d.added)
     return {
         "denied": float(d.denied),
         "denied, shared": d.denied * least,
         "denials differ": float(parity),
-        "against: denied": float(seen.reason == "denied"),
-        "against: denied, shared": (seen.reason == "denied") * least,
-        "against: number": float(seen.reason == "number"),
-        "against: bounded": float(seen.reason == "bounded"),
-        "against: another": float(seen.reason == "another"),
+        "against: denied": float(pair.reason == "denied"),
+        "against: denied, shared": (pair.reason == "denied") * least,
+        "against: number": float(pair.reason == "number"),
+        "against: bounded": float(pair.reason == "bounded"),
+        "against: another": float(pair.reason == "another"),
         "well and ill": float(old * new < 0),
         "well or ill": float((old != 0) != (new != 0)),
         "turned": float(d.turned),
@@ -373,22 +373,22 @@ def _names(claim: Claim) -> set[str]:
     return {word.key for word in claim.words if word.name}
 
 
-def _rule_features(seen: ComparedPair, least: float) -> PairFeatures:
-    found = {f"rules: {seen.verdict}": 1.0}
-    nothing, subject = seen.rule == "nothing in common", seen.rule == "other subject"
-    thing = seen.rule.endswith("of another thing")
+def _rule_features(pair: ComparedPair, least: float) -> PairFeatures:
+    found = {f"rules: {pair.verdict}": 1.0}
+    nothing, subject = pair.rule == "nothing in common", pair.rule == "other subject"
+    thing = pair.rule.endswith("of another thing")
     return found | {
         "rules: nothing": float(nothing),
         "rules: nothing, shared": nothing * least,
         "rules: subject": float(subject),
         "rules: subject, shared": subject * least,
-        "rules: came true, of another thing": float(thing and seen.rule.startswith("came true")),
-        "rules: over, of another thing": float(thing and seen.rule.startswith("over")),
-        "rules: number, of another thing": float(thing and seen.rule.startswith("another number")),
-        "rules: details, of another thing": float(thing and seen.rule.startswith("more")),
+        "rules: came true, of another thing": float(thing and pair.rule.startswith("came true")),
+        "rules: over, of another thing": float(thing and pair.rule.startswith("over")),
+        "rules: number, of another thing": float(thing and pair.rule.startswith("another number")),
+        "rules: details, of another thing": float(thing and pair.rule.startswith("more")),
         "rules: thing": float(thing),
         "rules: thing, shared": thing * least,
-        "rules: but": float(", but " in seen.rule),
+        "rules: but": float(", but " in pair.rule),
     }
 
 
@@ -403,11 +403,11 @@ class VerdictProbabilities(NamedTuple):
     new: float
 
 
-def verdict_probabilities(signs: Mapping[str, float]) -> VerdictProbabilities:
+def verdict_probabilities(features: Mapping[str, float]) -> VerdictProbabilities:
     """Return the probability of each verdict; features without a weight are ignored."""
     table = _weights()
     duplicate, supersedes, contradicts, new = table[BIAS]
-    for name, value in signs.items():
+    for name, value in features.items():
         if value and name in table:
             one, two, three, four = table[name]
             duplicate += one * value
@@ -429,12 +429,6 @@ def _weights() -> dict[str, tuple[float, float, float, float]]:
         duplicate, supersedes, contradicts, new = map(float, weights.split())
         table[name] = duplicate, supersedes, contradicts, new
     return table
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictRule:
-    name: str
-    verdict: Callable[[ClaimDifference], str | None]
 
 
 def _other_subject(d: ClaimDifference) -> str | None:
@@ -519,22 +513,22 @@ def _replaced(d: ClaimDifference) -> str | None:
     return "supersedes" if is_exclusive(d) else None
 
 
-RULES: Final = (
-    VerdictRule("instead of the old", _names_old),
-    VerdictRule("other subject", _other_subject),
-    VerdictRule("other place", _other_place),
-    VerdictRule("both hold", _split),
-    VerdictRule("turned round", _turned),
-    VerdictRule("another time", _another_time),
-    VerdictRule("over", _over),
-    VerdictRule("came true", _came_true),
-    VerdictRule("denied", _denied_rule),
-    VerdictRule("another number", _another_number),
-    VerdictRule("the same words", _same),
-    VerdictRule("fewer details", _less),
-    VerdictRule("more details", _more),
-    VerdictRule("another of its kind", _another_kind),
-    VerdictRule("another value", _replaced),
+RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = (
+    ("instead of the old", _names_old),
+    ("other subject", _other_subject),
+    ("other place", _other_place),
+    ("both hold", _split),
+    ("turned round", _turned),
+    ("another time", _another_time),
+    ("over", _over),
+    ("came true", _came_true),
+    ("denied", _denied_rule),
+    ("another number", _another_number),
+    ("the same words", _same),
+    ("fewer details", _less),
+    ("more details", _more),
+    ("another of its kind", _another_kind),
+    ("another value", _replaced),
 )
 """The first that holds decides; where none does, the new statement is new."""
 
@@ -556,35 +550,37 @@ CERTAIN_CHANCE: Final = 0.9
 """Chance by which it is, or by which it is although one speaks well or ill of a thing and the other does not."""
 
 
-def decide_verdict(seen: ComparedPair, signs: PairFeatures, chances: VerdictProbabilities) -> str:
+def decide_verdict(pair: ComparedPair, features: PairFeatures, chances: VerdictProbabilities) -> str:
     """Return the likeliest verdict among those that are safe enough."""
     allowed = dict(zip(VerdictProbabilities._fields, chances, strict=True))
-    if not _may_repeat(seen, signs, chances.duplicate):
+    if not _may_repeat(pair, features, chances.duplicate):
         del allowed["duplicate"]
-    if seen.verdict != "supersedes" and (chances.supersedes < SUPERSEDE_CHANCE or _of_other(seen.difference)):
+    if pair.verdict != "supersedes" and (chances.supersedes < SUPERSEDE_CHANCE or _of_other(pair.difference)):
         del allowed["supersedes"]
-    if seen.verdict != "contradicts" and (
-        chances.contradicts < CONTRADICT_CHANCE or has_other_place(seen.difference)
+    if pair.verdict != "contradicts" and (
+        chances.contradicts < CONTRADICT_CHANCE or has_other_place(pair.difference)
     ):
         del allowed["contradicts"]
     return max(allowed, key=lambda name: allowed[name])
 
 
-def _may_repeat(seen: ComparedPair, signs: PairFeatures, chance: float) -> bool:
-    if seen.verdict == "duplicate":
-        return not _named(seen.difference)
+def _may_repeat(pair: ComparedPair, features: PairFeatures, chance: float) -> bool:
+    if pair.verdict == "duplicate":
+        return not _named(pair.difference)
     if (
         chance < DUPLICATE_CHANCE
-        or signs["new shared"] < COVERED_SHARE
-        or (seen.reason and seen.reason != "bounded")
+        or features["new shared"] < COVERED_SHARE
+        or (pair.reason and pair.reason != "bounded")
     ):
         return False
-    d = seen.difference
+    d = pair.difference
     other = (
         d.denied or d.turned or d.split or values_differ(d) or has_other_place(d) or d.old.rest != d.new.rest
     )
     doubtful = (
-        (d.added and len(shared_words(d)) < MIN_SHARED_WORDS) or signs["well or ill"] or signs["well and ill"]
+        (d.added and len(shared_words(d)) < MIN_SHARED_WORDS)
+        or features["well or ill"]
+        or features["well and ill"]
     )
     if doubtful and chance < CERTAIN_CHANCE:
         return False
@@ -659,10 +655,10 @@ def classify_change(old: str, new: str) -> Verdict:
     """
     if old.split() == new.split():
         return Verdict("duplicate", "the same text")
-    seen = compare_texts(old, new)
-    told = pair_features(seen)
-    found = decide_verdict(seen, told, verdict_probabilities(told))
-    return Verdict(found, seen.rule if found == seen.verdict else "weighed")
+    pair = compare_texts(old, new)
+    features = pair_features(pair)
+    found = decide_verdict(pair, features, verdict_probabilities(features))
+    return Verdict(found, pair.rule if found == pair.verdict else "weighed")
 
 
 def compare_texts(old: str, new: str) -> ComparedPair:
@@ -675,15 +671,15 @@ def compare_texts(old: str, new: str) -> ComparedPair:
 
 
 def _rule_verdict(difference: ClaimDifference, reason: str) -> tuple[str, str]:
-    for rule in RULES:
-        verdict = rule.verdict(difference)
+    for name, rule in RULES:
+        verdict = rule(difference)
         if verdict == "duplicate" and reason:
             verdict = "contradicts" if reason == "denied" and are_related(difference) else "new"
-            return verdict, f"{rule.name}, but {_BUT[reason]}"
+            return verdict, f"{name}, but {_BUT[reason]}"
         if verdict == "contradicts" and not are_related(difference):
             continue
-        if verdict == "supersedes" and not may_supersede(difference, rule.name):
-            return "new", f"{rule.name}, of another thing"
+        if verdict == "supersedes" and not may_supersede(difference, name):
+            return "new", f"{name}, of another thing"
         if verdict:
-            return verdict, rule.name
+            return verdict, name
     return "new", "nothing in common"

@@ -42,9 +42,10 @@ from scrubjay.facts.features import (
     is_kept,
     is_retraction,
     is_unreal,
-    turn_signs,
+    turn_features,
 )
-from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE, word_set
+from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE
+from scrubjay.text.normalize import word_set
 
 _CORRECTS: Final = word_set("no nope nah wrong actually correction nein non")
 _PREFERS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")
@@ -96,59 +97,48 @@ _BY_LENGTH: Final = tuple(
 )
 
 
-def clause_signs(text: str, said: WordSequence, clause: Clause, opens: int) -> int:
+def clause_features(text: str, sequence: WordSequence, clause: Clause, opens: int) -> int:
     """Return the feature bits of a clause; `opens` is the first word of its sentence."""
-    at, last = clause.first, clause.last
-    while at + 1 < last and said.words[at] in _LEADING:
+    words, bits, starts, last = sequence.words, sequence.marks, sequence.starts, clause.last
+    at = clause.first
+    while at + 1 < last and words[at] in _LEADING:
         at += 1
-    found = 0
-    for bits in said.marks[at:last]:
-        found |= bits
-    signs = _signed(said, at, last, _capitals(text, said, at, last), found)
-    signs |= FEATURE_BITS["first"] if clause.first == opens else 0
-    signs |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
-    return signs | (FEATURE_BITS["ends turn"] if last == len(said.words) else 0)
-
-
-def _signed(said: WordSequence, at: int, last: int, named: tuple[bool, bool], found: int) -> int:
-    known, first, count = said.marks, said.words[at], last - at
-    subject = SUBJECT_BITS.get(first, 0)
+    joined, count = 0, last - at
+    for own in bits[at:last]:
+        joined |= own
+    capital = text[starts[at]].isupper()
+    subject = SUBJECT_BITS.get(words[at], 0)
     if subject:
         subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
     else:
-        subject = (
-            FEATURE_BITS["of name"]
-            if named[1] and first not in vocabulary.WELL_KNOWN
-            else FEATURE_BITS["of other"]
-        )
-    signs = subject | found & SIGN_BITS
+        name = capital and words[at] not in vocabulary.WELL_KNOWN
+        subject = FEATURE_BITS["of name"] if name else FEATURE_BITS["of other"]
     mine = subject & _MINE
-    verbal = next((bits for bits in known[at + 1 : min(at + VERB, last)] if bits & VERBAL_BIT), 0)
-    if not verbal:
-        signs |= 0 if mine or subject == FEATURE_BITS["of order"] else FEATURE_BITS["no verb"]
-    elif verbal & PAST_BIT and not verbal & IS_BIT:
-        signs |= FEATURE_BITS["past"]
+    features = subject | joined & SIGN_BITS | _ENDS.get(sequence.raw[last - 1][-1], 0)
+    features |= _BY_LENGTH[min(count, OVER)]
+    verb = next((own for own in bits[at + 1 : min(at + VERB, last)] if own & VERBAL_BIT), 0)
+    if not verb and not mine and subject != FEATURE_BITS["of order"]:
+        features |= FEATURE_BITS["no verb"]
+    elif verb & PAST_BIT and not verb & IS_BIT:
+        features |= FEATURE_BITS["past"]
     if mine and count > 1:
-        does = next((bits for bits in known[at + 1 : min(at + 6, last)] if not bits & BETWEEN_BIT), 0)
-        signs |= FEATURE_BITS["fleeting"] if does & FLEETS_BIT else 0
-        lived = known[at + 1] | known[min(at + 2, last - 1)] | known[min(at + 3, last - 1)]
-        signs |= FEATURE_BITS["lived"] if lived & LIVES_BIT else 0
-    signs |= FEATURE_BITS["named"] if named[0] else 0
-    signs |= FEATURE_BITS["foreign"] if count > FEW and not found & ENGLISH_BIT else 0
-    if found & ING_BIT and found & _BEING:
-        signs |= FEATURE_BITS["ing"]
-    if found & _TURNING and said.text.find(",", said.starts[at], said.ends[last - 1]) > 0:
-        signs |= FEATURE_BITS["not but"]
-    return signs | _ENDS.get(said.raw[last - 1][-1], 0) | _BY_LENGTH[min(count, OVER)]
-
-
-def _capitals(text: str, said: WordSequence, at: int, last: int) -> tuple[bool, bool]:
-    starts, words = said.starts, said.words
-    first = text[starts[at]].isupper()
-    if text[starts[at] + 1 : said.ends[last - 1]].islower():
-        return False, first
-    named = any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last))
-    return named, first
+        does = next((own for own in bits[at + 1 : min(at + 6, last)] if not own & BETWEEN_BIT), 0)
+        features |= FEATURE_BITS["fleeting"] if does & FLEETS_BIT else 0
+        lived = bits[at + 1] | bits[min(at + 2, last - 1)] | bits[min(at + 3, last - 1)]
+        features |= FEATURE_BITS["lived"] if lived & LIVES_BIT else 0
+    if not text[starts[at] + 1 : sequence.ends[last - 1]].islower() and any(
+        text[starts[later]].isupper() and words[later] not in FIRST for later in range(at + 1, last)
+    ):
+        features |= FEATURE_BITS["named"]
+    if count > FEW and not joined & ENGLISH_BIT:
+        features |= FEATURE_BITS["foreign"]
+    if joined & ING_BIT and joined & _BEING:
+        features |= FEATURE_BITS["ing"]
+    if joined & _TURNING and sequence.text.find(",", starts[at], sequence.ends[last - 1]) > 0:
+        features |= FEATURE_BITS["not but"]
+    features |= FEATURE_BITS["first"] if clause.first == opens else 0
+    features |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
+    return features | (FEATURE_BITS["ends turn"] if last == len(words) else 0)
 
 
 MIN_CHARACTERS: Final = 8
@@ -181,83 +171,91 @@ def find_statements(text: str) -> tuple[Statement, ...]:
     [('fact', 'My sister Ana lives in Porto')]
     """
     found: list[Statement] = []
-    for offer in find_candidates(text):
-        if offer is None:
+    for candidate in find_candidates(text):
+        if candidate is None:
             found = found[:-1]
-        elif is_kept(offer.signs):
-            found += trimmed_statement(text, offer)
+        elif is_kept(candidate.features):
+            found += trimmed_statement(text, candidate)
     return tuple(found)
 
 
 class FactCandidate(NamedTuple):
     """A clause that may be kept: the words of the turn, its first and end, and its feature bits."""
 
-    said: WordSequence
+    sequence: WordSequence
     first: int
     last: int
-    signs: int
+    features: int
 
 
 def find_candidates(text: str) -> Iterator[FactCandidate | None]:
     """Yield the clauses of a turn that may be kept, in order; None where the one before is retracted."""
     plain = own_prose(text)
-    said = read_words(plain, len(plain))
-    limit = earnest_end(plain, frozenset(said.words))
-    turn = turn_signs(text, plain, said.words)
-    for first, last, asked in sentence_ranges(said):
-        if said.starts[first] >= limit:
+    sequence = read_words(plain, len(plain))
+    limit = earnest_end(plain, frozenset(sequence.words))
+    turn = turn_features(text, plain, sequence.words)
+    for first, last, asked in sentence_ranges(sequence):
+        if sequence.starts[first] >= limit:
             break
-        if is_retraction(plain, said.starts[first], said.ends[last - 1]):
+        if is_retraction(plain, sequence.starts[first], sequence.ends[last - 1]):
             yield None
-        for offer in _of_sentence(text, said, first, last, asked, turn):
-            if said.ends[offer.last - 1] <= limit:
-                yield offer
+        for candidate in _of_sentence(text, sequence, first, last, asked, turn):
+            if sequence.ends[candidate.last - 1] <= limit:
+                yield candidate
 
 
 def _of_sentence(
-    text: str, said: WordSequence, first: int, last: int, asked: bool, turn: int
+    text: str, sequence: WordSequence, first: int, last: int, asked: bool, turn: int
 ) -> Iterator[FactCandidate]:
-    if is_question(said.words, first, last):
+    if is_question(sequence.words, first, last):
         return
-    for clause in split_clauses(said, first, last, asked):
+    for clause in split_clauses(sequence, first, last, asked):
         words, start, end = (
-            said.words[clause.first : clause.last],
-            said.starts[clause.first],
-            said.ends[clause.last - 1],
+            sequence.words[clause.first : clause.last],
+            sequence.starts[clause.first],
+            sequence.ends[clause.last - 1],
         )
         marks = 0
-        for bits in said.marks[clause.first : clause.last]:
+        for bits in sequence.marks[clause.first : clause.last]:
             marks |= bits
-        if clause.asked or marks & IF_BIT or (marks & TELLS_BIT and is_hearsay(said.text, start, end, words)):
+        if (
+            clause.asked
+            or marks & IF_BIT
+            or (marks & TELLS_BIT and is_hearsay(sequence.text, start, end, words))
+        ):
             return
-        if is_unreal(said.text, said.starts[first], end, said.words[first : clause.last + 1]):
+        if is_unreal(sequence.text, sequence.starts[first], end, sequence.words[first : clause.last + 1]):
             return
         if not (asked and words[0] in _KNOWN):
             yield FactCandidate(
-                said, clause.first, clause.last, clause_signs(text, said, clause, first) | turn
+                sequence, clause.first, clause.last, clause_features(text, sequence, clause, first) | turn
             )
 
 
-def trimmed_statement(text: str, offer: FactCandidate) -> Iterator[Statement]:
+def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement]:
     """Yield the statement of a clause without leading conjunctions and marks."""
-    said, first, last = offer.said, offer.first, offer.last
+    sequence, first, last = candidate.sequence, candidate.first, candidate.last
 
     def bare(at: int) -> bool:
-        return not any(char.isalnum() for char in text[said.starts[at] : said.ends[at]])
+        return not any(char.isalnum() for char in text[sequence.starts[at] : sequence.ends[at]])
 
     while first < last and bare(first):
         first += 1
-    while first + MIN_STATEMENT_WORDS < last and said.words[first] in JOINS:
+    while first + MIN_STATEMENT_WORDS < last and sequence.words[first] in JOINS:
         first += 1
     while last > first and bare(last - 1):
         last -= 1
     if first >= last:
         return
-    start = said.starts[first]
-    end = start + len(text[start : said.ends[last - 1]].rstrip(",;:- "))
+    start = sequence.starts[first]
+    end = start + len(text[start : sequence.ends[last - 1]].rstrip(",;:- "))
     if MIN_CHARACTERS <= end - start <= MAX_CHARACTERS:
         yield Statement(
-            start, end, statement_kind(said.words[first:last]), _SPACE.sub(" ", text[start:end]), "weighed"
+            start,
+            end,
+            statement_kind(sequence.words[first:last]),
+            _SPACE.sub(" ", text[start:end]),
+            "weighed",
         )
 
 
@@ -349,8 +347,8 @@ def _apart(one: Statement, found: Sequence[Statement]) -> bool:
     return all(one.end <= other.start or other.end <= one.start for other in found)
 
 
-def _lasts(said: str) -> bool:
-    return _stands_alone(said) and not _TRANSIENT.search(said) and not _NOT.search(said)
+def _lasts(sentence: str) -> bool:
+    return _stands_alone(sentence) and not _TRANSIENT.search(sentence) and not _NOT.search(sentence)
 
 
 def _whole(text: str, one: Statement) -> Statement:
@@ -376,18 +374,18 @@ def _sentence(
 
 def _marked(text: str, plain: str) -> Iterator[Statement]:
     for start, end in _sentences(text):
-        said = plain[start:end]
-        if not said.strip() or _NOT.search(said):
+        sentence = plain[start:end]
+        if not sentence.strip() or _NOT.search(sentence):
             continue
-        asked, kind = _ASKED.match(said), "preference"
+        asked, kind = _ASKED.match(sentence), "preference"
         if asked:
             start += asked.end()
-        elif not _stands_alone(said):
+        elif not _stands_alone(sentence):
             continue
-        elif not (_REMEMBER_MARKS.search(said) or _NORMS.search(said)):
-            if not _PLAIN.match(said) or _TRANSIENT.search(said):
+        elif not (_REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence)):
+            if not _PLAIN.match(sentence) or _TRANSIENT.search(sentence):
                 continue
-            kind = statement_kind(said.split())
+            kind = statement_kind(sentence.split())
         yield from _sentence(text, start, end, kind, 2 if asked else MIN_CHARACTERS)
 
 
@@ -412,6 +410,6 @@ def _ended(text: str, at: int) -> bool:
     return not following or not (short or following.islower())
 
 
-def _stands_alone(said: str) -> bool:
-    words = len(said.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", said)) // 2
-    return words + bool(_SELF.match(said)) >= _WORDS and not _OPEN.match(said)
+def _stands_alone(sentence: str) -> bool:
+    words = len(sentence.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", sentence)) // 2
+    return words + bool(_SELF.match(sentence)) >= _WORDS and not _OPEN.match(sentence)

@@ -95,24 +95,24 @@ def _formed(item: Any, turns: int) -> bool:
 
 def _of_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, found: VerifiedAnswer) -> None:
     plain = own_prose(text)
-    said = read_words(plain, len(plain))
-    limit = earnest_end(plain, frozenset(said.words))
+    sequence = read_words(plain, len(plain))
+    limit = earnest_end(plain, frozenset(sequence.words))
     known = [TextSpan(one.start, one.end) for one in extract_facts(text)]
     kept: list[Statement] = []
     for item in proposals:
-        stretch = _stretch(text, plain, item)
-        if stretch is None or stretch.end > limit or not _is_earnest(plain, said, stretch):
+        span = _own_span(text, plain, item)
+        if span is None or span.end > limit or not _is_earnest(plain, sequence, span):
             found.refused += 1
-        elif any(stretch.start < other.end and other.start < stretch.end for other in known):
+        elif any(span.start < other.end and other.start < span.end for other in known):
             found.known += 1
         else:
-            known.append(stretch)
-            kept.append(_statement(text, stretch, item["kind"]))
+            known.append(span)
+            kept.append(_statement(text, span, item["kind"]))
     if kept:
         found.kept[turn] = sorted(kept, key=lambda one: one.start)
 
 
-def _stretch(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
+def _own_span(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
     for quote in find_quotes(item["quote"], text):
         found = supporting_span(item["statement"], text[: len(plain)], within=quote)
         if (
@@ -138,29 +138,29 @@ def find_quotes(quote: str, text: str) -> Iterator[TextSpan]:
             yield TextSpan(one.start(), one.end())
 
 
-def _is_own_text(text: str, plain: str, stretch: TextSpan) -> bool:
-    pairs = zip(text[slice(*stretch)], plain[slice(*stretch)], strict=False)
-    return stretch.end <= len(plain) and all(kept.isalnum() for one, kept in pairs if one.isalnum())
+def _is_own_text(text: str, plain: str, span: TextSpan) -> bool:
+    pairs = zip(text[slice(*span)], plain[slice(*span)], strict=False)
+    return span.end <= len(plain) and all(kept.isalnum() for one, kept in pairs if one.isalnum())
 
 
-def _is_earnest(plain: str, said: WordSequence, stretch: TextSpan) -> bool:
-    if is_temporary(plain, *stretch):
+def _is_earnest(plain: str, sequence: WordSequence, span: TextSpan) -> bool:
+    if is_temporary(plain, *span):
         return False
     over = False
-    for first, last, asked in sentence_ranges(said):
-        start, end = said.starts[first], said.ends[last - 1]
+    for first, last, asked in sentence_ranges(sequence):
+        start, end = sequence.starts[first], sequence.ends[last - 1]
         if over:
             return not is_retraction(plain, start, end)
-        if start < stretch.end and stretch.start < end:
-            words = said.words[first:last]
+        if start < span.end and span.start < end:
+            words = sequence.words[first:last]
             ordered = words[0] in IMPERATIVES and HABITUAL.isdisjoint(words)
-            if asked or ordered or is_question(said.words, first, last):
+            if asked or ordered or is_question(sequence.words, first, last):
                 return False
             if is_unreal(plain, start, end, words) or is_hearsay(plain, start, end, words):
                 return False
-            over = stretch.end <= end
+            over = span.end <= end
     return True
 
 
-def _statement(text: str, stretch: TextSpan, kind: str) -> Statement:
-    return Statement(*stretch, kind, _SPACE.sub(" ", text[slice(*stretch)]), MODEL_RULE)
+def _statement(text: str, span: TextSpan, kind: str) -> Statement:
+    return Statement(*span, kind, _SPACE.sub(" ", text[slice(*span)]), MODEL_RULE)

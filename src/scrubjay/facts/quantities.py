@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from scrubjay.facts.lexicon import phrase_openings, word_list
-from scrubjay.text.normalize import normalize_typography
+from scrubjay.facts.lexicon import phrase_openings
+from scrubjay.text.normalize import normalize_typography, word_set
 
 _MONTHS: Final = (
     "january jan januar jänner janvier enero janeiro gennaio",
@@ -166,12 +166,12 @@ SCALES: Final = {
     "cien": 100, "cem": 100, "cento": 100, "million's": 1_000_000, "bn": 1_000_000_000, "dozen": 12,
 }  # fmt: skip
 _OWN: Final = {
-    tongue: {word: at for at, word in enumerate(_SMALL[place].split())}
+    language: {word: at for at, word in enumerate(_SMALL[place].split())}
     | {word: (at + 2) * 10 for at, word in enumerate(_TENS[place].split())}
-    | (_ALSO_ENGLISH if tongue == "en" else _TWINS[tongue])
-    for place, tongue in enumerate(NUMERAL_LANGUAGES)
+    | (_ALSO_ENGLISH if language == "en" else _TWINS[language])
+    for place, language in enumerate(NUMERAL_LANGUAGES)
 }
-_FOREIGN: Final = {word: at for tongue in NUMERAL_LANGUAGES[1:] for word, at in _OWN[tongue].items()}
+_FOREIGN: Final = {word: at for language in NUMERAL_LANGUAGES[1:] for word, at in _OWN[language].items()}
 
 _UNITS: Final = (
     ("s", 0.001, "ms msec millisecond milliseconds millisekunden"),
@@ -227,7 +227,7 @@ MAX_NUMERAL: Final = 18
 """Digits of a number; a longer run of digits is a name: an account, an order."""
 
 
-def parse_number(digits: str, tongue: str) -> float | None:
+def parse_number(digits: str, language: str) -> float | None:
     """Return the number of a digit string; the comma separates thousands in English and decimals elsewhere.
 
     >>> parse_number("1,000", "en"), parse_number("1.000", "de"), parse_number("3.11.2", "en")
@@ -235,52 +235,23 @@ def parse_number(digits: str, tongue: str) -> float | None:
     """
     if len(digits) > MAX_NUMERAL or not digits.isascii():
         return None
-    if tongue == "en" and _GROUPED.fullmatch(digits):
+    if language == "en" and _GROUPED.fullmatch(digits):
         digits = digits.replace(",", "")
-    elif tongue != "en" and _DOTTED.fullmatch(digits):
+    elif language != "en" and _DOTTED.fullmatch(digits):
         digits = digits.replace(".", "").replace(",", ".")
     digits = digits.replace(",", ".").replace("'", "")
     return float(digits) if digits.count(".") <= 1 and digits.replace(".", "").isdigit() else None
 
 
 @cache
-def number_words(tongue: str) -> dict[str, int]:
+def number_words(language: str) -> dict[str, int]:
     """Return number words; a language other than English is a guess, so those of all others count too."""
-    return _OWN["en"] if tongue == "en" else _FOREIGN | _OWN.get(tongue, {})
+    return _OWN["en"] if language == "en" else _FOREIGN | _OWN.get(language, {})
 
 
-NAMED: Final = frozenset(
-    (
-        *(
-            "number",
-            "no",
-            "nr",
-            "issue",
-            "ticket",
-            "bug",
-            "case",
-            "task",
-            "item",
-            "room",
-            "chapter",
-            "episode",
-        ),
-        *(
-            "part",
-            "step",
-            "lesson",
-            "day",
-            "week",
-            "page",
-            "volume",
-            "section",
-            "level",
-            "round",
-            "game",
-            "figure",
-        ),
-        *("table", "question", "flight", "train", "platform", "gate", "draft", "phase", "sprint", "hash"),
-    )
+NAMED: Final = word_set(
+    """number no nr issue ticket bug case task item room chapter episode part step lesson day week page volume
+    section level round game figure table question flight train platform gate draft phase sprint hash"""
 )
 """Words whose number is a name."""
 Token = tuple[str, str, str]
@@ -351,7 +322,7 @@ _ENDINGS: Final = (
 
 
 @lru_cache(TOKEN_CACHE)
-def statement_tokens(text: str, tongue: str) -> tuple[tuple[Token, ...], str]:
+def statement_tokens(text: str, language: str) -> tuple[tuple[Token, ...], str]:
     """Return the tokens of a statement in its language, and the text beyond the ``MAX_TOKENS``-th.
 
     >>> [token[1] for token in statement_tokens("We don't ship 30-second ads.", "en")[0]]
@@ -372,10 +343,10 @@ def statement_tokens(text: str, tongue: str) -> tuple[tuple[Token, ...], str]:
         if kind == "plain" and low not in _BARE:
             found.append(("word", low, raw))
         elif kind in ("plain", "word"):
-            found += _english(raw, low) if tongue == "en" else _elided(raw)
+            found += _english(raw, low) if language == "en" else _elided(raw)
         else:
             found.append((kind, low, raw))
-    return tuple(_phrased(found) if tongue == "en" else found), ""
+    return tuple(_phrased(found) if language == "en" else found), ""
 
 
 def _english(raw: str, low: str) -> list[Token]:
@@ -421,9 +392,9 @@ _VERSION: Final = re.compile(r"v\d[\w.]*")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
 _ARTICLES: Final = frozenset(("a", "an"))
 _EACH: Final = frozenset(("per", "every", "each", "/"))
-_LASTING: Final = word_list(
-    "for in within after takes take took lasts last lasted about around under over than than is was"
-    " half only spend spends spent needs need of"
+_LASTING: Final = word_set(
+    """for in within after takes take took lasts last lasted about around under over than than is was half
+    only spend spends spent needs need of"""
 )
 _WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
 """Number words that are other words as often; only a unit behind them makes them numbers."""
@@ -433,29 +404,29 @@ AMOUNT_OPENERS: Final = frozenset((*SCALES, *_ARTICLES, *_EACH, *_HALVES, "versi
 """Words besides the number words that a number begins with."""
 
 
-def parse_amount(read: list[Token], at: int, tongue: str) -> ParsedAmount | None:
+def parse_amount(read: list[Token], at: int, language: str) -> ParsedAmount | None:
     """Return the pieces of the number that begins at a token, and how many tokens it takes."""
     kind, low, _ = read[at]
-    lasting = _LENGTH.fullmatch(low) if kind == "clock" and tongue in ("en", "de") else None
+    lasting = _LENGTH.fullmatch(low) if kind == "clock" and language in ("en", "de") else None
     if lasting:
         seconds = _plain(int(lasting[1]) * 3600 + int(lasting[2]) * 60)
         return [StatementPiece("", low, number=_number(read, at, at + 1, seconds, "s"))], 1
     if kind in ("digits", "clock", "date"):
-        return _written(read, at, tongue)
+        return _written(read, at, language)
     if _VERSION.fullmatch(low):
         return [StatementPiece("", low, number=_number(read, at, at + 1, low[1:], "version"))], 1
-    if tongue == "en":
+    if language == "en":
         if low == "version" and at + 1 < len(read) and read[at + 1][0] == "digits":
             return [StatementPiece("", low, number=_number(read, at, at + 2, read[at + 1][1], "version"))], 2
         if found := _rate(read, at) or _half(read, at):
             return found
-    return _spelt(read, at, tongue)
+    return _spelt(read, at, language)
 
 
-def _written(read: list[Token], at: int, tongue: str) -> ParsedAmount:
+def _written(read: list[Token], at: int, language: str) -> ParsedAmount:
     low, raw = read[at][1:]
     match = _DIGITS.fullmatch(low)
-    amount_of = parse_number(match[3], tongue) if match else None
+    amount_of = parse_number(match[3], language) if match else None
     if match is None or amount_of is None:
         return [StatementPiece("", raw, number=_number(read, at, at + 1, low, ""))], 1
     minus, sign, _, dash, suffix = match.groups()
@@ -477,8 +448,8 @@ def _written(read: list[Token], at: int, tongue: str) -> ParsedAmount:
     return (found, used) if not suffix else ([*found, StatementPiece(suffix, suffix)], 1)
 
 
-def _spelt(read: list[Token], at: int, tongue: str) -> ParsedAmount | None:
-    known, end, total, part, seen = number_words(tongue), at, 0.0, 0.0, False
+def _spelt(read: list[Token], at: int, language: str) -> ParsedAmount | None:
+    known, end, total, part, seen = number_words(language), at, 0.0, 0.0, False
     if (
         read[at][1] == "a"
         and at + 1 < len(read)
@@ -589,7 +560,7 @@ _NOON: Final = {
     "midi": HALF_DAY,
     "minuit": 0,
 }
-_BEFORE: Final = word_list(
+_BEFORE: Final = word_set(
     "in since until till by of last next this every from before after on early late mid around"
 )
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
@@ -598,9 +569,9 @@ _PARTS: Final = {"half": 30, "quarter": 15}
 _HOURS: Final = number_words("en")
 _DAYS: Final = range(1, 32)
 _YEARS: Final = range(1900, 2101)
-_YEAR_AFTER: Final = word_list(
-    "in since until by from year till before after early late mid summer winter spring autumn im seit"
-    " en em nel dal depuis desde bis dès"
+_YEAR_AFTER: Final = word_set(
+    """in since until by from year till before after early late mid summer winter spring autumn im seit en em
+    nel dal depuis desde bis dès"""
 )
 _ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}
@@ -701,12 +672,12 @@ def _clock(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | Non
     ], 3
 
 
-def parse_pieces(text: str, tongue: str) -> tuple[list[StatementPiece], str]:
+def parse_pieces(text: str, language: str) -> tuple[list[StatementPiece], str]:
     """Return the pieces of a statement, and the text beyond ``MAX_TOKENS``."""
-    every, rest = statement_tokens(text, tongue)
+    every, rest = statement_tokens(text, language)
     read = list(every)
     out: list[StatementPiece] = []
-    openers = _openers(tongue)
+    openers = _openers(language)
     at = 0
     while at < len(read):
         kind, low, raw = read[at]
@@ -718,11 +689,11 @@ def parse_pieces(text: str, tongue: str) -> tuple[list[StatementPiece], str]:
             out.append(StatementPiece("", raw, day=day))
         elif (
             kind == "clock"
-            and not (tongue in ("en", "de") and "h" in low and "u" not in low)
+            and not (language in ("en", "de") and "h" in low and "u" not in low)
             and (said := parse_clock(low))
         ):
             out.append(StatementPiece("", raw, day=DateValue(minute=said[0], vague=said[1])))
-        elif found := parse_spoken_date(read, at) or parse_amount(read, at, tongue):
+        elif found := parse_spoken_date(read, at) or parse_amount(read, at, language):
             out += found[0]
             at += found[1] - 1
         else:
@@ -732,5 +703,5 @@ def parse_pieces(text: str, tongue: str) -> tuple[list[StatementPiece], str]:
 
 
 @cache
-def _openers(tongue: str) -> frozenset[str]:
-    return DATE_OPENERS | AMOUNT_OPENERS | frozenset(number_words(tongue))
+def _openers(language: str) -> frozenset[str]:
+    return DATE_OPENERS | AMOUNT_OPENERS | frozenset(number_words(language))

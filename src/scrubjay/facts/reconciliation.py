@@ -61,45 +61,45 @@ class ComparisonCandidates:
     """The statements of one visibility key near the new ones, those of this call among them."""
 
     def __init__(self, reader: Reader, key: str, fingerprint: str, rows: NDArray[np.float32]) -> None:
-        self._key = key
         self._rows = rows
-        self._new: dict[int, Record] = {}
-        self._hits: list[dict[str, float]] = [{} for _ in rows]
+        self._fresh: dict[int, Record] = {}
+        self._cosines: list[dict[str, float]] = [{} for _ in rows]
         for tiers, depth in ((STATEMENT_TIERS, MAX_CANDIDATES), (("observation",), OBSERVATION_DEPTH)):
             every = reader.nearest_batch(
                 fingerprint, rows, depth, NOMINATION_COSINE, RecordFilter(tiers=tiers)
             )
-            for found, hits in zip(self._hits, every, strict=True):
-                found |= {hit.id: hit.score for hit in hits}
-        held = reader.get(sorted({memory for found in self._hits for memory in found}))
-        self._known = {memory: one for memory, one in held.items() if one.key == key and is_statement(one)}
+            for cosines, hits in zip(self._cosines, every, strict=True):
+                cosines |= {hit.id: hit.score for hit in hits}
+        records = reader.get(sorted({memory for cosines in self._cosines for memory in cosines}))
+        self._known = {
+            memory: record for memory, record in records.items() if record.key == key and is_statement(record)
+        }
 
     def add(self, place: int, record: Record) -> None:
-        self._new[place] = record
+        """Add the new statement at a place to the candidates of later ones."""
+        self._fresh[place] = record
 
     def near(self, place: int, record: Record) -> list[tuple[Record, float]]:
         """Return the nearest statements and their cosines, nearest first, ties by id."""
-        found = dict(self._hits[place])
-        known = {memory: self._known[memory] for memory in found if memory in self._known}
-        for other, one in self._new.items():
-            score, memory = float(self._rows[other] @ self._rows[place]), one.id
-            if score >= NOMINATION_COSINE:
-                found[memory], known[memory] = score, one
-        ranked = sorted(known, key=lambda memory: (-round(found[memory], 6), memory))
-        return [(known[memory], found[memory]) for memory in ranked if memory != record.id][:MAX_CANDIDATES]
+        cosines = dict(self._cosines[place])
+        known = {memory: self._known[memory] for memory in cosines if memory in self._known}
+        for other, fresh in self._fresh.items():
+            cosine = float(self._rows[other] @ self._rows[place])
+            if cosine >= NOMINATION_COSINE:
+                cosines[fresh.id], known[fresh.id] = cosine, fresh
+        ranked = sorted(known, key=lambda memory: (-round(cosines[memory], 6), memory))
+        return [(known[memory], cosines[memory]) for memory in ranked if memory != record.id][:MAX_CANDIDATES]
 
 
 DOUBT_FACTOR: Final = 0.5
-"""Each further source of a statement halves what is left of doubt: .7, .85, .92."""
+"""Each further independent source halves the remaining doubt: .7, .85, .92."""
 
-_APART: Final = ("tier", "origin", "session", "turn", "event")
-"""What tells memories of one text and one key apart, whoever adds them."""
+_IDENTITY: Final = ("tier", "origin", "session", "turn", "event")
+"""Fields that distinguish memories of one text and one key."""
 REDACTION_MARKS: Final = ("[secret:", "[private]")
-"""What stands in the place of a secret begins with one of these."""
-
-
+"""Beginnings of the marks that replace secrets."""
 MAY_SUPERSEDE: Final = "may supersede"
-"""The verdict on what looks like a change and does not say so: both stay, and an answer names the newer one."""
+"""Verdict on a change that the statement does not announce: both stay, and an answer names the newer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,90 +139,90 @@ def reconcile_facts(
         at: UTC microseconds now.
         curates: Whether a statement may supersede another user's; else both stay.
     """
-    done = _Reconciliation(reader, evidence, at, curates)
     if not statements:
-        return done.revised()
-    held = [one.vectors.get(fingerprint) for one in statements]
-    width = next((codes.data.shape[1] for codes in held if codes is not None), 1)
-    rows = mean_directions(held, width)
-    nominees = ComparisonCandidates(reader, statements[0].record.key, fingerprint, rows)
+        return ReconciledBatch()
+    batch = _Reconciliation(reader, evidence, at, curates)
+    vectors = [statement.vectors.get(fingerprint) for statement in statements]
+    width = next((codes.data.shape[1] for codes in vectors if codes is not None), 1)
+    rows = mean_directions(vectors, width)
+    candidates = ComparisonCandidates(reader, statements[0].record.key, fingerprint, rows)
     order = sorted(
         range(len(statements)),
         key=lambda place: (said_at(statements[place].record), statements[place].record.id),
     )
     for place in order:
         new = statements[place]
-        if done.settle(new, nominees.near(place, new.record)):
-            nominees.add(place, done.record(new.record.id))
-    return done.revised()
+        if batch.add(new, candidates.near(place, new.record)):
+            candidates.add(place, batch.fresh[new.record.id].record)
+    after: list[Change] = []
+    if batch.edges:
+        after.append(PutEdges(tuple(batch.edges)))
+    if batch.lifecycle:
+        after.append(PutLifecycle(batch.lifecycle))
+    if batch.events:
+        after.append(PutEvents(tuple(batch.events)))
+    return ReconciledBatch(list(batch.fresh.values()), after, batch.outcomes)
 
 
 class _Reconciliation:
+    """The changes of one batch so far."""
+
     def __init__(
         self, reader: Reader, evidence: Mapping[str, Sequence[Record]], at: int, curates: bool
     ) -> None:
+        self.fresh: dict[str, PreparedMemory] = {}
+        self.lifecycle: dict[str, LifecycleChange] = {}
+        self.edges: list[Edge] = []
+        self.events: list[Event] = []
+        self.outcomes: dict[str, FactOutcome] = {}
         self._reader = reader
-        self._curates = curates
         self._evidence = evidence
         self._at = at
-        self._fresh: dict[str, PreparedMemory] = {}
-        self._lives: dict[str, LifecycleChange] = {}
-        self._edges: list[Edge] = []
-        self._events: list[Event] = []
-        self._outcomes: dict[str, FactOutcome] = {}
+        self._curates = curates
         self._sources: dict[str, dict[str, Record]] = {}
 
-    def record(self, memory: str) -> Record:
-        return self._fresh[memory].record
-
-    def revised(self) -> ReconciledBatch:
-        after: list[Change] = []
-        if self._edges:
-            after.append(PutEdges(tuple(self._edges)))
-        if self._lives:
-            after.append(PutLifecycle(self._lives))
-        if self._events:
-            after.append(PutEvents(tuple(self._events)))
-        return ReconciledBatch(list(self._fresh.values()), after, self._outcomes)
-
-    def settle(self, new: PreparedMemory, near: Sequence[tuple[Record, float]]) -> bool:
-        record = new.record
-        active = [(old, score) for old, score in near if old.status == "active"]
-        same = next((old for old, _ in active if _same_statement(old, record)), None)
+    def add(self, statement: PreparedMemory, near: Sequence[tuple[Record, float]]) -> bool:
+        """Decide on a statement; return whether it is written."""
+        new = statement.record
+        active = [(old, cosine) for old, cosine in near if old.status == "active"]
+        same = next((old for old, _ in active if _same_statement(old, new)), None)
         if same is not None:
-            self._reinforce(same, record)
-            self._outcomes[record.id] = FactOutcome(same=same.id)
+            self._reinforce(same, new)
+            self.outcomes[new.id] = FactOutcome(same=same.id)
             return False
-        self._fresh[record.id] = new
-        self._derive(record.id, record)
-        found: dict[str, list[str]] = {"supersedes": [], "contradicts": []}
-        for old, score in active:
-            verdict, rule = self._verdict(old, record, score)
-            if verdict == "supersedes" and old.owner != record.owner and not self._curates:
-                verdict = MAY_SUPERSEDE
+        self.fresh[new.id] = statement
+        self._sources[new.id] = {source.id: source for source in self._evidence.get(new.id, ())}
+        self.edges += [
+            _edge(new, "derived_from", source, self._at, "statement") for source in self._sources[new.id]
+        ]
+        superseded, contradicted = [], []
+        for old, cosine in active:
+            verdict, rule = self._verdict(old, new, cosine)
+            past, present = (old, new) if said_at(old) <= said_at(new) else (new, old)
             if verdict == MAY_SUPERSEDE:
-                self._edges.append(_newer(old, record, score, self._at))
-            if verdict == "supersedes" and not old.pinned:
-                self._supersede(old, record, rule)
-                found["supersedes"].append(old.id)
-            elif verdict in found:
-                self._contradict(old, record, rule)
-                found["contradicts"].append(old.id)
-        alike = tuple(old.id for old, score in active if score >= SIMILAR_COSINE)
-        self._outcomes[record.id] = FactOutcome(
-            None, tuple(found["supersedes"]), tuple(found["contradicts"]), alike
-        )
+                weight = min(cosine, 1.0)
+                self.edges.append(
+                    Edge(present.id, "similar", past.id, new.key, weight, self._at, "given", NEWER_RULE)
+                )
+            elif verdict == "supersedes" and not old.pinned:
+                self._supersede(past, present, new, rule)
+                superseded.append(old.id)
+            elif verdict in ("supersedes", "contradicts"):
+                self._contradict(old, new, rule)
+                contradicted.append(old.id)
+        similar = tuple(old.id for old, cosine in active if cosine >= SIMILAR_COSINE)
+        self.outcomes[new.id] = FactOutcome(None, tuple(superseded), tuple(contradicted), similar)
         return True
 
-    def _verdict(self, old: Record, new: Record, score: float) -> tuple[str, str]:
-        # What was said earlier and comes to be known later is judged in the order of saying.
+    def _verdict(self, old: Record, new: Record, cosine: float) -> tuple[str, str]:
+        # What was said earlier and is learned later is judged in the order of saying.
         first, second = (old, new) if said_at(old) <= said_at(new) else (new, old)
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):
             return "new", "kept apart by whoever added them"
         together = old.session is not None and old.session == new.session
         if reason := supersedes(first.content, second.content, together=together):
-            return "supersedes", reason
-        if score < COMPARISON_COSINE:
+            return (MAY_SUPERSEDE if old.owner != new.owner and not self._curates else "supersedes"), reason
+        if cosine < COMPARISON_COSINE:
             return "new", "too far apart"
         if not may_share_subject(first.content, second.content):
             return "new", "of two subjects"
@@ -230,32 +230,23 @@ class _Reconciliation:
         return (MAY_SUPERSEDE if found.verdict == "supersedes" else found.verdict), found.rule
 
     def _reinforce(self, old: Record, new: Record) -> None:
-        sources = self._known_sources(old)
+        if old.id not in self._sources:
+            edges = self._reader.edges([old.id], ["derived_from"])
+            self._sources[old.id] = self._reader.get([edge.dst for edge in edges if edge.src == old.id])
+        sources = self._sources[old.id]
         before = len(_independent_sources(sources.values()))
         for source in self._evidence.get(new.id, ()):
             if source.id not in sources:
                 sources[source.id] = source
-                self._edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
+                self.edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
         if before and len(_independent_sources(sources.values())) > before:
-            self._live(old, confidence=corroborated_confidence(old.confidence, 1))
-        self._events.append(Event(old.id, "reinforced", self._at, old.key, actor=new.owner))
+            self._change(old, confidence=1 - (1 - old.confidence) * DOUBT_FACTOR)
+        self.events.append(Event(old.id, "reinforced", self._at, old.key, actor=new.owner))
 
-    def _known_sources(self, old: Record) -> dict[str, Record]:
-        if old.id not in self._sources:
-            edges = self._reader.edges([old.id], ["derived_from"])
-            self._sources[old.id] = self._reader.get([edge.dst for edge in edges if edge.src == old.id])
-        return self._sources[old.id]
-
-    def _derive(self, memory: str, record: Record) -> None:
-        sources = self._evidence.get(memory, ())
-        self._sources[memory] = {source.id: source for source in sources}
-        self._edges += [_edge(record, "derived_from", source.id, self._at, "statement") for source in sources]
-
-    def _supersede(self, old: Record, new: Record, rule: str) -> None:
-        past, present = (old, new) if said_at(old) <= said_at(new) else (new, old)
-        self._live(past, status="superseded", valid_until=max(said_at(present), past.valid_from or 0))
-        self._edges.append(_edge(present, "supersedes", past.id, self._at, rule, new.key))
-        self._events.append(
+    def _supersede(self, past: Record, present: Record, new: Record, rule: str) -> None:
+        self._change(past, status="superseded", valid_until=max(said_at(present), past.valid_from or 0))
+        self.edges.append(Edge(present.id, "supersedes", past.id, new.key, 1.0, self._at, rule=rule))
+        self.events.append(
             Event(
                 past.id,
                 "superseded",
@@ -268,18 +259,19 @@ class _Reconciliation:
         )
 
     def _contradict(self, old: Record, new: Record, rule: str) -> None:
-        self._edges.append(_edge(new, "contradicts", old.id, self._at, rule))
-        self._events += [
+        self.edges.append(_edge(new, "contradicts", old.id, self._at, rule))
+        self.events += [
             Event(one.id, "contradicted", self._at, one.key, other=other.id, actor=new.owner)
             for one, other in ((old, new), (new, old))
         ]
 
-    def _live(self, record: Record, **fields: object) -> None:
-        fresh = self._fresh.get(record.id)
+    def _change(self, record: Record, **fields: object) -> None:
+        """Change the lifecycle of a memory, whether it is stored or about to be."""
+        fresh = self.fresh.get(record.id)
         if fresh is not None:
-            self._fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
+            self.fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
         else:
-            self._lives[record.id] = replace(self._lives.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
+            self.lifecycle[record.id] = replace(self.lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
 
 
 def _same_statement(old: Record, new: Record) -> bool:
@@ -288,18 +280,7 @@ def _same_statement(old: Record, new: Record) -> bool:
         return False
     if any(mark in new.content for mark in REDACTION_MARKS):  # two secrets may be behind one mark
         return False
-    if new.origin == "derived":
-        return True
-    return all(getattr(old, name) == getattr(new, name) for name in _APART)
-
-
-def corroborated_confidence(confidence: float, more: int) -> float:
-    """Return the confidence after so many further independent sources.
-
-    >>> round(corroborated_confidence(0.7, 1), 2), round(corroborated_confidence(0.7, 2), 3)
-    (0.85, 0.925)
-    """
-    return 1 - (1 - confidence) * DOUBT_FACTOR**more
+    return new.origin == "derived" or all(getattr(old, name) == getattr(new, name) for name in _IDENTITY)
 
 
 def _independent_sources(sources: Iterable[Record]) -> set[str]:
@@ -309,10 +290,5 @@ def _independent_sources(sources: Iterable[Record]) -> set[str]:
     }
 
 
-def _newer(old: Record, new: Record, score: float, at: int) -> Edge:
-    past, present = (old, new) if said_at(old) <= said_at(new) else (new, old)
-    return Edge(present.id, "similar", past.id, new.key, min(score, 1.0), at, "given", NEWER_RULE)
-
-
-def _edge(record: Record, kind: str, dst: str, at: int, rule: str, key: str | None = None) -> Edge:
-    return Edge(record.id, kind, dst, key or record.key, 1.0, at, rule=rule)
+def _edge(record: Record, kind: str, dst: str, at: int, rule: str) -> Edge:
+    return Edge(record.id, kind, dst, record.key, 1.0, at, rule=rule)

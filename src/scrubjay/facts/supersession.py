@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Supersession: does a later statement say that it replaces an earlier one?
 
 A superseded statement leaves default answers, so when in doubt both stay. The later one replaces the earlier when it
@@ -13,58 +14,342 @@ from functools import lru_cache
 from typing import Final
 
 from scrubjay.facts.lexicon import shared_language
-from scrubjay.facts.supersession_lexicon import (
-    ADDITIVE,
-    ADVERBS,
-    ALIKE_VERBS,
-    ALSO,
-    ANNOUNCED,
-    APART,
-    ARTICLES,
-    AT_VERB,
-    ATTRIBUTES,
-    BEEN,
-    CHANGED,
-    CORRECTION,
-    DAY_KEYS,
-    DIARY,
-    DIRECTIONS,
-    DOES,
-    DONE_BY,
-    HEADS,
-    INTRANSITIVE,
-    KIN,
-    LASTING,
-    LIGHT,
-    LIVE,
-    MOVED,
-    NOW,
-    NUMBERS,
-    OCCASIONS,
-    OPEN,
-    OURSELVES,
-    PASSIVE,
-    PAST,
-    PERSONS,
-    PLACED,
-    QUALIFIERS,
-    REGULAR,
-    REJECTION,
-    SAME,
-    SCHEDULE,
-    SINCE,
-    SINGLE,
-    STATES,
-    SUBJECT,
-    SUBORDINATE,
-    TONGUES,
-    UNITS,
-    VERBS,
-    WEEKDAYS,
-)
 from scrubjay.text.language import function_words
+from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
 from scrubjay.text.word_frequency import UNKNOWN_RANK, word_rank
+
+
+def _any(*parts: str) -> re.Pattern[str]:
+    return re.compile("|".join(parts))
+
+
+ALSO: Final = _any(
+    r"\b(?:also|too|as well|in addition|additionally|besides|second|another|both|either|sometimes|part of)\b",
+    r"\b(?:auch|ausserdem|außerdem|zusätzlich|zweite[rsn]?|manchmal|aussi|également|deuxième|parfois|también|además|segund[oa])\b",
+    r"也|还有|另外|同时|第二",
+)
+"""What holds beside something else."""
+REJECTION: Final = _any(
+    r"(?P<behind>\bvon(?= \S+ (?:auf|zu|nach) .{2,30}(?:umgestiegen|gewechselt|umgestellt|migriert)\b)|\b(?:no longer|not .{0,12}any ?more|instead of|stopped|renamed|sold|replaced|cancell?ed|(?:i|we)(?:'ve| have)? (?:dropped(?!.{0,30}\b(?:at|off)\b)|quit|left(?! (?:my|the|our|a|it|for)\b))"
+    r"|moved (?:away )?from|switched (?:away )?from|changed from|migrated from|went from|nicht mehr|kein[e]?[nrm]? mehr|statt|anstatt|anstelle"
+    r"|n(?:e |')\S+ plus|ya no|en vez de|en lugar de|dejé de|au lieu d[eu']|já não|em vez de|non .{0,12} più|invece di)\b|(?:从(?=.{1,20}(?:换成|改成|改为|迁移到|切换到|换到))|不再(?:用|使用|是|住|在)?|不用|而不是|取代|替换))",
+    r"(?P<before>\b(?:any ?more|anymore|any longer|fell through|est partie?|se jubiló|ist (?:im|in) (?:ruhestand|rente)|is gone|are gone|was (?:retired|dropped|replaced|shut)|is (?:shut|sold|retired|dead|over)"
+    r"|bounces|ist weg|gibt es nicht mehr|n'existe plus|ya no existe)\b|了不再用|已停用|已经停用)",
+)
+"""What rejects the value that is named behind it, or before it."""
+CHANGED: Final = _any(
+    r"\b(?:changed|renamed|raised|increased|lowered|reduced|postponed|rescheduled|pushed back|brought forward|extended"
+    r"|shortened|switched|migrated|upgraded|downgraded|replaced|moved|(?:went|gone) (?:up|down))\b",
+    r"\b(?:geändert|ändert sich|umbenannt|erhöht|gesenkt|verschoben|verlegt|verlängert|verkürzt|gewechselt|wechseln|umgestellt|umgestiegen|ersetzt)\b",
+    r"\b(?:changé|change de|renommé|augmenté|baissé|reporté|repoussé|prolongé|migré|passés? (?:à|au)|remplacé)\b",
+    r"\b(?:cambi(?:é|ó|ado|amos|aron)|renombrad[oa]|subido|bajado|aplazad[oa]|pospuest[oa]|trasladad[oa]|migrad[oa]|pasamos a|sustituid[oa])\b",
+    r"改成|改为|改到|改用|换成|换到|换了|升级到|搬到|推迟到|提前到|调整为|迁移到",
+)
+"""What says that the attribute beside it has another value now."""
+NOW: Final = _any(
+    r"\b(?:now|nowadays|these days|from now on|from today|as of (?:today|now)|henceforth|only on|instead(?! of)|told you wrong|i was wrong|correction)\b",
+    r"\b(?:jetzt|nun|ab jetzt|ab sofort|ab heute|mittlerweile|inzwischen|stattdessen|künftig)\b",
+    r"\b(?:maintenant|désormais|dorénavant|à partir de maintenant|à présent|ahora|a partir de ahora|desde ahora|actualmente|agora|adesso|ora)\b",
+    r"现在|从现在起|以后|今后|目前|已经",
+)
+LASTING: Final = re.compile(
+    r"\b(?:years?|months?|weeks?|days?|while|time|jahren?|ans|años) now\b|\bfor .{1,30} now\b|\bright now\b|\bfor now\b|\bnow (?:and|that)\b"
+)
+"""A "now" that says how long something has been so, or that it is so for a while."""
+PASSIVE: Final = frozenset(
+    ["has", "have", "was", "were", "is", "are", "been", "got", "wurde", "ist", "été", "sido", "to", "it"]
+)
+"""Words between an attribute and a verb of change that say that the attribute is what changed."""
+BEEN: Final = PASSIVE - {"has", "have", "to", "it"}
+CORRECTION: Final = _any(
+    r"^(?:no|nope|sorry|wait|oops|correction|actually|scratch that|i meant|my mistake|not)\b",
+    r"\b(?:correction|i was wrong|told you wrong|i misspoke|i meant|typo)\b",
+    r"^(?:nein|moment|korrektur|ach nein|doch nicht|entschuldigung|non|pardon|rectification|perdón|corrección|me equivoqué)\b",
+    r"\b(?:korrektur|ich meinte|je voulais dire|je me suis trompée?|quise decir)\b",
+    r"^(?:不对|不是|更正|纠正|我说错|错了)|我说错|更正",
+)
+MOVED: Final = _any(
+    r"\b(?:moved to|have moved|relocated to|umgezogen|ziehe nach|zog nach|nach .{2,20} gezogen|déménagé|mudé a|mudamos a|mudado a|traslad[éa])\b",
+    r"搬到|搬去|搬家",
+)
+LIVE: Final = _any(
+    r"\b(?:live|lives|am based|is based|are based|living|wohne|wohnt|wohnen|lebe|lebt|habite|habitent|habitons|vis à|vivo|vive|vivimos)\b",
+    r"住",
+)
+PAST: Final = _any(
+    r"\b(?:was|were|had|did|went|got|paid|lent|bought|sold|gave|took|came|made|reached|found|saw|met|ran|sent|spent|cost me|ate|won|lost|left|wrote"
+    r"|yesterday|last (?:week|month|year|night)|today|tomorrow|this (?:week|month)|next (?:week|month)|(?!support|allow|requir|nam|call|bas|host|stor|us|locat|schedul|need|encrypt|cach|shar|speed|feed)\w{3,}ed)\b(?! (?:on|in|at|by) port)",
+    r"\b(?:war|waren|hatte|wurde|wurden|gestern|heute|morgen|hat .*ge\w+t|habe .*ge\w+t|était|a été|hier|aujourd'hui|demain|fue|era|ayer|hoy|mañana|había)\b",
+    r"昨天|今天|明天|上周|上个月|过",
+)
+"""What tells of one day or of what happened: that is so for ever, and happens again."""
+OCCASIONS: Final = _any(
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|décembre|enero|febrero|marzo|abril|mayo|junio"
+    r"|julio|agosto|septiembre|octubre|diciembre|q[1-4]|20\d\d|invoice|rechnung|facture|factura|order|ticket|meeting|train|bus|flight|session"
+    r"|score|result|experiment|trial|sample|patient|batch)\b",
+    r"\d月|发票|订单|会议",
+)
+"""What there are several of, each with its own number: dated things, invoices, runs."""
+ADDITIVE: Final = word_set(
+    """allergic like likes love loves enjoy enjoys speak speaks know knows learn learns learning read reads
+    reading play plays playing own owns owner maintain maintains maintainer review reviews lead leads
+    manage manages responsible handle handles support supports need needs want wants have has hate hates
+    collect collects work works mag liebe spricht spreche lerne lernt hat habe haben besitzt betreut
+    verantwortlich zuständig aime parle apprends habla hablo tengo tiene gusta responsable knowledg study
+    studies use uses helps help teaches attend attends visits buy buys eat eats sees watch watches writes
+    write listen listens cook cooks goes go kann can could contains includes accepts covers"""
+)
+"""What one may do or have several of: a new object stands beside the old one."""
+AT_VERB: Final = word_set(
+    """is are be has have runs run takes take costs cost lasts last expires expire listens listen uses use
+    needs need seats holds hold keeps kept keep earns earn pays pay starts start begins begin opens closes
+    gets get drink drinks weighs contains supports requires allows ist sind hat haben beträgt kostet dauert
+    läuft : = est sont a coûte dure es son tiene cuesta dura está s'appelle heißt llama 是 有 为"""
+)
+HEADS: Final = word_set(
+    """port version number code pin limit size timeout budget retention concurrency year grade level of to at
+    after for every minimum maximum rate lr in on per within auf nach um alle bei von zu auf à de en après
+    sur cada hasta por minutes about around only just"""
+)
+"""Words behind which a number measures, and does not name."""
+LIGHT: Final = word_set(
+    """a an is are be been being it's that's there here has have had do does please we i you he she they it me
+    my our your his her their its run runs running last lasts get gets take takes set use uses using
+    currently exactly about around roughly now only just default by value current always still jetzt nun
+    beträgt liegt läuft dauert maintenant ahora actualmente so then also from on at will with today 的 了 是 在
+    我 们 你 他 她 个 现 已 经 i've we've listens listen host hosted hosts stored store lives live set version alle
+    nach ab läuft team"""
+)
+SAME: Final = {
+    word: same
+    for same, words in {
+        "limit": "limit limits cap",
+        "second": "s sec secs second seconds sekunde sekunden",
+        "minute": "min mins minute minutes minuten",
+        "hour": "h hr hrs hour hours stunde stunden",
+        "month": "month months monthly monat monatlich mensuel mensual",
+        "week": "week weeks weekly woche wöchentlich",
+        "day": "day days daily tag tage tagen jour jours día días",
+        "request": "req reqs request requests",
+        "retain": "retention retain retained keep keeps kept",
+        "due": "due deadline frist abgabetermin abgabefrist stichtag",
+        "production": "prod production",
+        "repository": "repo repository repos",
+    }.items()
+    for word in words.split()
+}
+"""Spellings of one word."""
+UNITS: Final = (
+    {word: same for word, same in SAME.items() if same in ("second", "minute", "hour", "day")}
+    | {
+        word: word
+        for word in (
+            [
+                "gb",
+                "mb",
+                "tb",
+                "kb",
+                "km",
+                "m",
+                "cm",
+                "mm",
+                "kg",
+                "g",
+                "mg",
+                "ml",
+                "l",
+                "euro",
+                "euros",
+                "eur",
+                "usd",
+                "dollars",
+                "dollar",
+                "chf",
+                "francs",
+                "percent",
+                "%",
+                "people",
+                "persons",
+                "users",
+                "seats",
+                "pages",
+                "words",
+                "images",
+                "items",
+                "lines",
+                "rows",
+                "requests",
+                "ms",
+                "hz",
+                "mhz",
+                "ghz",
+                "watt",
+                "watts",
+                "degrees",
+                "grad",
+                "cups",
+                "coffees",
+                "replicas",
+                "workers",
+                "nodes",
+                "times",
+            ]
+        )
+    }
+    | {"req": "requests"}
+)
+PERSONS: Final = {
+    word: who
+    for who, words in {
+        "i": "we our us wir unser unsere nous notre nos nosotros nuestro nuestra 我们 i my me mine ich mein meine meinen meinem meiner je j'ai j'habite mon ma mes yo mi mis me vivo 我",
+        "she": "she her",
+        "he": "he his him",
+        "they": "they their",
+    }.items()
+    for word in words.split()
+}
+KIN: Final = _any(
+    r"\b(?<!& )(?:wife|husband|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|kids?|child(?:ren)?|parents?|grand\w+|aunt|uncle|cousin|niece|nephew"
+    r"|in-laws?|\w+-in-law|friend|colleague|neighbou?r|boss)s?\b",
+    r"\b(?:schwieger\w+|(?:mein|dein|sein|ihr|unser)e[rn]? frau|mann|mutter|vater|schwester|bruder|sohn|tochter|kind(?:er)?|eltern|oma|opa|großeltern|tante|onkel|freund(?:in)?|kolleg(?:e|in)|chef(?:in)?)\b",
+    r"\b(?:femme|mari|mère|père|s(?:oe|œ)ur|frère|fils|fille|enfants?|parents|ami[e]?|collègue|esposa|marido|madre|padre|hermana|hermano|hij[oa]s?|padres|amig[oa])\b",
+    r"妻子|老婆|老公|丈夫|妈妈|母亲|爸爸|父亲|姐姐|妹妹|姐|哥哥|弟弟|儿子|女儿|孩子|父母|朋友|同事|老板",
+)
+"""Whose something is, beside oneself: of two statements, both must name the same."""
+SUBJECT: Final = re.compile(
+    r"(?:\b(?:i|we|i've|we've|ich bin|ich|wir sind|wir|je|j'ai|j'|nous avons|nous|me|nos)(?:\b|(?<='))(?: \w+){0,2}? ?|(?:我们?|咱们)(?:已经|刚刚?|又|上周|上个?月)?)$"
+)
+"""Oneself, right before a verb."""
+STATES: Final = word_set(
+    "is are ist sind est sont es son está takes take costs cost called heißt : 是 为 starts start"
+)
+"""Verbs of which what follows is the value."""
+QUALIFIERS: Final = tuple(
+    word_set(words)
+    for words in (
+        "prod production staging stage dev development test testing local ci qa",
+        "frontend backend mobile web ios android desktop",
+        "left right front rear upper lower links rechts linke rechte linker rechter gauche droite izquierda derecha",
+        "weekday weekdays weekend weekends wochenende",
+        "morning afternoon evening night noon lunch breakfast dinner morgens abends",
+        "read write upload download input output connect request response idle",
+        "first last next previous new old other primary secondary main replica backup nächste nächstes nächster neue neues neuer alte altes alter erste erstes erster letzte letztes letzter prochain prochaine nouveau nouvelle ancien ancienne próximo próxima nuevo nueva",
+        "january february march april june july august september october november december",
+        "summer winter spring autumn q1 q2 q3 q4",
+        "red blue green yellow black white",
+        "home office school work",
+        "linux windows macos mac",
+        "if when unless until wenn falls quand cuando si",
+    )
+)
+"""Kinds of circumstance: a statement with one of a kind is of another thing than one with another, or with none."""
+ATTRIBUTES: Final = _any(
+    r"^(?:my|our|the|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|el|la)(?: \w+){0,3}? (?:terminal|editor|shell|ide|browser|manager|boss|dentist|doctor|gp"
+    r"|landlord|employer|wifi|password|address|email|name|phone|plan|provider|vendor|supplier|bank|insurer|host|database|framework|theme|font|keyboard"
+    r"|laptop|chef|chefin|hausarzt|zahnarzt|vermieter|médecin|dentiste|patron|jefe|jefa|médico|dentista)"
+    r"(?: (?:of|for|von|für|de|du|del|in|at) [\w -]+)? (?:is|ist|est|es|is called|heißt|s'appelle|se llama)(?: now)?$",
+    r"^(?:the|our|der|die|das|unser|unsere|le|la|el)(?: \w+){0,2}? (?:build|ci|pipeline|site|website|wiki|docs|blog|cluster|backup|database|cabin wifi|wifi|offsite|wedding)"
+    r" (?:runs on|is hosted on|are hosted on|is on|is in|lives on|is called|läuft auf|läuft bei|tourne sur|corre en)$",
+)
+"""Attributes with one value, up to it."""
+WEEKDAYS: Final = word_set(
+    """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday
+    saturdays sunday sundays montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags
+    freitag freitags samstag samstags sonntag sonntags"""
+)
+SCHEDULE: Final = WEEKDAYS | word_set(
+    "at on am pm um uhr every and half past quarter to noon midnight 一 二 三 四 五 六 七 八 九 十 两 日 天 上 下 午 早 晚 中 点 半 周 "
+    + " ".join(
+        f"{hour:02}:{minute:02} {hour}:{minute:02} {hour:02}.{minute:02} {hour} {hour}am {hour}pm"
+        for hour in range(25)
+        for minute in range(0, 60, 5)
+    )
+)
+"""Words that say when something regular takes place."""
+REGULAR: Final = re.compile(
+    r"^(?!i |we |ich |wir |je |nous )[^,]* (?:is|are|meets|rehearses|takes place|is held|comes out|goes out|happens|airs|starts|is published|ist|findet|erscheint|:)(?: on)?$"
+)
+"""Words that say of something regular, up to its weekdays, when it takes place."""
+NUMBERS: Final = {
+    word: str(number)
+    for number, words in enumerate(
+        [
+            "zero null",
+            "one ein eine eins first erster un une",
+            "two zwei second deux dos",
+            "three drei third trois tres",
+            "four vier fourth quatre cuatro",
+            "five fünf fifth cinq cinco",
+            "six sechs sixth seis",
+            "seven sieben seventh sept siete",
+            "eight acht eighth huit ocho",
+            "nine neun ninth neuf nueve",
+            "ten zehn tenth dix diez",
+            "eleven elf",
+            "twelve zwölf",
+        ]
+    )
+    for word in words.split()
+}
+DIRECTIONS: Final = word_set(
+    """to from back there before after above below over under with without into between nach von ab vor über
+    unter mit ohne vers depuis avant après avec sans sur sous hacia desde antes después con sin"""
+)
+"""Small words of which another one tells of another thing: a ferry to and from a place."""
+ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
+ADVERBS: Final = word_set(
+    """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
+    maintenant désormais actuellement ahora actualmente"""
+)
+"""What announces a change from within a statement."""
+ANNOUNCED: Final = re.compile(
+    r"^(?:(?:from now on|from today|new rule|update|correction|ab jetzt|ab sofort|ab heute|künftig|neue regel|désormais|à partir de maintenant|dorénavant|a partir de ahora|desde ahora|nueva regla)\b[:,]?"
+    r"|[^:;,]{0,40}\b(?:changed it|changed that|told you wrong|was wrong|misread it|hat sich geändert|a changé|ha cambiado)\b[^:;,]{0,20}[:;,])\s*"
+)
+SINCE: Final = re.compile(
+    r" (?:since (?:the|january|february|march|april|may|june|july|august|september|october|november|december|last|this)\b.*|as of .*)$"
+)
+VERBS: Final = word_set(
+    """use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives
+    works wohnt arbeitet habite travaille vive trabaja nutzen verwenden schreibt bake"""
+)
+"""Verbs that, like ``AT_VERB``, stand between a subject and its value."""
+SINGLE: Final = re.compile(
+    r"(?:\b(?:lives? in|works? (?:at|for)|is based in|is called|is named|wohnt in|wohne in|arbeitet bei|heißt|s'appelle|habite à|travaille chez|vive en|trabaja en|se llama"
+    r"|(?:is|are) (?:serviced|owned|run|hosted|led|headed|managed|supplied|insured|cleaned|done|catered) by|(?:is|are) (?:hosted|stored|parked) (?:on|in|at|with)"
+    r"|favou?rite \w+ is|(?:landlord|accountant|contact|supplier|vendor|insurer|manager|boss|dentist|doctor|gp|head|owner|maintainer|lead|caretaker"
+    r"|ansprechpartner(?:in)?|vermieter(?:in)?|hausverwaltung|steuerberater(?:in)?|lieferant|leiter(?:in)?|comptable|propriétaire|contador|casero)"
+    r"(?: (?:of|for|at|in|bei|für|von|de|du|des|del) [^,]{1,30})? (?:is|ist|est|es)))$"
+)
+"""What has one value, up to where it is told."""
+DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
+OPEN: Final = re.compile(
+    r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
+)
+"""What is so on several days."""
+DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
+"""What stands in a diary, one appointment beside another."""
+APART: Final = word_set("from back desde without ohne sans sin")
+PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
+DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in WEEKDAYS) | WEEKDAYS
+DOES: Final = word_set("owns maintains manages leads runs handles reviews heads")
+INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
+"""Verbs of change whose subject is what changed."""
+ALIKE_VERBS: Final = (
+    word_set("is are ist sind est es : 是"),
+    word_set("needs takes requires costs"),
+    word_set("runs run"),
+)
+"""Verbs that give a value to the same attribute."""
+OURSELVES: Final = frozenset(("i", "we", "we're", "ich", "wir", "je", "nous", "nosotros"))
+LANGUAGES: Final = frozenset(("en", "de", "fr", "es", "pt", "it", "zh"))
+"""Languages whose small words are told apart here; of short English texts, others are guessed."""
+SUBORDINATE: Final = word_set(
+    "when if while after before since that which who because wenn als weil quand parce cuando porque"
+)
+"""Words that begin another clause."""
 
 REACH: Final = 4
 """Words behind (or before) a marker within which what it rejects or changes is named."""
@@ -72,7 +357,6 @@ RARE: Final = 5_000
 """Rank from which on a word is a name rather than a description: "ghostty", not "slow"."""
 FEW: Final = 3
 """Fewer words than that may be left out where the same is spoken of again."""
-DUE: Final = "due"
 SOON: Final = 12
 """Characters within which a statement of where somebody lives comes to it."""
 MOST: Final = 30
@@ -92,27 +376,11 @@ _LIMITED: Final = re.compile(
 )
 """What a statement begins with that holds only at times: what holds otherwise stays so."""
 _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
-_MODAL: Final = frozenset(
-    [
-        "can",
-        "can't",
-        "cannot",
-        "could",
-        "couldn't",
-        "may",
-        "might",
-        "must",
-        "should",
-        "shouldn't",
-        "will",
-        "won't",
-        "kann",
-        "darf",
-        "muss",
-    ]
+_MODAL: Final = word_set(
+    "can can't cannot could couldn't may might must should shouldn't will won't kann darf muss"
 )
-_NEGATED: Final = frozenset(
-    ("not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca").split()  # noqa: SIM905
+_NEGATED: Final = word_set(
+    "not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca"
 )
 
 
@@ -130,8 +398,24 @@ class ParsedStatement:
         return {key for key in self.keys if key and not _NUMBER.fullmatch(key)}
 
     @property
-    def numbers(self) -> list[int]:
-        return [at for at, low in enumerate(self.low) if _NUMBER.fullmatch(low)]
+    def names(self) -> list[str]:
+        return [key for key, raw in zip(self.keys, self.raw, strict=True) if key and raw[:1].isupper()]
+
+    @property
+    def amounts(self) -> dict[int, str]:
+        """Places of the numbers, each with its unit or ""."""
+        return {at: self.unit(at) for at, low in enumerate(self.low) if _NUMBER.fullmatch(low)}
+
+    def unit(self, at: int) -> str:
+        return UNITS.get(self.low[at + 1], "") if at + 1 < len(self.low) else ""
+
+    def keys_after(self, verbs: frozenset[str]) -> set[str]:
+        """Keys behind the first of these verbs, or behind the first word."""
+        verb = next((at for at, low in enumerate(self.low) if low in verbs), 0)
+        return {key for key in self.keys[verb + 1 :] if key}
+
+    def words_before(self, offset: int) -> int:
+        return len(_WORD.findall(self.text[:offset]))
 
 
 def supersedes(old: str, new: str, *, together: bool = False) -> str:
@@ -143,32 +427,36 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     ('', '')
     """
     found = shared_language(old, new)
-    language = found if found in TONGUES else "en"
-    one, other = _said(old, language), _said(new, language)
-    if CHANGED.search(one.text) or REJECTION.search(one.text):
+    language = found if found in LANGUAGES else "en"
+    earlier, later = _parse(old, language), _parse(new, language)
+    if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
         return ""
-    if not 1 < min(len(one.low), len(other.low)) <= max(len(one.low), len(other.low)) <= MOST:
+    if not 1 < min(len(earlier.low), len(later.low)) <= max(len(earlier.low), len(later.low)) <= MOST:
         return ""
-    if _LIMITED.match(other.text) and not _LIMITED.match(one.text):
+    if _LIMITED.match(later.text) and not _LIMITED.match(earlier.text):
         return ""
-    if "?" in old + new or ALSO.search(other.text):
+    if "?" in old + new or ALSO.search(later.text):
         return ""
-    bare, announced = _bare(other)
-    if announced and _announced(one, bare):
+    bare, announced = _without_announcement(later)
+    if announced and _announces_value(earlier, bare):
         return "it says that it is so now"
-    if _parted(one, other):
+    if _are_apart(earlier, later):
         return ""
-    if _rejects(one, other):
+    if _rejects(earlier, later):
         return "it rejects what was so by its name"
-    if _changed(one, other):
+    if _changes(earlier, later):
         return "it says that it changed"
-    if together and CORRECTION.search(other.text) and _shares(one, other):
+    if together and CORRECTION.search(later.text) and _corrects(earlier, later):
         return "it corrects what was said in the same conversation"
-    if NOW.search(other.text) and not LASTING.search(other.text) and _same_attribute(one, other):
+    if NOW.search(later.text) and not LASTING.search(later.text) and _same_attribute(earlier, later):
         return "it says that it is so now"
-    if announced and _measured(one, bare, occasion=True):
+    if announced and _differ_in_amount(earlier, bare, occasion=True):
         return "it says that it is so now"
-    if _measured(one, other) or _named(one, other) or _one_slot(one, other):
+    if (
+        _differ_in_amount(earlier, later)
+        or _differ_in_name(earlier, later)
+        or _differ_in_value(earlier, later)
+    ):
         return "the same attribute has another value"
     return ""
 
@@ -184,18 +472,19 @@ def may_share_subject(old: str, new: str) -> bool:
     False
     """
     language = shared_language(old, new)
-    one, other = _said(old, language), _said(new, language)
-    if _parted(one, other) or (one.low != other.low and sorted(one.low) == sorted(other.low)):
+    earlier, later = _parse(old, language), _parse(new, language)
+    if _are_apart(earlier, later) or (earlier.low != later.low and sorted(earlier.low) == sorted(later.low)):
         return False
-    first, second = (
-        next((key for key, low in zip(said.keys, said.low, strict=True) if key and low not in _MODAL), "")
-        for said in (one, other)
-    )
-    return first in other.keys and second in one.keys
+    return _first_key(earlier) in later.keys and _first_key(later) in earlier.keys
+
+
+def _first_key(statement: ParsedStatement) -> str:
+    pairs = zip(statement.keys, statement.low, strict=True)
+    return next((key for key, low in pairs if key and low not in _MODAL), "")
 
 
 @lru_cache(2_000)
-def _said(text: str, language: str) -> ParsedStatement:
+def _parse(text: str, language: str) -> ParsedStatement:
     raw = tuple(_WORD.findall(text))
     low = tuple(word.lower().replace("’", "'").removesuffix("'s") for word in raw)
     small = function_words(language) | function_words("en") | LIGHT
@@ -208,350 +497,285 @@ def _said(text: str, language: str) -> ParsedStatement:
     return ParsedStatement(" ".join(text.lower().replace("’", "'").split()), raw, low, keys)
 
 
-def _parted(one: ParsedStatement, other: ParsedStatement) -> bool:
+def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has a qualifier or a person of its own."""
     for kind in QUALIFIERS:
-        both = kind & set(one.low), kind & set(other.low)
-        if all(both) and not both[0] & both[1]:
+        if (mine := kind & set(old.low)) and (yours := kind & set(new.low)) and not mine & yours:
             return True
-    if set(KIN.findall(one.text)) != set(KIN.findall(other.text)):
+    if set(KIN.findall(old.text)) != set(KIN.findall(new.text)):
         return True
-    if (
-        not _weekly(one, other)
-        and _weekdays(one)
-        and _weekdays(other)
-        and not _weekdays(one) & _weekdays(other)
-    ):
+    weekly = all(any(low in WEEKDAYS and low.endswith("s") for low in one.low) for one in (old, new))
+    ours, theirs = ({low.removesuffix("s") for low in one.low if low in WEEKDAYS} for one in (old, new))
+    if ours and theirs and not weekly and not ours & theirs:
         return True
-    ours, theirs = ({PERSONS[word] for word in said.low if word in PERSONS} for said in (one, other))
+    ours, theirs = ({PERSONS[low] for low in one.low if low in PERSONS} for one in (old, new))
     if ours and theirs and not ours & theirs:
         return True
-    first, second = _labels(one), _labels(other)
+    first, second = _labels(old), _labels(new)
     if first and second and not first & second:
         return True
     # "number 6 of bed 0", "number 28 of bed 0": what both name alike must have the same number in both.
-    numbers = [{what: {n for w, n in found if w == what} for what, _ in found} for found in (first, second)]
     return any(
-        numbers[0][what].isdisjoint(numbers[1][what]) for what in numbers[0].keys() & numbers[1].keys()
+        {number for name, number in first if name == both}.isdisjoint(n for name, n in second if name == both)
+        for both in {name for name, _ in first} & {name for name, _ in second}
     )
 
 
-def _labels(said: ParsedStatement) -> set[tuple[str, str]]:
+def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
     """Return what a number or a letter tells apart: lab 4, room A, experiment 17, port 5432 as a subject."""
     found = set()
-    for at in range(1, len(said.low)):
-        word, before = said.low[at], said.low[at - 1]
-        letter = len(word) == 1 and said.raw[at].isupper() and said.raw[at] != "I"
-        early = not any(word in AT_VERB for word in said.low[:at])
-        counted = said.low[0] in OURSELVES and bool(said.keys[at + 1 : at + 2] and said.keys[at + 1])
-        if (
-            letter or (word.isdigit() and early and not counted and not _measures(said, at))
-        ) and before.isalpha():
+    for at in range(1, len(statement.low)):
+        word, before = statement.low[at], statement.low[at - 1]
+        letter = len(word) == 1 and statement.raw[at].isupper() and statement.raw[at] != "I"
+        early = AT_VERB.isdisjoint(statement.low[:at])
+        counted = statement.low[0] in OURSELVES and any(statement.keys[at + 1 : at + 2])
+        if before.isalpha() and (
+            letter or (word.isdigit() and early and not counted and not statement.unit(at))
+        ):
             found.add((before, word))
     return found
 
 
-def _rejects(one: ParsedStatement, other: ParsedStatement) -> bool:
-    keys = [key for key in one.keys if key]
-    for found in REJECTION.finditer(other.text):
+def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
+    keys = {key for key in old.keys if key}
+    for found in REJECTION.finditer(new.text):
         if found.lastgroup == "behind":
-            near = _behind(other, found.end())
+            rejected = _keys_behind(new, found.end())
+            value = old.keys_after(AT_VERB) | set(old.names)
         else:
-            near = {
-                key for key in other.keys[: len(_WORD.findall(other.text[: found.start()]))][-REACH:] if key
-            }
-        told = near - (set() if found.lastgroup == "behind" else near - set(keys))
-        value = _value(one) if found.lastgroup == "behind" else _object(one)
-        if told and told <= set(keys) and told & value:
+            rejected = keys & set(new.keys[: new.words_before(found.start())][-REACH:])
+            value = old.keys_after(AT_VERB | VERBS | DOES)
+        if rejected <= keys and rejected & value:
             return True
     return False
 
 
-def _behind(said: ParsedStatement, end: int) -> set[str]:
-    clause = _CLAUSE.split(said.text[end:], maxsplit=1)[0]
-    first = len(_WORD.findall(said.text[:end]))
+def _keys_behind(statement: ParsedStatement, offset: int) -> set[str]:
+    """Return the keys of at most ``REACH`` words of the clause behind a marker."""
+    clause = _CLAUSE.split(statement.text[offset:], maxsplit=1)[0]
+    first = statement.words_before(offset)
     last = first + min(len(_WORD.findall(clause)), REACH)
-    return {key for key in said.keys[first:last] if key}
+    return {key for key in statement.keys[first:last] if key}
 
 
-def _value(said: ParsedStatement) -> set[str]:
-    at = next((at for at, low in enumerate(said.low) if low in AT_VERB), 0)
-    named = {key for key, raw in zip(said.keys, said.raw, strict=True) if raw[:1].isupper() and key}
-    return {key for key in said.keys[at + 1 :] if key} | named
+def _corrects(old: ParsedStatement, new: ParsedStatement) -> bool:
+    if {key for key in old.keys if key} & set(new.keys):
+        return True
+    return bool(old.amounts and new.amounts) and len(new.content) <= 2
 
 
-def _object(said: ParsedStatement) -> set[str]:
-    at = next((at for at, low in enumerate(said.low) if low in AT_VERB | VERBS | DOES), 0)
-    return {key for key in said.keys[at + 1 :] if key}
-
-
-def _shares(one: ParsedStatement, other: ParsedStatement) -> bool:
-    same = {key for key in one.keys if key} & set(other.keys)
-    kind = bool(one.numbers) and bool(other.numbers)
-    return bool(same) or (kind and len(other.content) <= 2)
-
-
-def _changed(one: ParsedStatement, other: ParsedStatement) -> bool:
-    moved, lives = MOVED.search(other.text), LIVE.search(one.text)
-    if moved and lives and lives.start() <= SOON and _subject(other, moved.start()) and _place(other, moved):
-        return _subject(one, lives.start()) or lives.start() == 0
-    for found in CHANGED.finditer(other.text):
-        first = len(_WORD.findall(other.text[: found.start()]))
-        if found.group() in ("moved", "migrated", "switched") and not PLACED.search(one.text):
+def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether a verb of change stands beside the attribute of the old statement."""
+    moved, lives = MOVED.search(new.text), LIVE.search(old.text)
+    if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
+        to = new.words_before(moved.end())
+        if not moved.group().endswith((" to", " a")) or any(
+            raw[:1].isupper() for raw in new.raw[to : to + 1]
+        ):
+            return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
+    for found in CHANGED.finditer(new.text):
+        change = found.group()
+        if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
             continue
-        near = _behind(other, found.end())
-        if not near <= set(one.keys):
+        near = _keys_behind(new, found.end())
+        if not near <= set(old.keys):
             near = set()
-        window = set(other.low[max(0, first - REACH) : first])
-        passive = other.low[first - 1] in PASSIVE or not BEEN.isdisjoint(window) if first else False
-        if passive or found.group()[0] >= "\u4e00" or found.group() in INTRANSITIVE:
-            start = max(0, first - REACH)
-            start = max((at + 1 for at in range(start, first) if other.low[at] in SUBORDINATE), default=start)
-            near |= set(other.keys[start:first])
-        attribute = near & one.content
-        if set(other.low) - set(one.low) - PASSIVE - ARTICLES <= set(found.group().split()):
+        verb = new.words_before(found.start())
+        start = max(0, verb - REACH)
+        passive = verb and (new.low[verb - 1] in PASSIVE or not BEEN.isdisjoint(new.low[start:verb]))
+        if passive or change[0] >= "\u4e00" or change in INTRANSITIVE:
+            start = max((at + 1 for at in range(start, verb) if new.low[at] in SUBORDINATE), default=start)
+            near |= set(new.keys[start:verb])
+        if set(new.low) - set(old.low) - PASSIVE - ARTICLES <= set(change.split()):
             continue
-        if bool(one.numbers) != bool(other.numbers):
+        if bool(old.amounts) != bool(new.amounts):
             continue
-        told = {key for key in near if key and not _NUMBER.fullmatch(key) and key not in SCHEDULE}
-        if not told <= {*one.keys, *one.low}:
+        named = {key for key in near if key and not _NUMBER.fullmatch(key) and key not in SCHEDULE}
+        if not named <= {*old.keys, *old.low}:
             continue
-        if attribute and _same_unit(one, other):
-            return True
-        if len(attribute) > 1 or (attribute and not STATES.isdisjoint(one.low) and _only(one, attribute)):
+        attribute = near & old.content
+        if len(attribute) > 1 or (attribute and (_other_amount(old, new) or _is_central(old, attribute))):
             return True
     return False
 
 
-def _same_unit(one: ParsedStatement, other: ParsedStatement) -> bool:
-    ours, theirs = (
-        [(said.low[at], unit) for at, unit in _values(said).items() if unit] for said in (one, other)
-    )
+def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether each has one amount with a unit, of the same unit and not the same."""
+    ours, theirs = ([(one.low[at], unit) for at, unit in one.amounts.items() if unit] for one in (old, new))
     return len(ours) == len(theirs) == 1 and ours[0][1] == theirs[0][1] and ours[0][0] != theirs[0][0]
 
 
-def _only(one: ParsedStatement, attribute: set[str]) -> bool:
-    named = {key for key, raw in zip(one.keys, one.raw, strict=True) if raw[:1].isupper() and key}
-    first = next((key for key in one.keys if key and key not in PERSONS), "")
-    return bool(attribute & ({first} | named)) or len(one.content) < FEW
-
-
-def _place(said: ParsedStatement, moved: re.Match[str]) -> bool:
-    at = len(_WORD.findall(said.text[: moved.end()]))
-    return not moved.group().endswith((" to", " a")) or (at < len(said.raw) and said.raw[at][:1].isupper())
-
-
-def _subject(said: ParsedStatement, at: int) -> bool:
-    return bool(SUBJECT.search(said.text[:at]))
-
-
-def _same_attribute(one: ParsedStatement, other: ParsedStatement) -> bool:
-    value, before = _last(one)
-    another, behind = _last(_bare(other)[0])
-    rest = one.content - value
-    if any(word in ADDITIVE for word in (*one.low, *one.keys)) or not value.isdisjoint(other.keys):
+def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
+    """Return whether an attribute is the head or a name of a statement of state, or all but all of it."""
+    if STATES.isdisjoint(old.low):
         return False
-    if _NEGATED & set(one.low) != _NEGATED & set(other.low):
+    first = next((key for key in old.keys if key and key not in PERSONS), "")
+    return bool(attribute & {first, *old.names}) or len(old.content) < FEW
+
+
+def _same_attribute(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether the new statement says all but the value of the old one, of an attribute with one value."""
+    value, before = _last_value(old)
+    another, behind = _last_value(_without_announcement(new)[0])
+    rest = old.content - value
+    if any(word in ADDITIVE for word in (*old.low, *old.keys)) or not value.isdisjoint(new.keys):
         return False
-    if any(kind & (set(one.low) ^ set(other.low)) for kind in QUALIFIERS):
+    if _NEGATED & set(old.low) != _NEGATED & set(new.low):
         return False
-    told = {key for key in _clause(other) if key}
-    more = {key for key in told - rest - another if not _NUMBER.fullmatch(key)}
+    if any(kind & (set(old.low) ^ set(new.low)) for kind in QUALIFIERS):
+        return False
+    if old.keys[0] and rest == {old.keys[0]} and not LIVE.search(old.text):  # on the board, on the jury
+        return False
+    added = {key for key in _first_clause(new) if key and not _NUMBER.fullmatch(key)} - rest - another
     same = before == behind or (before in AT_VERB and behind in AT_VERB)
-    if one.keys[0] and rest == {one.keys[0]} and not LIVE.search(one.text):  # on the board, on the jury
-        return False
-    return bool(rest) and rest <= other.content and (len(rest) > 1 or (len(more) <= 1 and same))
+    return bool(rest) and rest <= new.content and (len(rest) > 1 or (len(added) <= 1 and same))
 
 
-def _last(said: ParsedStatement) -> tuple[set[str], str]:
-    end = len(_clause(said))
-    at = next((at for at in reversed(range(end)) if said.keys[at]), 0)
+def _last_value(statement: ParsedStatement) -> tuple[set[str], str]:
+    end = len(_first_clause(statement))
+    at = next((at for at in reversed(range(end)) if statement.keys[at]), 0)
     start = at
-    if said.raw[at : at + 1] and said.raw[at][:1].isupper():
-        while start and (said.raw[start - 1][:1].isupper() or said.low[start - 1] in ARTICLES):
+    if statement.raw[at : at + 1] and statement.raw[at][:1].isupper():
+        while start and (statement.raw[start - 1][:1].isupper() or statement.low[start - 1] in ARTICLES):
             start -= 1
-    return {key for key in said.keys[start : at + 1] if key}, said.low[start - 1] if start else ""
+    return {key for key in statement.keys[start : at + 1] if key}, statement.low[start - 1] if start else ""
 
 
-def _clause(said: ParsedStatement) -> tuple[str, ...]:
-    return said.keys[: len(_WORD.findall(_CLAUSE.split(said.text, maxsplit=1)[0]))]
+def _first_clause(statement: ParsedStatement) -> tuple[str, ...]:
+    return statement.keys[: len(_WORD.findall(_CLAUSE.split(statement.text, maxsplit=1)[0]))]
 
 
-def _measured(one: ParsedStatement, other: ParsedStatement, *, occasion: bool = False) -> bool:
-    if PAST.search(one.text) or PAST.search(other.text):
+def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: bool = False) -> bool:
+    """Return whether one number differs and all else says the same."""
+    if PAST.search(old.text) or PAST.search(new.text):
         return False
-    if not occasion and OCCASIONS.search(one.text + other.text) and DUE not in one.content & other.content:
+    if not occasion and OCCASIONS.search(old.text + new.text) and "due" not in old.content & new.content:
         return False
-    ours, theirs = _values(one), _values(other)
-    if len(ours) != 1 or len(theirs) != 1 or not (one.content and other.content):
+    if len(old.amounts) != 1 or len(new.amounts) != 1 or not (old.content and new.content):
         return False
-    if ({low for low in one.low if low in _NEGATED}) != ({low for low in other.low if low in _NEGATED}):
+    if _NEGATED & set(old.low) != _NEGATED & set(new.low):
         return False
-    ((first, ours_unit),), ((second, theirs_unit),) = ours.items(), theirs.items()
-    if _amount(one.low[first]) == _amount(other.low[second]) or ours_unit != theirs_unit:
+    ((first, unit),), ((second, other_unit),) = old.amounts.items(), new.amounts.items()
+    if _as_count(old.low[first]) == _as_count(new.low[second]) or unit != other_unit:
         return False
-    if _numbered(one, first) or (_numbered(other, second) and other.keys[second - 1] not in one.keys):
+    if _identifies(old, first) or (_identifies(new, second) and new.keys[second - 1] not in old.keys):
         return False
-    if _turned(one, other) or (DIARY.search(one.text) and ":" in "".join(one.low)):
+    if _are_turned(old, new) or (DIARY.search(old.text) and ":" in "".join(old.low)):
         return False
-    if _owned(one, other):
+    if _drops_owner(old, new):
         return False
-    return _same_thing(one.content - _unit(one, first), other.content - _unit(other, second))
+    ours = old.content - ({old.keys[first + 1]} if unit else set())
+    theirs = new.content - ({new.keys[second + 1]} if unit else set())
+    if not theirs or any(kind & (ours ^ theirs) for kind in (*QUALIFIERS, DAY_KEYS)):
+        return False  # a word more tells which of several
+    most = len(theirs) if all(key >= "\u4e00" for key in theirs) else min(len(theirs), FEW)
+    return ours == theirs or (theirs < ours and len(ours - theirs) < most)
 
 
-def _owned(one: ParsedStatement, other: ParsedStatement) -> bool:
+def _drops_owner(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether the new statement drops an owner or a qualifier: "Sue's locker", "the gym bag"."""
-    if {"my", "our"} & set(other.low) - set(one.low):
+    if {"my", "our"} & set(new.low) - set(old.low):
         return True
-    gone = one.content - other.content
-    verb = next((at for at, low in enumerate(one.low) if low in AT_VERB), 0)
-    head = next((key for key in reversed(one.keys[:verb]) if key), "")
-    whose = {key for key, raw in zip(one.keys, one.raw, strict=True) if raw.endswith(("'s", "’s"))}
+    gone = old.content - new.content
+    verb = next((at for at, low in enumerate(old.low) if low in AT_VERB), 0)
+    head = next((key for key in reversed(old.keys[:verb]) if key), "")
+    whose = {key for key, raw in zip(old.keys, old.raw, strict=True) if raw.endswith(("'s", "’s"))}
     return bool(gone & ({head} | whose))
 
 
-def _turned(one: ParsedStatement, other: ParsedStatement) -> bool:
+def _are_turned(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether a small word, a person or the order of names makes it another thing."""
-    if (one.low[0] in OURSELVES) != (other.low[0] in OURSELVES):
+    if (old.low[0] in OURSELVES) != (new.low[0] in OURSELVES):
         return True
-    ways = DIRECTIONS & set(one.low), DIRECTIONS & set(other.low)
+    ways = DIRECTIONS & set(old.low), DIRECTIONS & set(new.low)
     if (ways[0] - ways[1] and ways[1] - ways[0]) or APART & (ways[0] ^ ways[1]):
         return True
     small = frozenset(("", *STATES, *AT_VERB))
-    pairs = (
-        zip(one.low, other.low, one.keys, other.keys, strict=True) if len(one.low) == len(other.low) else ()
-    )
+    pairs = zip(old.low, new.low, old.keys, new.keys, strict=True) if len(old.low) == len(new.low) else ()
     for low, another, key, behind in pairs:
         both = {low, another}
         if len(both) > 1 and not key and not behind and small.isdisjoint(both) and not both <= ARTICLES:
             return True
-    ours, theirs = _names(one), _names(other)
+    ours, theirs = old.names, new.names
     return [name for name in ours if name in theirs] != [name for name in theirs if name in ours]
 
 
-def _names(said: ParsedStatement) -> list[str]:
-    return [key for key, raw in zip(said.keys, said.raw, strict=True) if key and raw[:1].isupper()]
-
-
-def _weekdays(said: ParsedStatement) -> set[str]:
-    return {word.removesuffix("s") for word in said.low if word in WEEKDAYS}
-
-
-def _weekly(one: ParsedStatement, other: ParsedStatement) -> bool:
-    return all(any(low in WEEKDAYS and low.endswith("s") for low in said.low) for said in (one, other))
-
-
-def _amount(low: str) -> str:
-    return low.replace(",", "").replace("k", "000")
-
-
-def _unit(said: ParsedStatement, at: int) -> set[str]:
-    return {said.keys[at + 1]} if at + 1 < len(said.low) and said.low[at + 1] in UNITS else set()
-
-
-def _same_thing(ours: set[str], theirs: set[str]) -> bool:
-    narrower = any(kind & (ours ^ theirs) for kind in (*QUALIFIERS, DAY_KEYS))
-    most = len(theirs) if all(key >= "\u4e00" for key in theirs) else min(len(theirs), FEW)
-    return bool(theirs) and not narrower and (ours == theirs or (theirs < ours and len(ours - theirs) < most))
-
-
-def _values(said: ParsedStatement) -> dict[int, str]:
-    found = {}
-    for at in said.numbers:
-        behind = said.low[at + 1] if at + 1 < len(said.low) else ""
-        found[at] = UNITS.get(behind, "")
-    return found
-
-
-def _measures(said: ParsedStatement, at: int) -> bool:
-    return at + 1 < len(said.low) and said.low[at + 1] in UNITS
-
-
-def _numbered(said: ParsedStatement, at: int) -> bool:
+def _identifies(statement: ParsedStatement, at: int) -> bool:
     """Return whether a number names a thing (ticket 12, chapter 3) rather than measures one."""
-    early = not any(word in AT_VERB or word in HEADS for word in said.low[:at]) and ":" not in said.text
-    before = said.low[at - 1] if at else ""
-    if _measures(said, at):
+    if statement.unit(at):
         return False
+    measuring = AT_VERB | HEADS
+    early = measuring.isdisjoint(statement.low[:at]) and ":" not in statement.text
+    before = statement.low[at - 1] if at else ""
+    return at == 0 or early or (before.isalpha() and bool(statement.keys[at - 1]) and before not in measuring)
+
+
+def _differ_in_name(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether an attribute of ``ATTRIBUTES`` has another name in each, in the same words."""
+    if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.low, *new.low}:
+        return False
+    pairs = enumerate(zip(old.low, new.low, strict=False))
+    value = next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(old.low), len(new.low)))
+    return bool(ATTRIBUTES.search(" ".join(old.low[:value]))) and all(
+        _is_rare_name(one.raw[value:]) for one in (old, new)
+    )
+
+
+def _is_rare_name(raw: tuple[str, ...]) -> bool:
+    ranks = [word_rank(word.lower()) for word in raw]
     return (
-        at == 0 or early or (before.isalpha() and bool(said.keys[at - 1]) and before not in HEADS | AT_VERB)
+        0 < len(raw) <= FEW
+        and max(ranks) >= RARE
+        and all(
+            word[:1].isupper() or (rank >= UNKNOWN_RANK and not _DESCRIBES.search(word))
+            for word, rank in zip(raw, ranks, strict=True)
+        )
     )
 
 
-def _named(one: ParsedStatement, other: ParsedStatement) -> bool:
-    if PAST.search(one.text) or PAST.search(other.text):
-        return False
-    before = 0
-    for ours, theirs in zip(one.low, other.low, strict=False):
-        if ours != theirs:
-            break
-        before += 1
-    head, value, another = one.low[:before], one.raw[before:], other.raw[before:]
-    if not (value and another and before) or not _head(head):
-        return False
-    if any(word in _NEGATED for word in (*one.low, *other.low)):
-        return False
-    return _name(value) and _name(another)
-
-
-def _name(raw: tuple[str, ...]) -> bool:
-    known = [word_rank(word.lower()) for word in raw]
-    pairs = zip(raw, known, strict=True)
-    named = all(
-        word[:1].isupper() or (at >= UNKNOWN_RANK and not _DESCRIBES.search(word)) for word, at in pairs
-    )
-    return len(raw) <= FEW and named and max(known) >= RARE
-
-
-def _head(head: tuple[str, ...]) -> bool:
-    return bool(ATTRIBUTES.search(" ".join(head)))
-
-
-def _announced(one: ParsedStatement, bare: ParsedStatement) -> bool:
+def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
     """Return whether an announced change is the old statement but for one value."""
-    before, ours, theirs, behind = _aligned(one, bare)
-    head = {one.low[at] for at in before}
-    kept = {one.keys[at] for at in (*before, *behind)} - {""}
-    if any(low in ADDITIVE and low not in VERBS for low in head) or _NEGATED & set(one.low) ^ _NEGATED & set(
-        bare.low
-    ):
+    before, ours, theirs, behind = _aligned(old, bare)
+    head = {old.low[at] for at in before}
+    kept = {old.keys[at] for at in (*before, *behind)} - {""}
+    if head & (ADDITIVE - VERBS) or _NEGATED & set(old.low) != _NEGATED & set(bare.low):
         return False
     if ours and theirs and max(len(ours), len(theirs)) <= FEW:
-        ways = [DIRECTIONS & {said.low[at] for at in slot} for said, slot in ((one, ours), (bare, theirs))]
-        return bool(head & (AT_VERB | VERBS)) and len(kept) > 1 and not any(ways)
-    gone, come = one.content - bare.content, bare.content - one.content
-    return len(come) == 1 and len(gone) == FEW - 1 and one.keys[0] in gone and one.low[0] in VERBS
+        slots = {old.low[at] for at in ours} | {bare.low[at] for at in theirs}
+        return bool(head & (AT_VERB | VERBS)) and len(kept) > 1 and not DIRECTIONS & slots
+    gone, come = old.content - bare.content, bare.content - old.content
+    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.low[0] in VERBS
 
 
-def _one_slot(one: ParsedStatement, other: ParsedStatement) -> bool:
+def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether two statements differ only in one value of an attribute that has one."""
-    before, ours, theirs, behind = _aligned(one, other)
+    before, ours, theirs, behind = _aligned(old, new)
     if not (ours and theirs) or max(len(ours), len(theirs)) > FEW + 1:
         return False
-    head = tuple(one.low[at] for at in before)
-    slots = [[one.low[at] for at in ours], [other.low[at] for at in theirs]]
+    head = tuple(old.low[at] for at in before)
+    slots = [[old.low[at] for at in ours], [new.low[at] for at in theirs]]
     if any(_NEGATED & set(slot) or DIRECTIONS & set(slot) for slot in slots):
         return False
-    if PAST.search(DONE_BY.sub(" ", one.text + " . " + other.text)):
+    if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
         return False
     if all(low in SCHEDULE for slot in slots for low in slot):
         chinese = slots[0][0] >= "\u4e00"
-        if chinese and not all(one.low[at] in SCHEDULE for at in behind):
+        if chinese and not all(old.low[at] in SCHEDULE for at in behind):
             return False
-        return not _turned(one, other) and _scheduled(one.text, head, slots)
-    if len(slots[0]) == len(slots[1]) == 1 and all(_count(slot[0]) for slot in slots):
-        tail = tuple(one.low[at] for at in behind)
-        return _counted(one, head, ours[0], tail) and _count(slots[0][0]) != _count(slots[1][0])
-    names = [tuple(said.raw[at] for at in slot) for said, slot in ((one, ours), (other, theirs))]
-    return not behind and bool(SINGLE.search(" ".join(head))) and all(_proper(name) for name in names)
+        return not _are_turned(old, new) and _differ_in_schedule(old.text, head, slots)
+    if len(slots[0]) == len(slots[1]) == 1 and all(_as_count(slot[0]) for slot in slots):
+        tail = tuple(old.low[at] for at in behind)
+        return _is_count(old, head, ours[0], tail) and _as_count(slots[0][0]) != _as_count(slots[1][0])
+    names = [tuple(statement.raw[at] for at in slot) for statement, slot in ((old, ours), (new, theirs))]
+    return not behind and bool(SINGLE.search(" ".join(head))) and all(_is_name(name) for name in names)
 
 
-def _bare(said: ParsedStatement) -> tuple[ParsedStatement, bool]:
+def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, bool]:
     """Return a statement without what announces a change, and whether it announced one."""
-    text = said.text
+    text = statement.text
     left = ANNOUNCED.sub("", text)
     lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0
-    raw, low = said.raw[lead:], said.low[lead:]
+    raw, low = statement.raw[lead:], statement.low[lead:]
     last = SINCE.search(" ".join(low))
     kept = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
     days = {at - low[at - 1 : at].count("these") for at, word in enumerate(low) if word == "days"}
@@ -559,60 +783,51 @@ def _bare(said: ParsedStatement) -> tuple[ParsedStatement, bool]:
     places = [at for at in range(min(kept, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days]
     announced = lead > 0 or len(places) < len(low)
     chosen = tuple(low[at] for at in places)
-    keys = tuple(said.keys[lead + at] for at in places)
+    keys = tuple(statement.keys[lead + at] for at in places)
     return ParsedStatement(" ".join(chosen), tuple(raw[at] for at in places), chosen, keys), announced
 
 
-def _aligned(
-    one: ParsedStatement, other: ParsedStatement
-) -> tuple[list[int], list[int], list[int], list[int]]:
+def _aligned(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], list[int], list[int], list[int]]:
     """Return the places before the value, of both values, and behind the value."""
-    ours = [at for at, low in enumerate(one.low) if low not in ARTICLES]
-    theirs = [at for at, low in enumerate(other.low) if low not in ARTICLES]
-    skip = _same_subject(one, other, ours, theirs)
-    first, second = (ours[skip[0] :], theirs[skip[1] :]) if skip else (ours, theirs)
-    start = 0
-    while start < min(len(first), len(second)) and _like(one, first[start], other, second[start]):
+    ours = [at for at, low in enumerate(old.low) if low not in ARTICLES]
+    theirs = [at for at, low in enumerate(new.low) if low not in ARTICLES]
+    skip, other_skip = _same_subject(old, new, ours, theirs)
+    lead, ours, theirs = ours[:skip], ours[skip:], theirs[other_skip:]
+    shorter = min(len(ours), len(theirs))
+    start = end = 0
+    while start < shorter and _same_word(old, ours[start], new, theirs[start]):
         start += 1
-    end = 0
-    while (
-        end < min(len(first), len(second)) - start and one.low[first[-1 - end]] == other.low[second[-1 - end]]
-    ):
+    while end < shorter - start and old.low[ours[-1 - end]] == new.low[theirs[-1 - end]]:
         end += 1
-    lead = ours[: skip[0]] if skip else []
     return (
-        lead + first[:start],
-        first[start : len(first) - end],
-        second[start : len(second) - end],
-        first[len(first) - end :],
+        lead + ours[:start],
+        ours[start : len(ours) - end],
+        theirs[start : len(theirs) - end],
+        ours[len(ours) - end :],
     )
 
 
-def _like(one: ParsedStatement, at: int, other: ParsedStatement, place: int) -> bool:
-    both = {one.low[at], other.low[place]}
-    same = bool(one.keys[at]) and one.keys[at] == other.keys[place]
+def _same_word(old: ParsedStatement, at: int, new: ParsedStatement, place: int) -> bool:
+    both = {old.low[at], new.low[place]}
+    same = bool(old.keys[at]) and old.keys[at] == new.keys[place]
     return len(both) == 1 or same or any(both <= verbs for verbs in ALIKE_VERBS)
 
 
 def _same_subject(
-    one: ParsedStatement, other: ParsedStatement, ours: list[int], theirs: list[int]
+    old: ParsedStatement, new: ParsedStatement, ours: list[int], theirs: list[int]
 ) -> tuple[int, int]:
-    ends = []
-    for said, places in ((one, ours), (other, theirs)):
-        ends.append(next((n for n, at in enumerate(places) if said.low[at] in STATES | AT_VERB), 0))
-    subjects = [
-        {said.keys[at].removesuffix("in") for at in places[:end]} - {""}
-        for said, places, end in zip((one, other), (ours, theirs), ends, strict=True)
-    ]
-    small = [
-        {said.low[at] for at in places[:end]} & DIRECTIONS
-        for said, places, end in zip((one, other), (ours, theirs), ends, strict=True)
-    ]
-    same = bool(subjects[0]) and subjects[0] == subjects[1] and small[0] == small[1]
-    return (ends[0], ends[1]) if same else ()  # type: ignore[return-value]
+    """Return where the subject ends in each, 0 where they do not name the same in any order."""
+    subjects, directions, ends = [], [], []
+    for statement, places in ((old, ours), (new, theirs)):
+        end = next((n for n, at in enumerate(places) if statement.low[at] in STATES | AT_VERB), 0)
+        ends.append(end)
+        subjects.append({statement.keys[at].removesuffix("in") for at in places[:end]} - {""})
+        directions.append({statement.low[at] for at in places[:end]} & DIRECTIONS)
+    same = subjects[0] and subjects[0] == subjects[1] and directions[0] == directions[1]
+    return (ends[0], ends[1]) if same else (0, 0)
 
 
-def _scheduled(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool:
+def _differ_in_schedule(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool:
     if slots[0] == slots[1] or OPEN.search(text):
         return False
     if slots[0][0] >= "\u4e00":
@@ -626,19 +841,20 @@ def _scheduled(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool
     return regular and bool(REGULAR.search(" ".join(head)))
 
 
-def _counted(said: ParsedStatement, head: tuple[str, ...], at: int, tail: tuple[str, ...]) -> bool:
+def _is_count(statement: ParsedStatement, head: tuple[str, ...], at: int, tail: tuple[str, ...]) -> bool:
     before = head[-1] if head else ""
-    if OCCASIONS.search(said.text) and before not in ("every", "alle"):
+    if OCCASIONS.search(statement.text) and before not in ("every", "alle"):
         return False
     own = head[0] in OURSELVES if head else False
-    if tail and said.keys[at + 1 : at + 2] != ("",) and tail[0] not in AT_VERB:
+    if tail and statement.keys[at + 1 : at + 2] != ("",) and tail[0] not in AT_VERB:
         return own or not AT_VERB.isdisjoint(head) or before in HEADS
     return not AT_VERB.isdisjoint(head) and before in HEADS | AT_VERB and not OPEN.search(" ".join(head))
 
 
-def _count(low: str) -> str:
-    return _amount(low) if _NUMBER.fullmatch(low) else NUMBERS.get(low, "")
+def _as_count(low: str) -> str:
+    """Return a number in digits without separators, or ""."""
+    return low.replace(",", "").replace("k", "000") if _NUMBER.fullmatch(low) else NUMBERS.get(low, "")
 
 
-def _proper(raw: tuple[str, ...]) -> bool:
+def _is_name(raw: tuple[str, ...]) -> bool:
     return len(raw) <= FEW + 1 and raw[0][:1].isupper() and raw[-1][:1].isupper()

@@ -15,7 +15,7 @@ from typing import Final
 
 from scrubjay.errors import InputError
 from scrubjay.text.language import function_words
-from scrubjay.text.paraphrase import word_set
+from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import split_words
 
 INSTRUCTIONS: Final = (

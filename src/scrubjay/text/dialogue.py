@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from scrubjay.text.paraphrase import word_set
+from scrubjay.text.normalize import word_set
 
 MAX_SMALL_TALK_WORDS: Final = 7
 """Words of such a text; a longer one says more than its words of politeness."""

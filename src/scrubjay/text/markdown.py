@@ -15,6 +15,8 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 from urllib.parse import unquote
 
+from scrubjay.text.normalize import word_set
+
 ATX = re.compile(r"(?>(?:[-*+][ \t]++)?)(#{1,6})(?:[ \t]([^\n]*))?(?:\n|\Z)")
 SETEXT = re.compile(r"(?<![=-])(?:=++|-++)[ \t]*+(?:\n|\Z)")
 RULE = re.compile(r"([-*_])[ \t]*+(?>(?:\1[ \t]*+){2,})(?:\n|\Z)")
@@ -209,41 +211,10 @@ SETEXT_LINES = 2
 HEADING_LIMIT = 200
 """Characters of a heading's text that are kept: a heading of a megabyte must not go into every passage."""
 
-CODE_EXTENSIONS = frozenset(
-    (
-        *(
-            ".bash",
-            ".c",
-            ".cc",
-            ".cfg",
-            ".clj",
-            ".conf",
-            ".cpp",
-            ".cs",
-            ".css",
-            ".csv",
-            ".ex",
-            ".exs",
-            ".fish",
-        ),
-        *(
-            ".go",
-            ".h",
-            ".hpp",
-            ".hs",
-            ".ini",
-            ".java",
-            ".jl",
-            ".js",
-            ".json",
-            ".jsonl",
-            ".jsx",
-            ".kt",
-            ".lua",
-        ),
-        *(".m", ".ml", ".php", ".pl", ".ps1", ".py", ".pyi", ".r", ".rb", ".rs", ".scala", ".scss", ".sh"),
-        *(".sql", ".swift", ".tf", ".toml", ".ts", ".tsv", ".tsx", ".xml", ".yaml", ".yml", ".zig", ".zsh"),
-    )
+CODE_EXTENSIONS = word_set(
+    """.bash .c .cc .cfg .clj .conf .cpp .cs .css .csv .ex .exs .fish .go .h .hpp .hs .ini .java .jl .js .json
+    .jsonl .jsx .kt .lua .m .ml .php .pl .ps1 .py .pyi .r .rb .rs .scala .scss .sh .sql .swift .tf .toml
+    .ts .tsv .tsx .xml .yaml .yml .zig .zsh"""
 )
 """Endings of files in which ``#`` starts a comment, not a heading. Everything else is read as Markdown."""
 

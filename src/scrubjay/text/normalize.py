@@ -179,3 +179,8 @@ def latin_share(query: str) -> float:
 def normalize_content(text: str) -> str:
     """Return a text as it is compared: NFC, one blank between words."""
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the blank-separated words of a text."""
+    return frozenset(text.split())

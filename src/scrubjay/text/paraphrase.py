@@ -13,10 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-
-def word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from scrubjay.text.normalize import word_set
 
 ME: Final = "<me>"
 MINE: Final = "<mine>"
@@ -247,17 +244,18 @@ MAX_CLAIM_WORDS: Final = 80
 
 
 NEGATIONS: Final = word_set(
-    """not no never none nobody nothing nowhere neither nor without hardly barely scarcely seldom rarely cannot
-    n't non kein keine keinen keiner nicht nie niemals ohne ni ne pas jamais aucun aucune sans sin nunca jamás
-    ningún ninguna nada nadie não nunca jamais nenhum nenhuma sem nem mai nessun nessuna senza niet geen nooit"""
+    """not no never none nobody nothing nowhere neither nor without hardly barely scarcely seldom rarely
+    cannot n't non kein keine keinen keiner nicht nie niemals ohne ni ne pas jamais aucun aucune sans sin
+    nunca jamás ningún ninguna nada nadie não nunca jamais nenhum nenhuma sem nem mai nessun nessuna senza
+    niet geen nooit"""
 )
 """Words that deny; of some common languages, for in all others a claim can hold only the source's own words too."""
 _ALWAYS_DENY: Final = word_set("neither nor nobody none")
 _LIMITING_WORDS: Final = word_set(
-    """if unless when whenever until till would could should might may maybe perhaps probably possibly wish wished
-    hope hoping suppose supposing imagine pretend pretending almost nearly except only sometimes occasionally
-    apparently supposedly allegedly provided assuming wenn falls vielleicht si quizás quizá tal vez peut-être se
-    talvez forse"""
+    """if unless when whenever until till would could should might may maybe perhaps probably possibly wish
+    wished hope hoping suppose supposing imagine pretend pretending almost nearly except only sometimes
+    occasionally apparently supposedly allegedly provided assuming wenn falls vielleicht si quizás quizá
+    tal vez peut-être se talvez forse"""
 )
 """Words that bound what their sentence says: a claim from it that leaves one of them out says more."""
 _CONJUNCTIONS: Final = word_set("and but so because since although though whereas plus")

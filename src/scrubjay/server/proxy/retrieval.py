@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.search.query import MAX_QUERY_LENGTH
 from scrubjay.text.dialogue import is_small_talk
-from scrubjay.text.paraphrase import word_set
+from scrubjay.text.normalize import word_set
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal
