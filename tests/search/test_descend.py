@@ -16,8 +16,7 @@ from scrubjay.errors import InputError
 from scrubjay.models.graph import Category, Edge
 from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.models.results import Candidate
-from scrubjay.search.candidates import ScoreCache
-from scrubjay.search.hierarchy import descend_categories
+from scrubjay.search.expansion import ScoreCache, descend_categories
 from scrubjay.search.request import STAGES, ExpansionOptions
 from scrubjay.storage.changes import PutCategory, PutEdges
 from scrubjay.storage.urls import open_store

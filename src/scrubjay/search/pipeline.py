@@ -19,13 +19,17 @@ from scrubjay.models.results import Answer, Candidate, Contribution
 from scrubjay.search.candidates import (
     ChannelResults,
     Ranking,
-    ScoreCache,
     allows_archived,
     archived_fallback,
     retrieve_candidates,
 )
-from scrubjay.search.dedup import DERIVED_PREFIXES, collapse_facts, evidence_by_memory
-from scrubjay.search.diversity import apply_caps, maximal_marginal_relevance
+from scrubjay.search.dedup import (
+    DERIVED_PREFIXES,
+    apply_caps,
+    collapse_facts,
+    evidence_by_memory,
+    maximal_marginal_relevance,
+)
 from scrubjay.search.features import (
     MAX_PER_TIER,
     add_date_feature,
@@ -76,7 +80,7 @@ from scrubjay.storage.interface import RankingMetadata, Reader
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
-    from scrubjay.search.hierarchy import CategoryScores
+    from scrubjay.search.expansion import CategoryScores
     from scrubjay.search.rerank import RerankOptions
 
 DEPTH_FACTOR: Final = 8
@@ -164,7 +168,7 @@ def retrieve(reader: Reader, embedders: Sequence[Embedder], request: SearchReque
     channels = retrieve_candidates(plan, reader, embedders)
     categories = None
     if plan.reach.hierarchy and "descend" in plan.stages and channels.rankings:
-        from scrubjay.search.hierarchy import score_categories
+        from scrubjay.search.expansion import score_categories
 
         categories = score_categories(plan, channels.rankings, reader, embedders)
     return RetrievalState(reader, request, plan, channels, archived, categories)
@@ -264,12 +268,12 @@ def _expand(selection: Selection, state: RetrievalState) -> None:
     best = candidates[0].score if candidates else 0.0
     least = MIN_SHARE * best if reach.threshold is None else reach.threshold
     if state.categories is not None and best > 0:
-        from scrubjay.search.hierarchy import descend_categories
+        from scrubjay.search.expansion import ScoreCache, descend_categories
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
         candidates = descend_categories(candidates, cache, state.categories, reach, plan.limit, least)
     if reach.links and "follow" in plan.stages and best > 0:
-        from scrubjay.search.links import follow_links
+        from scrubjay.search.expansion import ScoreCache, follow_links
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
         candidates = follow_links(candidates, cache, reach.links, plan.limit, least)
