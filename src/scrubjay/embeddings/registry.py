@@ -55,7 +55,7 @@ EMBEDDING_PROVIDERS: Final = (
     "static", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
 )  # fmt: skip
 AUTO_PROVIDERS: Final = ("minilm", "openai", "gemini", "voyage")
-"""What ``auto`` takes the first usable of: MiniLM where it is installed, a service where there is a key."""
+"""``auto`` takes the first usable: MiniLM where it is installed, a service where there is a key."""
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:

@@ -72,7 +72,6 @@ def parse_json(answer: str) -> object:
 
 CHAT_PATH = "/chat/completions"
 KEPT_RESULT = "What was found without it stands."
-"""The state after a failure, as errors say it."""
 
 
 class OpenAiCompatibleModel:

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
 
 WINDOW_TOKENS: Final = 512
-"""Tokens of question and passage together, the most that BERT's kin take; a tokenizer that says less is believed."""
+"""Tokens of question and passage together, the most that BERT models take; a tokenizer may set less."""
 WINDOW_OVERLAP: Final = 64
-"""Tokens that two windows share, so that a sentence is whole in one of them."""
+"""Tokens that two windows share, so that a sentence is complete in one of them."""
 MAX_WINDOWS: Final = 8
-"""Windows of one passage: about 3,500 tokens, seven times the longest that is cut from a file. What stands behind them
-is not read."""
+"""Most windows of one passage: about 3,500 tokens, seven times the longest passage of a file."""
 BATCH_WINDOWS: Final = 8
-"""Windows that are run together: few, since the clock is looked at between them."""
+"""Windows run together; the deadline is checked between batches."""
 KEPT_ORDER: Final = "The fused order stands."
 
 
