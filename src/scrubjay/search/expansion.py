@@ -85,10 +85,8 @@ CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 
 def score_categories(
     plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[Embedder]
-) -> CategoryScores | None:
-    """Score the categories on the scale of the memories; None where they are not descended."""
-    if not (plan.reach.hierarchy and "descend" in plan.stages and rankings):
-        return None
+) -> CategoryScores:
+    """Score the categories by their phrases, on the scale of the memories."""
     categories = reader.categories()
     ids = [category.id for category in categories]
     phrases = {category.id: category.abstract or category.name for category in categories}
@@ -151,15 +149,13 @@ def _phrase_bm25(phrase: str, ranking: TermRanking) -> float:
 
 
 def _phrase_cosines(phrases: Mapping[str, str], base: Embedder, query: str) -> dict[str, float]:
-    fingerprint = base.model.fingerprint
-    phrases_once = sorted(set(phrases.values()))
-    cached = ((phrase, _PHRASE_VECTORS.get((fingerprint, phrase))) for phrase in phrases_once)
-    vectors = {phrase: windows for phrase, windows in cached if windows is not None}
-    missing = [phrase for phrase in phrases_once if phrase not in vectors]
+    keys = {phrase: (base.model.fingerprint, phrase) for phrase in sorted(set(phrases.values()))}
+    vectors = {phrase: _PHRASE_VECTORS[key] for phrase, key in keys.items() if key in _PHRASE_VECTORS}
+    missing = [phrase for phrase in keys if phrase not in vectors]
     new = dict(zip(missing, base.embed(missing), strict=True)) if missing else {}
     if len(_PHRASE_VECTORS) + len(new) > MAX_CACHED_PHRASES:
         _PHRASE_VECTORS.clear()
-    _PHRASE_VECTORS.update({(fingerprint, phrase): windows for phrase, windows in new.items()})
+    _PHRASE_VECTORS.update({keys[phrase]: windows for phrase, windows in new.items()})
     wanted = base.embed([query], kind="query")[0][0]
     near = {phrase: float((windows @ wanted).max()) for phrase, windows in (vectors | new).items()}
     return {category: near[phrase] for category, phrase in phrases.items()}
