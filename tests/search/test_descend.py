@@ -190,7 +190,7 @@ def test_levels_and_shares_out_of_range_are_refused(memory: Memory, options: dic
 
 
 def test_categories_have_no_rank_to_be_fused_by(memory: Memory) -> None:
-    with pytest.raises(InputError, match="ranks alone"):
+    with pytest.raises(InputError, match="only ranks"):
         memory.search("heron", hierarchy=True, fusion="rrf")
 
 

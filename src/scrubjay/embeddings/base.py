@@ -195,8 +195,8 @@ class EmbedderCatalog:
         if name not in self._others:
             known = ", ".join(self._others) or "none"
             raise NotFoundError(
-                f"No model {name!r} is described; there are: {known}.",
-                hint=f"describe it in the settings file under [models.{name}]",
+                f"No model {name!r} is configured; there are: {known}.",
+                hint=f"add [models.{name}] to the settings file",
             )
         if name not in self._opened:
             self._opened[name] = self._others[name]()

@@ -247,7 +247,7 @@ class MiniLmEmbedder:
             if self._path is None:
                 verify_file(path, MODEL_SHA256, self._cache_dir, hint=_REINSTALL)
             elif not path.is_file():
-                raise ProviderError(f"Model file {path} is not there.")
+                raise ProviderError(f"Model file {path} does not exist.")
             self._loaded = bert_tokenizer(), load_encoder(path, self._runtime, threads=self._threads)
         return self._loaded
 

@@ -114,7 +114,7 @@ class CrossEncoderReranker:
                     hint = "correct [rerank] sha256, or the file"
                     verify_file(self._path, self._spec.sha256, self._spec.cache_dir, hint=hint)
                 elif not self._path.is_file():
-                    raise ProviderError(f"Model file {self._path} is not there. {KEPT_ORDER}")
+                    raise ProviderError(f"Model file {self._path} does not exist. {KEPT_ORDER}")
                 tokenizers, padding = _load_tokenizers(
                     self._spec.tokenizer_path or _find_tokenizer(self._path)
                 )
@@ -128,7 +128,7 @@ def _find_tokenizer(model: Path) -> Path:
         if (folder / "tokenizer.json").is_file():
             return folder / "tokenizer.json"
     raise ProviderError(
-        f"No tokenizer.json lies beside {model} or in the folder above. {KEPT_ORDER}",
+        f"There is no tokenizer.json beside {model} or in the folder above. {KEPT_ORDER}",
         hint='tokenizer_path = "..." in [rerank]',
     )
 

@@ -101,7 +101,7 @@ def _parse_scores(answer: Any, expected: int) -> list[float]:
         if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < expected:
             raise ValueError(f"an index that is none of 0 to {expected - 1}")
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-            raise ValueError("a score that is no finite number")
+            raise ValueError("a score that is not a finite number")
         if place in found:
             raise ValueError(f"index {place} twice")
         found[place] = float(score)
@@ -158,7 +158,7 @@ def parse_named_ids(answer: object, count: int) -> list[int]:
     for item in answer:
         number = int(item) if isinstance(item, str) and item.isdecimal() and len(item) < 10 else item
         if isinstance(number, bool) or not isinstance(number, int):
-            raise ValueError(f"it holds a {type(item).__name__} that is no id")
+            raise ValueError(f"it holds a {type(item).__name__} that is not an id")
         if 1 <= number <= count:
             found[number] = None
     if not found:

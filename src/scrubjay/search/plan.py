@@ -62,12 +62,13 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
         weights = {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
     if request.reach.threshold is not None and fusion != "raw":
         raise InputError(
-            f"A threshold needs scores of a fixed unit; those of fusion {fusion} have none.",
-            hint="fusion raw (preset router) has them",
+            f"A threshold requires fusion raw; the scores of fusion {fusion} have no fixed unit.",
+            hint="use fusion raw or preset router",
         )
     if request.reach.hierarchy and fusion == "rrf":
         raise InputError(
-            "Categories are scored, and fusion rrf has ranks alone.", hint="fusion auto, weighted or raw"
+            "Hierarchical retrieval needs scores; fusion rrf has only ranks.",
+            hint="use auto, weighted or raw",
         )
     return fusion, weights
 
