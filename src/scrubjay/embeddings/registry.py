@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -83,6 +82,8 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
         from scrubjay.embeddings.http import SERVICES, RemoteEmbedder
 
         return RemoteEmbedder(SERVICES[spec.provider], spec)
+    import difflib
+
     near = difflib.get_close_matches(spec.provider, EMBEDDING_PROVIDERS, 1)
     raise ConfigError(
         f"There is no embedding provider {spec.provider!r}.",

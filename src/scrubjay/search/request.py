@@ -37,9 +37,6 @@ class ExpansionOptions:
     threshold: float | None = None
 
 
-NO_EXPANSION: Final = ExpansionOptions()
-
-
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
     *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
@@ -103,9 +100,6 @@ class TierOptions:
     here: str | None = None
 
 
-DEFAULT_POOL: Final = TierOptions()
-
-
 @dataclass(frozen=True, slots=True)
 class ResultCaps:
     """Most results of one conversation and of one document that come before others; 0 for no cap."""
@@ -152,8 +146,8 @@ class SearchRequest:
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
-    pool: TierOptions = DEFAULT_POOL
-    reach: ExpansionOptions = NO_EXPANSION
+    pool: TierOptions = field(default_factory=TierOptions)
+    reach: ExpansionOptions = ExpansionOptions()
     by: str = "memory"
     neighbours: int = 0
     caps: ResultCaps = ResultCaps()
@@ -175,8 +169,8 @@ def build_request(
     explain: bool = False,
     clock: Clock = DEFAULT_CLOCK,
     min_relevance: float | str = 0.0,
-    pool: TierOptions = DEFAULT_POOL,
-    reach: ExpansionOptions = NO_EXPANSION,
+    pool: TierOptions = TierOptions(),
+    reach: ExpansionOptions = ExpansionOptions(),
     by: str = "memory",
     neighbours: int = 0,
     caps: ResultCaps = ResultCaps(),
