@@ -208,9 +208,9 @@ def test_the_checksum_is_looked_at_where_one_is_given(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda folder: (folder / "onnx" / "model.onnx").unlink(), "model.onnx is not there"),
+        (lambda folder: (folder / "onnx" / "model.onnx").unlink(), "model.onnx does not exist"),
         (lambda folder: (folder / "onnx" / "model.onnx").write_bytes(b"x" * 99), "onnxruntime cannot load"),
-        (lambda folder: (folder / "tokenizer.json").unlink(), "No tokenizer.json lies beside"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json beside"),
         (lambda folder: (folder / "tokenizer.json").write_text("{}"), "cannot be read"),
         (lambda folder: (folder / "tokenizer.json").write_bytes(b"\xff\xfe"), "cannot be read"),
     ],

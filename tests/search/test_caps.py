@@ -14,7 +14,7 @@ from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import Record, SourcePlace
-from scrubjay.search.diversity import apply_caps
+from scrubjay.search.dedup import apply_caps
 from scrubjay.search.request import STAGES, ResultCaps
 
 

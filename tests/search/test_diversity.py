@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recall_values import candidate, record
 
 from scrubjay import Memory
-from scrubjay.search.diversity import SIMILARITY_WEIGHT, maximal_marginal_relevance
+from scrubjay.search.dedup import SIMILARITY_WEIGHT, maximal_marginal_relevance
 from scrubjay.search.request import STAGES
 
 LIKE = "the nightly backup of the archive finished without any trouble on machine"

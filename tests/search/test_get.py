@@ -65,7 +65,7 @@ def test_every_tier_is_found_by_its_prefix(memory: Memory) -> None:
 def test_twenty_ids_are_served_and_twenty_one_refused(memory: Memory) -> None:
     ids = [memory.add(f"Number {n}.").id for n in range(21)]
     assert len(memory.get(ids[:20]).records) == 20
-    with pytest.raises(InputError, match="21 ids were asked for; at most 20"):
+    with pytest.raises(InputError, match="21 ids were requested; at most 20"):
         memory.get(ids)
 
 

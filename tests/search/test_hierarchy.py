@@ -16,8 +16,7 @@ from scrubjay.errors import InputError
 from scrubjay.models.graph import Category, Edge
 from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.models.results import Candidate
-from scrubjay.search.candidates import ScoreCache
-from scrubjay.search.hierarchy import descend_categories
+from scrubjay.search.expansion import ScoreCache, descend_categories
 from scrubjay.search.request import STAGES, ExpansionOptions
 from scrubjay.storage.changes import PutCategory, PutEdges
 from scrubjay.storage.urls import open_store
@@ -191,7 +190,7 @@ def test_levels_and_shares_out_of_range_are_refused(memory: Memory, options: dic
 
 
 def test_categories_have_no_rank_to_be_fused_by(memory: Memory) -> None:
-    with pytest.raises(InputError, match="ranks alone"):
+    with pytest.raises(InputError, match="only ranks"):
         memory.search("heron", hierarchy=True, fusion="rrf")
 
 

@@ -27,9 +27,8 @@ from scrubjay.errors import InputError
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import RecordFilter
 from scrubjay.models.results import Candidate
-from scrubjay.search import links as follow_module
-from scrubjay.search.candidates import ScoreCache
-from scrubjay.search.links import follow_links
+from scrubjay.search import expansion as follow_module
+from scrubjay.search.expansion import ScoreCache, follow_links
 from scrubjay.search.request import STAGES
 
 COSINE: dict[str, Any] = {"fusion": "raw", "weights": {"vector": 1.0}}

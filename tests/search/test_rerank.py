@@ -107,7 +107,7 @@ def test_without_its_stage_nothing_is_asked(held: Callable[..., Memory]) -> None
     ("says", "sentence"),
     [
         (dies, "liking did not rerank: It died halfway."),
-        (lambda found: found[1:], "5 passages with 4 numbers"),
+        (lambda found: found[1:], "4 scores for 5 passages"),
         (lambda found: [math.nan, *found[1:]], "not finite"),
         (lambda found: [math.inf, *found[1:]], "not finite"),
     ],
@@ -225,7 +225,7 @@ def test_a_command_that_answers_once_does_not_load_a_cross_encoder_that_nobody_a
     said = RerankSettings(kind="cross-encoder", model_path=tmp_path / "gone.onnx")
     memory = held(settings=replace(settings, rerank=said), cold=True)
     assert "longer than a cold search" in memory.search("heron willow").partial[0]
-    assert "gone.onnx is not there" in memory.search("heron willow", rerank="cross-encoder").partial[0]
+    assert "gone.onnx does not exist" in memory.search("heron willow", rerank="cross-encoder").partial[0]
 
 
 def test_a_chat_model_of_the_settings_is_borrowed_where_no_other_is_named(

@@ -92,7 +92,7 @@ def test_what_is_not_described_or_not_registered_is_named_with_what_there_is(
     opened: Callable[..., Memory],
 ) -> None:
     memory = filled(opened(embedders=[BASE, SECOND]))
-    with pytest.raises(NotFoundError, match=r"No model 'bge' is described; there are: second"):
+    with pytest.raises(NotFoundError, match=r"No model 'bge' is configured; there are: second"):
         memory.add_model("bge")
     for call in (memory.use_model, memory.drop_model):
         with pytest.raises(NotFoundError, match="there are: hash, second") as caught:

@@ -116,7 +116,7 @@ def test_nothing_is_asked_where_nothing_was_said(asking: Open, chat: Chat, histo
         ((500, b"{}"), "did not rewrite it: "),
         ((200, b"not json"), "did not answer with JSON"),
         ((200, b'{"choices": []}'), "answered with no message"),
-        ((200, wrapped(None)), "a message that is no text"),
+        ((200, wrapped(None)), "a message that is not text"),
         ((200, wrapped("")), "not believed: it is empty"),
         ((200, wrapped("Sure! Here it is:\nWhen?")), "not believed: it is more than one line"),
         ((200, wrapped("Ana " * 2_000)), "not believed: it is too long"),

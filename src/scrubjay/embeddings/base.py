@@ -58,14 +58,13 @@ class Embedder(Protocol):
 
 
 TOKENS_PER_LETTER = 0.5
-"""A remote tokenizer is not at hand, so tokens are overestimated from characters. English runs at about
-4.5 letters a token and code at about 3, so 2 letters (or spaces) a token is cautious for both."""
+"""A cautious estimate for both: English has about 4.5 letters a token, code about 3."""
 
 TOKENS_PER_MARK = 1.0
 """WordPiece makes one token of every ASCII punctuation mark and many tokenizers one of every digit."""
 
 SLACK = 40
-"""Tokens of the window kept free, so that a cut can move back to white space; at most a quarter of it."""
+"""Tokens of the window left free, so that a cut can move back to white space; at most a quarter of it."""
 
 _NOT_LETTER = re.compile(r"[^A-Za-z\s]")
 
@@ -136,7 +135,7 @@ def unit_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
 
 
 QUANTIZATION_STEPS = 127
-"""Largest magnitude of an int8 used; -128 is left out so that a row and its negative mirror each other."""
+"""Largest magnitude of an int8 used; without -128 a row and its negative mirror each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +195,8 @@ class EmbedderCatalog:
         if name not in self._others:
             known = ", ".join(self._others) or "none"
             raise NotFoundError(
-                f"No model {name!r} is described; there are: {known}.",
-                hint=f"describe it in the settings file under [models.{name}]",
+                f"No model {name!r} is configured; there are: {known}.",
+                hint=f"add [models.{name}] to the settings file",
             )
         if name not in self._opened:
             self._opened[name] = self._others[name]()

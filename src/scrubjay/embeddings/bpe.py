@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 MAGIC = b"scrubjay-bpe-01\n"
 MAX_CACHED_UNITS = 1 << 16
-"""Distinct words whose ids are remembered, about 10 MB; then the memory starts afresh."""
+"""Distinct words whose ids are cached, about 10 MB."""
 LONGEST_CACHED_UNIT = 72
-"""Longer units (encoded data, mostly) hardly ever come twice."""
+"""Longer units (encoded data, mostly) hardly ever recur."""
 
 SEARCHES_BEFORE_DICT = 4096
 """Binary searches before a dictionary of merges is built, which takes 8 ms; a query needs about 100."""
@@ -51,16 +51,15 @@ _UNIT_ASCII = re.compile(" *+(?:[A-Za-z]++|[^A-Za-z \n]++)| ++|\n")
 LONGEST_RUN_TOKEN = 16
 """Length of the longest run of one character that is a token."""
 _RUN = re.compile(r"([ ./=_*#-])\1{63,}")
-"""A run long enough that what stands before it and behind it do not meet; of characters whose
-`LONGEST_RUN_TOKEN` is a token."""
+"""A run so long that its two ends do not meet; of characters whose `LONGEST_RUN_TOKEN` is a token."""
 
 SHORT_UNIT = 24
-"""Characters up to which a unit is merged without a heap; beyond, looking at all pairs grows as the square."""
+"""Characters up to which a unit is merged without a heap."""
 NO_MERGE = 1 << 40
 """Sorts after every merge: ranks and ids fill 32 bits."""
 
 FindMerge: TypeAlias = Callable[[int, int], int]
-"""The merge of a pair, or what is given for one that does not merge."""
+"""Returns the merge of a pair, or the given default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PROBE = "dimensions"
 """Sent once to a model of unknown size, to learn the length of its vectors."""
 DIMENSIONS_FILE = "dimensions.json"
-"""File in the cache folder with what was learned so, lest every start ask again."""
+"""File in the cache folder with these lengths."""
 LARGEST_NUMBER = 1e18
 """An element beyond it, or a vector within its inverse, is broken: its square leaves float32."""
 

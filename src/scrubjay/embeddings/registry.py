@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -55,7 +54,7 @@ EMBEDDING_PROVIDERS: Final = (
     "static", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
 )  # fmt: skip
 AUTO_PROVIDERS: Final = ("minilm", "openai", "gemini", "voyage")
-"""What ``auto`` takes the first usable of: MiniLM where it is installed, a service where there is a key."""
+"""``auto`` takes the first usable: MiniLM where it is installed, a service where there is a key."""
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
@@ -83,6 +82,8 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
         from scrubjay.embeddings.http import SERVICES, RemoteEmbedder
 
         return RemoteEmbedder(SERVICES[spec.provider], spec)
+    import difflib
+
     near = difflib.get_close_matches(spec.provider, EMBEDDING_PROVIDERS, 1)
     raise ConfigError(
         f"There is no embedding provider {spec.provider!r}.",

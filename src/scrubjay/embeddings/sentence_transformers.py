@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 WEIGHT_PATTERNS = ("*.json", "*.safetensors", "*.bin", "*.onnx", "*.txt", "*.model")
-"""Files of a model's folder whose checksums make its revision; the rest is for readers."""
+"""Files of a model's folder whose checksums make its revision."""
 NO_LIMIT = 1 << 20
-"""Some models name an infinite or absurdly large window for none."""
+"""Some models give an infinite or absurdly large window for none."""
 
 
 class SentenceTransformersEmbedder:

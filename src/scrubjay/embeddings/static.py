@@ -37,10 +37,9 @@ TABLE_SHA256 = "1d56f820265bbd0b504de7dd35b5720e5d7780b735515caab296fd0c82111cbc
 STATIC_MODEL = "wordllama-l2-supercat"
 STATIC_DIMENSIONS = 256
 STATIC_WINDOW = 256
-"""A mean over more tokens blurs: a longer text is scored by its best window, as with other models."""
+"""A mean over more tokens blurs: a longer text is scored by its best window."""
 BULK_TEXTS = 50_000
-"""Tokens in one call from which on a float32 copy of the table (32 MB) is worth its memory: gathering from
-it is four times faster than widening float16 rows each time, and gives the same bits."""
+"""Tokens in one call from which on the table is copied to float32 (32 MB): four times faster, and the same bits."""
 
 _REINSTALL = "pip install --force-reinstall 'wordllama==0.4.0.post1'"
 _DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4")}

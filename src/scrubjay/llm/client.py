@@ -72,7 +72,6 @@ def parse_json(answer: str) -> object:
 
 CHAT_PATH = "/chat/completions"
 KEPT_RESULT = "What was found without it stands."
-"""The state after a failure, as errors say it."""
 
 
 class OpenAiCompatibleModel:
@@ -103,7 +102,7 @@ class OpenAiCompatibleModel:
             cause = type(exc).__name__
             raise ProviderError(f"{self.host} answered with no message ({cause}). {KEPT_RESULT}") from exc
         if not isinstance(text, str):
-            raise ProviderError(f"{self.host} answered with a message that is no text. {KEPT_RESULT}")
+            raise ProviderError(f"{self.host} answered with a message that is not text. {KEPT_RESULT}")
         return text
 
 

@@ -104,11 +104,11 @@ TIMEOUT = 60.0
 BACKOFF = 0.5
 """Seconds before the second try; four times as much before the third."""
 MAX_RETRY_WAIT = 60.0
-"""Seconds a service may ask to wait with Retry-After; beyond that the caller is told instead."""
+"""Longest Retry-After, in seconds, that is waited for."""
 MAX_ANSWER_BYTES = 1 << 26
 """Bytes of one answer; 2,048 vectors of 3,072 numbers as JSON take about as much."""
 DEADLINE = 86_400.0
-"""Seconds that a call may take, tries and waits included, where the caller gives none: a day."""
+"""Seconds of a call, tries and waits included, where the caller gives no limit."""
 EXCERPT = 200
 """Characters of a service's own message that an error repeats."""
 

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
 
 WINDOW_TOKENS: Final = 512
-"""Tokens of question and passage together, the most that BERT's kin take; a tokenizer that says less is believed."""
+"""Tokens of question and passage together, the most that BERT models take; a tokenizer may set less."""
 WINDOW_OVERLAP: Final = 64
-"""Tokens that two windows share, so that a sentence is whole in one of them."""
+"""Tokens that two windows share, so that a sentence is complete in one of them."""
 MAX_WINDOWS: Final = 8
-"""Windows of one passage: about 3,500 tokens, seven times the longest that is cut from a file. What stands behind them
-is not read."""
+"""Most windows of one passage: about 3,500 tokens, seven times the longest passage of a file."""
 BATCH_WINDOWS: Final = 8
-"""Windows that are run together: few, since the clock is looked at between them."""
+"""Windows run together; the deadline is checked between batches."""
 KEPT_ORDER: Final = "The fused order stands."
 
 
@@ -115,7 +114,7 @@ class CrossEncoderReranker:
                     hint = "correct [rerank] sha256, or the file"
                     verify_file(self._path, self._spec.sha256, self._spec.cache_dir, hint=hint)
                 elif not self._path.is_file():
-                    raise ProviderError(f"Model file {self._path} is not there. {KEPT_ORDER}")
+                    raise ProviderError(f"Model file {self._path} does not exist. {KEPT_ORDER}")
                 tokenizers, padding = _load_tokenizers(
                     self._spec.tokenizer_path or _find_tokenizer(self._path)
                 )
@@ -129,7 +128,7 @@ def _find_tokenizer(model: Path) -> Path:
         if (folder / "tokenizer.json").is_file():
             return folder / "tokenizer.json"
     raise ProviderError(
-        f"No tokenizer.json lies beside {model} or in the folder above. {KEPT_ORDER}",
+        f"There is no tokenizer.json beside {model} or in the folder above. {KEPT_ORDER}",
         hint='tokenizer_path = "..." in [rerank]',
     )
 

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     """Texts -> a table of token vectors and the rows of each text in it."""
 
 HALF_POSITION: Final = 500.0
-"""Characters from the beginning at which being early counts half."""
+"""Characters from the beginning at which ``early`` is halved."""
 ADJACENT_GAP: Final = 2
-"""Characters between two words that stand side by side: a blank and a mark."""
+"""Most characters between adjacent words: a blank and a mark."""
 WINDOW_TOKENS: Final = 32
-"""Tokens of a window in which a question's words are looked for by meaning: a long sentence. Of 32, 64, 128 and all of
-the passage the shortest is best but for chats (bench/LOG.md)."""
+"""Tokens of a window for ``meaning``: of 32, 64, 128 and all of the passage the shortest is best but for chats
+(bench/LOG.md)."""
 WINDOW_STEP: Final = 16
 """Tokens from one window to the next."""
 MAX_PASSAGE: Final = 3_000
-"""Characters of a passage that are read: a third more than the longest that is cut from a file has. Fifty of a
-chat's longest answers must not take a tenth of a second."""
+"""Characters of a passage that are read: a third more than the longest passage of a file. Fifty of a chat's longest
+answers must not take a tenth of a second."""
 
 
 class TermMatch(NamedTuple):

@@ -75,17 +75,15 @@ def fetch_memories(
         InputError: Neither or both of ids and path, more than 20 ids, or numbers out of range.
     """
     if bool(ids) == bool(path):
-        raise InputError("Give ids or a path, not both and not neither.")
+        raise InputError("Give either ids or a path.")
     if len(ids) > MAX_IDS:
-        raise InputError(f"{len(ids)} ids were asked for; at most {MAX_IDS} can be had at once.")
+        raise InputError(f"{len(ids)} ids were requested; at most {MAX_IDS} are returned at once.")
     if window.neighbours < 0 or window.limit < 1 or window.offset < 0:
         raise InputError("neighbours and offset must not be negative, and limit must be at least 1.")
     if lines is not None and not path:
-        raise InputError(
-            "Lines are those of a path; a memory is returned whole.", hint="give path with lines"
-        )
+        raise InputError("Lines need a path; memories are returned whole.", hint="give path with lines")
     if lines is not None and not 1 <= lines[0] <= lines[1]:
-        raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
+        raise InputError(f"Lines {lines[0]}-{lines[1]} are not a range; lines start at 1.")
     if path:
         records, unknown = _by_lines(reader, path, lines)
     else:

@@ -6,14 +6,14 @@ memory answers at all, the archive is searched (``pipeline.run_search``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, RecordFilter
-from scrubjay.models.results import Candidate, Hit
+from scrubjay.models.results import Hit
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import ChannelScores, Reader, WordScores
 from scrubjay.storage.scoring import idf
@@ -197,34 +197,6 @@ def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
             archived = replace(plan.where, statuses=("archived",))
             found |= {hit.id for hit in reader.words([group], archived).top(MAX_ARCHIVED)}
     return frozenset(found)
-
-
-class ScoreCache:
-    """The scores of one search, each memory's computed once; None for memories that the filters exclude."""
-
-    def __init__(
-        self,
-        reader: Reader,
-        where: RecordFilter,
-        score: Callable[[Sequence[str]], Iterable[Candidate]],
-        known: Iterable[Candidate] = (),
-    ) -> None:
-        self.reader = reader
-        self._where = where
-        self._score = score
-        self._known: dict[str, Candidate | None] = {one.id: one for one in known}
-
-    def get(self, ids: Iterable[str]) -> dict[str, Candidate]:
-        """Return the candidates of these memories, in the order of their ids."""
-        wanted = sorted(set(ids))
-        new = [memory for memory in wanted if memory not in self._known]
-        if new:
-            allowed = filter_records(self.reader, self._where, self.reader.get(new))
-            self._known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
-            self._known |= (
-                {one.id: one for one in self._score(allowed) if one.id in allowed} if allowed else {}
-            )
-        return {memory: one for memory in wanted if (one := self._known[memory]) is not None}
 
 
 def filter_records(reader: Reader, where: RecordFilter, records: Mapping[str, Record]) -> list[str]:

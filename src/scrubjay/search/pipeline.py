@@ -17,67 +17,29 @@ from scrubjay.frozen import frozen
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import GENERIC_ROLES, Record
 from scrubjay.models.results import Answer, Candidate, Contribution
+from scrubjay.search import features, fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
     Ranking,
-    ScoreCache,
     allows_archived,
     archived_fallback,
     retrieve_candidates,
 )
-from scrubjay.search.dedup import DERIVED_PREFIXES, collapse_facts, evidence_by_memory
-from scrubjay.search.diversity import apply_caps, maximal_marginal_relevance
-from scrubjay.search.features import (
-    MAX_PER_TIER,
-    add_date_feature,
-    add_decay,
-    add_neighbour_feature,
-    add_phrase_feature,
-    add_session_feature,
-    add_text_features,
-    add_tier_features,
-    count_displaced_by_age,
-    find_speaker,
-    pool_tiers,
-)
-from scrubjay.search.fusion import (
-    ScoreTable,
-    best_first,
-    build_table,
-    candidate_ids,
-    channel_weights,
-    fuse_by_rank,
-    fuse_raw,
-    fuse_scores,
-    split_weights,
-    to_candidates,
+from scrubjay.search.dedup import (
+    DERIVED_PREFIXES,
+    apply_caps,
+    collapse_facts,
+    evidence_by_memory,
+    maximal_marginal_relevance,
 )
 from scrubjay.search.graph import expand_by_graph, graph_ranking
 from scrubjay.search.plan import QueryPlan, build_plan
-from scrubjay.search.relevance import (
-    FIRST_RESULTS,
-    RelevanceFeatures,
-    decide_abstention,
-    graph_evidence,
-    order_turns,
-    propagate_relevance,
-    relevance_features,
-)
 from scrubjay.search.request import SearchRequest
-from scrubjay.search.results import (
-    ResultDetails,
-    ResultGroup,
-    build_results,
-    group_neighbours,
-    rank_sessions,
-    surrounding_turns,
-)
-from scrubjay.search.validity import find_newer, newer_equivalents, newest_first, verify_candidates
 from scrubjay.storage.interface import RankingMetadata, Reader
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
-    from scrubjay.search.hierarchy import CategoryScores
+    from scrubjay.search.expansion import CategoryScores
     from scrubjay.search.rerank import RerankOptions
 
 DEPTH_FACTOR: Final = 8
@@ -132,8 +94,8 @@ class Selection:
     partial: tuple[str, ...] = ()
     records: Mapping[str, Record] = field(default_factory=dict)
     copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    features: Mapping[str, RelevanceFeatures] = field(default_factory=dict)
-    groups: list[ResultGroup] = field(default_factory=list)
+    features: Mapping[str, relevance.RelevanceFeatures] = field(default_factory=dict)
+    groups: list[results.ResultGroup] = field(default_factory=list)
     abstained: str = ""
 
 
@@ -165,7 +127,7 @@ def retrieve(reader: Reader, embedders: Sequence[Embedder], request: SearchReque
     channels = retrieve_candidates(plan, reader, embedders)
     categories = None
     if plan.reach.hierarchy and "descend" in plan.stages and channels.rankings:
-        from scrubjay.search.hierarchy import score_categories
+        from scrubjay.search.expansion import score_categories
 
         categories = score_categories(plan, channels.rankings, reader, embedders)
     return RetrievalState(reader, request, plan, channels, archived, categories)
@@ -177,20 +139,25 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
     selection = select_answers(state, reranker)
     groups, records, terms = selection.groups, selection.records, state.channels.terms
     at = request.now if plan.true_at is None else plan.true_at
-    newer = find_newer(reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
+    newer = validity.find_newer(reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
     timeless = plan.as_of is None and not plan.question.times
     fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
     if "recency" in plan.stages and timeless and fused:
-        best = [group.lead for group in groups[:FIRST_RESULTS]]
-        groups = newest_first(groups, newer_equivalents(best, records, selection.features, plan, terms))
-    groups = newest_first(groups, newer)[: plan.limit]
+        best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
+        groups = validity.newest_first(
+            groups, validity.newer_equivalents(best, records, selection.features, plan, terms)
+        )
+    groups = validity.newest_first(groups, newer)[: plan.limit]
     leads = [group.lead for group in groups]
-    details = ResultDetails(
+    turns = {}
+    if request.neighbours or request.by == "session":
+        turns = results.surrounding_turns(reader, groups, records, request.neighbours, plan.groups)
+    details = results.ResultDetails(
         evidence_by_memory(reader, [one.id for one in leads if records[one.id].origin == "derived"]),
         selection.collapsed,
         selection.copies,
         selection.paths,
-        surrounding_turns(reader, groups, records, request.neighbours, plan.groups),
+        turns,
         newer,
     )
     counts_age = request.by == "memory" and not selection.abstained
@@ -199,13 +166,13 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
         floor = f"{plan.pool.floor:g}"
         notes += (f"{selection.unsure:,} found with a confidence below {floor} were left out.",)
     return Answer(
-        results=build_results(
+        results=results.build_results(
             leads, records, reader.sources(), plan, terms, selection.features, request, details
         ),
         partial=state.channels.partial + selection.partial,
         took_ms=0.0,
         notes=notes,
-        hidden=count_displaced_by_age(selection.candidates, plan.limit) if counts_age else 0,
+        hidden=features.count_displaced_by_age(selection.candidates, plan.limit) if counts_age else 0,
         silence=selection.abstained,
         as_of=to_datetime(plan.as_of).isoformat(timespec="seconds") if plan.as_of is not None else None,
     )
@@ -241,22 +208,22 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
 def _score(selection: Selection, state: RetrievalState) -> None:
     """Fuse the rankings of all hits; only fusion ``auto`` has features."""
     plan, reader, rankings = state.plan, state.reader, state.channels.rankings
-    ids = candidate_ids(rankings)
-    most = max([MAX_PER_TIER, *(len(ranking.hits) for ranking in rankings)])
+    ids = fusion.candidate_ids(rankings)
+    most = max([features.MAX_PER_TIER, *(len(ranking.hits) for ranking in rankings)])
     selection.paths = {}
     if plan.fusion == "auto":
         rows, heads = score_rows(state, ids)
         if "graph" in plan.channels:
             score = partial(score_rows, state)
             rows, heads, selection.paths = expand_by_graph(reader, plan, state.channels, rows, heads, score)
-        rows, selection.unsure = pool_tiers(best_first(rows), heads, plan.pool, most)
-        selection.candidates = to_candidates(rows)
+        rows, selection.unsure = features.pool_tiers(fusion.best_first(rows), heads, plan.pool, most)
+        selection.candidates = fusion.to_candidates(rows)
         return
     if "graph" in plan.channels and (graph := graph_ranking(plan, state.channels, reader, ids)) is not None:
         rankings, selection.paths = (*rankings, graph), graph.paths
-        ids, most = candidate_ids(rankings), max(most, len(graph.hits))
+        ids, most = fusion.candidate_ids(rankings), max(most, len(graph.hits))
     fused, heads = _fuse_by_weights(reader, plan, rankings, ids)
-    selection.candidates, selection.unsure = pool_tiers(fused, heads, plan.pool, most)
+    selection.candidates, selection.unsure = features.pool_tiers(fused, heads, plan.pool, most)
 
 
 def _expand(selection: Selection, state: RetrievalState) -> None:
@@ -265,12 +232,12 @@ def _expand(selection: Selection, state: RetrievalState) -> None:
     best = candidates[0].score if candidates else 0.0
     least = MIN_SHARE * best if reach.threshold is None else reach.threshold
     if state.categories is not None and best > 0:
-        from scrubjay.search.hierarchy import descend_categories
+        from scrubjay.search.expansion import ScoreCache, descend_categories
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
         candidates = descend_categories(candidates, cache, state.categories, reach, plan.limit, least)
     if reach.links and "follow" in plan.stages and best > 0:
-        from scrubjay.search.links import follow_links
+        from scrubjay.search.expansion import ScoreCache, follow_links
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
         candidates = follow_links(candidates, cache, reach.links, plan.limit, least)
@@ -288,7 +255,9 @@ def _order(selection: Selection, state: RetrievalState, reranker: RerankOptions 
     if plan.fusion != "auto":
         return
     if "match" in plan.stages and state.request.by != "session" and not plan.question.time_only:
-        selection.candidates, selection.features = order_turns(selection.candidates, plan, channels, reader)
+        selection.candidates, selection.features = relevance.order_turns(
+            selection.candidates, plan, channels, reader
+        )
     if reranker is not None and "rerank" in plan.stages:
         from scrubjay.search.rerank import add_rerank_parts, rerank_scores
 
@@ -307,36 +276,36 @@ def _select(selection: Selection, state: RetrievalState) -> None:
     elif request.neighbours:
         wanted = min(wanted * NEIGHBOUR_FACTOR, MAX_DEPTH)
     unique = "diversify" in plan.stages and not by_session  # two conversations may say the same
-    found, selection.records, selection.copies = verify_candidates(
+    found, selection.records, selection.copies = validity.verify_candidates(
         selection.candidates, plan, state.reader, state.archived, wanted, unique=unique
     )
     if by_session:
-        selection.groups = rank_sessions(found, selection.records)
+        selection.groups = results.rank_sessions(found, selection.records)
         return
     if plan.fusion == "auto" and "mmr" in plan.stages:
         found = maximal_marginal_relevance(found, selection.records)
     if "caps" in plan.stages and (request.caps.session or request.caps.document):
         found = apply_caps(found, selection.records, request.caps)
-    selection.groups = group_neighbours(found, selection.records, request.neighbours)
+    selection.groups = results.group_neighbours(found, selection.records, request.neighbours)
 
 
 def _abstain(selection: Selection, state: RetrievalState) -> None:
     """Estimate the relevance of the first groups and keep those that answer; where none does, say why."""
     plan, channels = state.plan, state.channels
-    first = [group.lead for group in selection.groups[: max(plan.limit, FIRST_RESULTS)]]
+    first = [group.lead for group in selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]]
     turns = {one.id: selection.records[one.id].turn is not None for one in first}
-    evidence = graph_evidence(turns, selection.candidates, selection.paths)
+    evidence = relevance.graph_evidence(turns, selection.candidates, selection.paths)
     others = sorted({memory for referrers in evidence.values() for memory in referrers} - turns.keys())
     turns |= {
         memory: head.turn
         for memory, head in (state.reader.ranking_metadata(others) if others else {}).items()
     }
     missing = {memory: turn for memory, turn in turns.items() if memory not in selection.features}
-    computed = relevance_features(plan, channels.terms, channels.rankings, missing)
+    computed = relevance.relevance_features(plan, channels.terms, channels.rankings, missing)
     own = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
-    selection.features = propagate_relevance(own, evidence)
+    selection.features = relevance.propagate_relevance(own, evidence)
     least = state.request.min_relevance if "admit" in plan.stages else 0.0
-    answers, selection.abstained = decide_abstention(first, selection.features, least)
+    answers, selection.abstained = relevance.decide_abstention(first, selection.features, least)
     if not first and plan.question.time_only:
         selection.abstained = "Nothing stored is of the time that is asked about."
     answering = {one.id for one in answers}
@@ -350,52 +319,56 @@ def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]
         return []
     if plan.fusion == "auto":
         rows, heads = score_rows(state, ids)
-        return to_candidates(pool_tiers(best_first(rows), heads, plan.pool, sys.maxsize)[0])
+        return fusion.to_candidates(
+            features.pool_tiers(fusion.best_first(rows), heads, plan.pool, sys.maxsize)[0]
+        )
     fused, heads = _fuse_by_weights(state.reader, plan, rankings, ids)
-    return pool_tiers(fused, heads, plan.pool, sys.maxsize)[0]
+    return features.pool_tiers(fused, heads, plan.pool, sys.maxsize)[0]
 
 
 def _fuse_by_weights(
     reader: Reader, plan: QueryPlan, rankings: Sequence[Ranking], ids: Sequence[str]
 ) -> tuple[list[Candidate], Mapping[str, RankingMetadata]]:
-    weights = split_weights(rankings, plan.weights)
+    weights = fusion.split_weights(rankings, plan.weights)
     if plan.fusion == "rrf":
         wanted = set(ids)
-        fused = [one for one in fuse_by_rank(rankings, weights) if one.id in wanted]
+        fused = [one for one in fusion.fuse_by_rank(rankings, weights) if one.id in wanted]
     elif plan.fusion == "raw":
         records = reader.get(ids) if plan.trigram_weight else {}
         texts = {memory: record.content for memory, record in records.items()}
-        fused = fuse_raw(rankings, ids, weights, plan.query.text, texts, plan.trigram_weight)
+        fused = fusion.fuse_raw(rankings, ids, weights, plan.query.text, texts, plan.trigram_weight)
     else:
-        fused = fuse_scores(rankings, ids, weights)
-    return best_first(fused), reader.ranking_metadata(ids) if plan.pool is not None else {}
+        fused = fusion.fuse_scores(rankings, ids, weights)
+    return fusion.best_first(fused), reader.ranking_metadata(ids) if plan.pool is not None else {}
 
 
-def score_rows(state: RetrievalState, ids: Sequence[str]) -> tuple[ScoreTable, Mapping[str, RankingMetadata]]:
+def score_rows(
+    state: RetrievalState, ids: Sequence[str]
+) -> tuple[fusion.ScoreTable, Mapping[str, RankingMetadata]]:
     """Score memories by fusion ``auto``: weighted channels, then every feature; in no order."""
     reader, plan, channels, stages = state.reader, state.plan, state.channels, state.plan.stages
     adjacent = reader.adjacent(ids) if "neighbours" in stages else {}
     every = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
     heads = reader.ranking_metadata(every)
-    weights = channel_weights(channels.rankings, plan.query.text)
-    table = build_table(channels.rankings, every, weights, heads)
+    weights = fusion.channel_weights(channels.rankings, plan.query.text)
+    table = fusion.build_table(channels.rankings, every, weights, heads)
     if "evidence" in stages:
         speakers = {head.role for head in heads.values() if head.turn and head.role} - GENERIC_ROLES
-        speaker = find_speaker(plan.query.text, speakers) if speakers else None
-        add_text_features(table, plan.groups, channels.rarity, speaker)
+        speaker = features.find_speaker(plan.query.text, speakers) if speakers else None
+        features.add_text_features(table, plan.groups, channels.rarity, speaker)
         if plan.query.preferred:
-            add_phrase_feature(table, reader.get(every), plan.query.preferred)
+            features.add_phrase_feature(table, reader.get(every), plan.query.preferred)
     wanted = set(ids)
     rows = [row for row in table if row.id in wanted]
     if adjacent or any(head.turn for head in heads.values()):
         scores = [row.score for row in table]  # before any of them borrows
         if "session" in stages:
-            add_session_feature(rows, table, scores)
-        add_neighbour_feature(rows, dict(zip(every, scores, strict=True)), adjacent)
+            features.add_session_feature(rows, table, scores)
+        features.add_neighbour_feature(rows, dict(zip(every, scores, strict=True)), adjacent)
     if "life" in stages:
-        add_decay(rows, state.request.now)
+        features.add_decay(rows, state.request.now)
     if "dated" in stages and plan.question.times:
-        add_date_feature(rows, plan.question.times)
+        features.add_date_feature(rows, plan.question.times)
     if plan.pool is not None:
-        add_tier_features(rows, plan.pool)
+        features.add_tier_features(rows, plan.pool)
     return rows, heads

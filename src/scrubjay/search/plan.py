@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
@@ -18,7 +18,7 @@ from scrubjay.search.query import (
     parse_query,
     resolve_anchors,
 )
-from scrubjay.search.request import CHANNELS, NO_EXPANSION, ExpansionOptions, SearchRequest, TierOptions
+from scrubjay.search.request import CHANNELS, ExpansionOptions, SearchRequest, TierOptions
 from scrubjay.storage.interface import Reader
 from scrubjay.text.language import QUESTION_WORDS, detect_language, function_words, named_words
 from scrubjay.text.tokenizer import TermGroup, query_groups
@@ -62,12 +62,13 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
         weights = {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
     if request.reach.threshold is not None and fusion != "raw":
         raise InputError(
-            f"A threshold needs scores of a fixed unit; those of fusion {fusion} have none.",
-            hint="fusion raw (preset router) has them",
+            f"A threshold requires fusion raw; the scores of fusion {fusion} have no fixed unit.",
+            hint="use fusion raw or preset router",
         )
     if request.reach.hierarchy and fusion == "rrf":
         raise InputError(
-            "Categories are scored, and fusion rrf has ranks alone.", hint="fusion auto, weighted or raw"
+            "Hierarchical retrieval needs scores; fusion rrf has only ranks.",
+            hint="use auto, weighted or raw",
         )
     return fusion, weights
 
@@ -107,7 +108,7 @@ class QueryPlan:
     models: tuple[str, ...] | None
     stages: tuple[str, ...]
     notes: tuple[str, ...]
-    reach: ExpansionOptions = NO_EXPANSION
+    reach: ExpansionOptions = field(default_factory=ExpansionOptions)
     question: QueryMeaning = NO_MEANING
     pool: TierOptions | None = None
     as_of: int | None = None

@@ -21,8 +21,7 @@ from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
 from scrubjay.text.display import escape_markup
 from scrubjay.text.language import is_general, is_uninformative
-from scrubjay.text.normalize import fold
-from scrubjay.text.paraphrase import word_set
+from scrubjay.text.normalize import fold, word_set
 from scrubjay.text.snippets import best_snippet
 from scrubjay.text.temporal import TimeExpression, find_times
 from scrubjay.text.tokenizer import query_groups, split_words

@@ -38,9 +38,6 @@ class ExpansionOptions:
     threshold: float | None = None
 
 
-NO_EXPANSION: Final = ExpansionOptions()
-
-
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
     *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
@@ -153,8 +150,8 @@ class SearchRequest:
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
-    pool: TierOptions = DEFAULT_POOL
-    reach: ExpansionOptions = NO_EXPANSION
+    pool: TierOptions = field(default_factory=TierOptions)
+    reach: ExpansionOptions = ExpansionOptions()
     by: str = "memory"
     neighbours: int = 0
     caps: ResultCaps = ResultCaps()
@@ -180,8 +177,8 @@ def build_request(
     explain: bool = False,
     clock: Clock = DEFAULT_CLOCK,
     min_relevance: float | str = 0.0,
-    pool: TierOptions = DEFAULT_POOL,
-    reach: ExpansionOptions = NO_EXPANSION,
+    pool: TierOptions = TierOptions(),
+    reach: ExpansionOptions = ExpansionOptions(),
     by: str = "memory",
     neighbours: int = 0,
     caps: ResultCaps = NO_CAPS,

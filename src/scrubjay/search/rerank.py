@@ -52,10 +52,10 @@ def rerank_scores(
         scores = list(options.reranker.scores(query, passages, deadline=options.deadline))
         if len(scores) != len(passages):
             raise ProviderError(
-                f"It scored {len(passages)} passages with {len(scores)} numbers. The fused order stands."
+                f"It returned {len(scores)} scores for {len(passages)} passages. The fused order stands."
             )
         if any(score is not None and not math.isfinite(score) for score in scores):
-            raise ProviderError("It gave a score that is not finite. The fused order stands.")
+            raise ProviderError("It returned a score that is not finite. The fused order stands.")
     except ProviderError as error:
         return {}, (f"{options.reranker.name} did not rerank: {error}",)
     scored = {memory: score for memory, score in zip(ids, scores, strict=True) if score is not None}

@@ -66,12 +66,14 @@ def group_neighbours(
     candidates: Sequence[Candidate], records: Mapping[str, Record], neighbours: int
 ) -> list[ResultGroup]:
     """Let each candidate that would be shown around a better one join it."""
+    if not neighbours:
+        return [ResultGroup(one) for one in candidates]
     leads: list[Candidate] = []
     others: dict[str, list[Candidate]] = {}
     holds: dict[TurnPlace, str] = {}
     sizes: dict[str, int] = {}
     for one in candidates:
-        place = _turn_place(records[one.id]) if neighbours else None
+        place = _turn_place(records[one.id])
         lead = holds.get(place, one.id) if place is not None else one.id
         if lead == one.id:
             leads.append(one)

@@ -101,12 +101,7 @@ class BestPaths(dict[str, MemoryPath]):
 def build_thread(
     reader: Reader, embedders: Sequence[Embedder], request: SearchRequest, bounds: ThreadOptions
 ) -> Thread:
-    """Answer one question with a story, from one consistent view.
-
-    Raises:
-        InputError: A bound is out of range.
-    """
-    bounds.checked(request.limit)
+    """Answer one question with a story, from one consistent view."""
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
     state = retrieve(reader, embedders, wide)
     found = answer(state)

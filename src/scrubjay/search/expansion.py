@@ -1,25 +1,27 @@
-"""Hierarchical retrieval: score categories, then descend from the best to their memories.
+"""Expansion: memories that the best categories and the links of the best candidates lead to.
 
 Each channel scores a category's phrase (L0) on the scale of the memories. From the best categories, level by level,
 each memory gets
 
     leaf = alpha · own + (1 − alpha) · category
 
-where that is more than its own score, until three categories in a row change nothing among the first results (vLLM
-semantic-router, pull request 1374). A category is never a result.
+where that is more than its own score, until three categories in a row change nothing among the first results. A
+category is never a result. A linked memory scores ``.8`` times its referrer and ``.2`` times itself, where that is more
+(both: vLLM semantic-router, pull request 1374). Memories that the caller may not see are no bridge.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from scrubjay.models.graph import Category, category_path
-from scrubjay.models.results import Candidate, Contribution, Hit
-from scrubjay.search.candidates import Ranking, ScoreCache, TermRanking
+from scrubjay.models.records import RecordFilter
+from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution, Hit
+from scrubjay.search.candidates import Ranking, TermRanking, filter_records
 from scrubjay.search.fusion import best_first, channel_weights, fuse_raw, fuse_scores, split_weights
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.request import ExpansionOptions
@@ -33,6 +35,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.embeddings.base import Embedder
+
+
+class ScoreCache:
+    """The scores of one search, each memory's computed once; None for memories that the filters exclude."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        where: RecordFilter,
+        score: Callable[[Sequence[str]], Iterable[Candidate]],
+        known: Iterable[Candidate] = (),
+    ) -> None:
+        self.reader = reader
+        self._where = where
+        self._score = score
+        self._known: dict[str, Candidate | None] = {one.id: one for one in known}
+
+    def get(self, ids: Iterable[str]) -> dict[str, Candidate]:
+        """Return the candidates of these memories, in the order of their ids."""
+        wanted = sorted(set(ids))
+        new = [memory for memory in wanted if memory not in self._known]
+        if new:
+            allowed = filter_records(self.reader, self._where, self.reader.get(new))
+            self._known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
+            self._known |= (
+                {one.id: one for one in self._score(allowed) if one.id in allowed} if allowed else {}
+            )
+        return {memory: one for memory in wanted if (one := self._known[memory]) is not None}
 
 
 GATE_SHARE: Final = 0.7
@@ -55,10 +85,8 @@ CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 
 def score_categories(
     plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[Embedder]
-) -> CategoryScores | None:
-    """Score the categories on the scale of the memories; None where they are not descended."""
-    if not (plan.reach.hierarchy and "descend" in plan.stages and rankings):
-        return None
+) -> CategoryScores:
+    """Score the categories by their phrases, on the scale of the memories."""
     categories = reader.categories()
     ids = [category.id for category in categories]
     phrases = {category.id: category.abstract or category.name for category in categories}
@@ -121,15 +149,13 @@ def _phrase_bm25(phrase: str, ranking: TermRanking) -> float:
 
 
 def _phrase_cosines(phrases: Mapping[str, str], base: Embedder, query: str) -> dict[str, float]:
-    fingerprint = base.model.fingerprint
-    phrases_once = sorted(set(phrases.values()))
-    cached = ((phrase, _PHRASE_VECTORS.get((fingerprint, phrase))) for phrase in phrases_once)
-    vectors = {phrase: windows for phrase, windows in cached if windows is not None}
-    missing = [phrase for phrase in phrases_once if phrase not in vectors]
+    keys = {phrase: (base.model.fingerprint, phrase) for phrase in sorted(set(phrases.values()))}
+    vectors = {phrase: _PHRASE_VECTORS[key] for phrase, key in keys.items() if key in _PHRASE_VECTORS}
+    missing = [phrase for phrase in keys if phrase not in vectors]
     new = dict(zip(missing, base.embed(missing), strict=True)) if missing else {}
     if len(_PHRASE_VECTORS) + len(new) > MAX_CACHED_PHRASES:
         _PHRASE_VECTORS.clear()
-    _PHRASE_VECTORS.update({(fingerprint, phrase): windows for phrase, windows in new.items()})
+    _PHRASE_VECTORS.update({keys[phrase]: windows for phrase, windows in new.items()})
     wanted = base.embed([query], kind="query")[0][0]
     near = {phrase: float((windows @ wanted).max()) for phrase, windows in (vectors | new).items()}
     return {category: near[phrase] for category, phrase in phrases.items()}
@@ -192,3 +218,80 @@ def descend_categories(
         before, first = first, first_results()
         unchanged = unchanged + 1 if first == before else 0
     return best_first(found.values())
+
+
+REFERRER_SHARE: Final = 0.8
+"""Weight of the referrer's score; the rest is the linked memory's own."""
+LINK_KINDS: Final = ("links", "similar")
+LINK_FAN_OUT: Final = 10
+"""Most links of each kind and direction followed from one memory, the heaviest: as many as are made automatically."""
+MAX_REFERRERS: Final = 50
+"""Memories of each hop that the next one starts from, the best."""
+INWARD_SHARE: Final = 0.8
+"""Weight of a link followed against its direction."""
+LINK_HUB_SIZE: Final = 2_000
+"""Memories with more links are not followed backwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLead:
+    """A referrer, its score, and how much of that the link carries."""
+
+    referrer: str
+    score: float
+    carried: float
+
+
+def follow_links(
+    ranked: Sequence[Candidate], cache: ScoreCache, hops: int, limit: int, least: float
+) -> list[Candidate]:
+    """Return the candidates and what their links lead to, best first.
+
+    ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0. Links are
+    followed from the first ``limit`` candidates, over ``hops``; ``least`` is the least score of a memory brought in.
+    """
+    own = {one.id: one for one in ranked}
+    found = dict(own)
+    starts = [one for one in ranked[: min(limit, MAX_REFERRERS)] if one.score >= least]
+    for _ in range(hops):
+        leads = _best_leads(cache, {one.id: one.score for one in starts if one.score > 0})
+        own |= cache.get(memory for memory in leads if memory not in own)
+        better = []
+        for memory, lead in leads.items():
+            if memory not in own:
+                continue
+            score = own[memory].score
+            blend = REFERRER_SHARE * lead.carried + (1 - REFERRER_SHARE) * max(score, 0.0)
+            if blend <= score:
+                continue
+            value = (blend - score) / REFERRER_SHARE
+            part = Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE)
+            lifted = own[memory].plus(part)
+            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
+                better.append(lifted)
+        found |= {one.id: one for one in better}
+        starts = best_first(better)[:MAX_REFERRERS]
+        if not starts:
+            break
+    return best_first(found.values())
+
+
+def _best_leads(cache: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:
+    """Return the best link to each memory, then that of the smaller id."""
+    leads: list[tuple[str, LinkLead]] = []
+    for inward in (False, True):
+        ids = list(starts)
+        for kind in LINK_KINDS if inward and ids else ():
+            degrees = cache.reader.degrees(kind, list(starts))
+            ids = [memory for memory in ids if degrees.get(memory, 0) <= LINK_HUB_SIZE]
+        for edge in cache.reader.edges(ids, LINK_KINDS, inward=inward, limit=LINK_FAN_OUT) if ids else ():
+            here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
+            # An automatic link has no direction, and its weight is a cosine; a given one counts by its root.
+            share = edge.weight
+            if edge.kind != "similar":
+                share = math.sqrt(edge.weight) * (INWARD_SHARE if inward else 1)
+            leads.append((there, LinkLead(here, starts[here], starts[here] * share)))
+    best: dict[str, LinkLead] = {}
+    for memory, lead in sorted(leads, key=lambda pair: (-pair[1].carried, pair[1].referrer)):
+        best.setdefault(memory, lead)
+    return best
