@@ -14,6 +14,7 @@ from scrubjay.search.request import (
     MAX_SNIPPET,
     STAGES,
     Filters,
+    SearchOptions,
     SearchRequest,
     build_request,
 )
@@ -23,11 +24,7 @@ FILTERS = ("tiers", "tags", "sources", "projects", "agents", "sessions", "catego
 
 def asked(query: Any = "q", **changes: Any) -> SearchRequest:
     filters = {field.name: changes.pop(field.name) for field in fields(Filters) if field.name in changes}
-    return build_request(
-        query,
-        filters=Filters(**filters),
-        **changes,
-    )
+    return build_request(query, SearchOptions(filters=Filters(**filters), **changes))
 
 
 def test_what_is_not_asked_is_everything_that_is_active() -> None:
