@@ -64,6 +64,12 @@ def test_a_size_out_of_range_is_refused_with_the_range(wrong: dict[str, int]) ->
         asked(**wrong)
 
 
+@pytest.mark.parametrize("floor", [-0.1, 1.5])
+def test_a_confidence_floor_is_a_share(floor: float) -> None:
+    with pytest.raises(InputError, match="must lie between 0 and 1"):
+        asked(confidence_floor=floor)
+
+
 @pytest.mark.parametrize("query", [None, 5, b"bytes", ["list"]])
 def test_a_query_is_a_text(query: object) -> None:
     with pytest.raises(InputError, match="not a text"):

@@ -30,7 +30,7 @@ STAGES: Final = (
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 PRESET_NAMES: Final = ("kit", "openclaw", "router")
 """Keys of `search.plan.PRESETS`, which the command line does not load."""
-RERANKERS: Final = ("off", "features", "cross-encoder", "http", "chat")
+RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
 AUTO: Final = "auto"
 """As ``min_relevance``: no results where none is likely to answer, else all."""
 MAX_SNIPPET: Final = 20_000
@@ -159,11 +159,7 @@ class Clock:
         help="Return what was true at this date (not what was stored then).  [default: now]",
     )
     tz: str | None = option(
-        None,
-        "--tz",
-        metavar="ZONE",
-        setting="recall.tz",
-        help="Time zone of dates, such as Europe/Berlin.",
+        None, "--tz", metavar="ZONE", setting="recall.tz", help="Time zone of dates, such as Europe/Berlin."
     )
 
 
@@ -196,11 +192,7 @@ class ExpansionOptions:
     depth: int = option(3, bounds=(1, MAX_LEVELS))
     alpha: float = option(0.5, bounds=(0, 1))
     threshold: float | None = option(
-        None,
-        "--threshold",
-        metavar="S",
-        bounds=(0, 1),
-        help="Minimum score, 0 to 1; needs --fusion raw.",
+        None, "--threshold", metavar="S", bounds=(0, 1), help="Minimum score, 0 to 1; needs --fusion raw."
     )
 
 
@@ -243,7 +235,7 @@ class SearchOptions:
         None, "--weights", metavar="LIST", help="Channel weights, such as bm25=.3,vector=.7."
     )
     rerank: str | None = option(
-        None, "--rerank", choices=RERANKERS, setting="rerank.kind", help="Reranker of the top results."
+        None, "--rerank", choices=RERANKER_KINDS, setting="rerank.kind", help="Reranker of the top results."
     )
     reach: ExpansionOptions = ExpansionOptions()
     clock: Clock = DEFAULT_CLOCK
@@ -315,26 +307,13 @@ class ThreadOptions:
 
     _: KW_ONLY
     limit: int = option(
-        12,
-        "--limit",
-        "-n",
-        metavar="N",
-        bounds=(1, 100),
-        help="Maximum number of memories.  [default: 12]",
+        12, "--limit", "-n", metavar="N", bounds=(1, 100), help="Maximum number of memories.  [default: 12]"
     )
     hops: int = option(
-        2,
-        "--hops",
-        metavar="N",
-        bounds=(0, 4),
-        help="Hops from the memories the search finds.  [default: 2]",
+        2, "--hops", metavar="N", bounds=(0, 4), help="Hops from the memories the search finds.  [default: 2]"
     )
     fan_out: int = option(
-        8,
-        "--fan-out",
-        metavar="N",
-        bounds=(1, 50),
-        help="Edges to follow from each memory.  [default: 8]",
+        8, "--fan-out", metavar="N", bounds=(1, 50), help="Edges to follow from each memory.  [default: 8]"
     )
     filters: Filters = Filters(statuses=("active", "superseded"))
     clock: Clock = DEFAULT_CLOCK
@@ -427,7 +406,6 @@ def build_request(
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
     check_options(options)
     filters, clock = options.filters, options.clock
-    _check_range("confidence_floor", pool.floor, (0, 1))
     _check_choices("Tier", (*pool.tiers, *pool.weights), TIERS)
     for tier, weight in pool.weights.items():
         if not 0 <= weight <= MAX_WEIGHT:
@@ -531,15 +509,12 @@ def check_options(options: object) -> None:
             if declared.noun:
                 _check_choices(declared.noun, value if listed else (value,), declared.choices)
             elif declared.bounds is not None and not declared.choices:
-                _check_range(item.name, value, declared.bounds)
+                least, most = declared.bounds
+                if not least <= value <= most:
+                    raise InputError(f"{item.name} is {value}; it must lie between {least} and {most}.")
 
 
 def _check_choices(noun: str, given: Iterable[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
             raise InputError(f"{noun} {name!r} is not one of {', '.join(known)}.")
-
-
-def _check_range(what: str, value: float, bounds: tuple[int, int]) -> None:
-    if not bounds[0] <= value <= bounds[1]:
-        raise InputError(f"{what} is {value}; it must lie between {bounds[0]} and {bounds[1]}.")
