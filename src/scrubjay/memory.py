@@ -597,7 +597,7 @@ class Memory:
             InputError: An option has an invalid value.
         """
         from scrubjay.search.pipeline import run_search
-        from scrubjay.search.request import Clock, Filters
+        from scrubjay.search.request import Clock, ExpansionOptions, Filters, SearchOptions
         from scrubjay.services.search import (
             StageTimer,
             log_slow_query,
@@ -607,33 +607,17 @@ class Memory:
         )
 
         workspace, timer = self._workspace, StageTimer()
-        request = search_request(
-            workspace,
-            query,
-            Filters(
-                tiers, tags, path, sources, since, until, statuses, projects, agents, sessions, categories
-            ),
-            Clock(now, tz, as_of),
-            fusion=fusion,
-            weights=weights,
-            preset=preset,
-            channels=channels,
-            models=models,
-            stages=stages,
+        options = SearchOptions(
             limit=limit,
-            snippet=snippet,
-            explain=explain,
-            min_relevance=min_relevance,
-            here=here,
-            confidence_floor=confidence_floor,
-            links=links,
-            hierarchy=hierarchy,
-            depth=depth,
-            alpha=alpha,
-            threshold=threshold,
-            by=by,
-            neighbours=neighbours,
-        )
+            filters=Filters(
+                tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
+            ),
+            fusion=fusion, weights=weights, preset=preset, channels=channels, models=models, stages=stages,
+            rerank=rerank, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold), explain=explain,
+            snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance, here=here,
+            confidence_floor=confidence_floor, by=by, neighbours=neighbours,
+        )  # fmt: skip
+        request = search_request(workspace, query, options)
         reranker, no_reranker = workspace.rerankers.choose(
             workspace, rerank, plain=not uses_default_fusion(request)
         )
@@ -689,26 +673,38 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.search.request import STAGES, Clock, Filters, ResultCaps
-        from scrubjay.search.thread import ThreadOptions, build_thread
+        from scrubjay.search.request import (
+            NO_EXPANSION,
+            STAGES,
+            Clock,
+            Filters,
+            ResultCaps,
+            SearchOptions,
+            ThreadOptions,
+            check_options,
+        )
+        from scrubjay.search.thread import build_thread
         from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
 
         workspace, timer = self._workspace, StageTimer()
-        bounds = ThreadOptions(hops, fan_out).checked(limit)
-        request = search_request(
-            workspace,
-            query,
-            Filters(
-                tiers, tags, path, sources, since, until, statuses, projects, agents, sessions, categories
-            ),
-            Clock(now, tz, as_of),
-            fusion="auto",
-            limit=limit,
-            snippet=snippet,
-            explain=True,
-            links=0,
-            hierarchy=False,
+        filters = Filters(
+            tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
         )
+        clock = Clock(now, as_of, tz)
+        bounds = ThreadOptions(
+            limit=limit, hops=hops, fan_out=fan_out, filters=filters, clock=clock, snippet=snippet
+        )
+        check_options(bounds)
+        options = SearchOptions(
+            limit=limit,
+            filters=filters,
+            clock=clock,
+            snippet=snippet,
+            fusion="auto",
+            explain=True,
+            reach=NO_EXPANSION,
+        )
+        request = search_request(workspace, query, options)
         request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
         with open_view(workspace, timer) as view:
             request = request if now is not None else replace(request, now=view.now)
@@ -746,14 +742,14 @@ class Memory:
             InputError: An option has an invalid value.
         """
         from scrubjay.search.browse import page_memories
-        from scrubjay.search.request import Filters, build_request
+        from scrubjay.search.request import Filters, SearchOptions, build_request
         from scrubjay.services.workspace import resolve_projects
 
+        projects = resolve_projects(self._workspace, projects)
         filters = Filters(
-            tiers, tags, path, sources, since, until, statuses,
-            resolve_projects(self._workspace, projects), agents, sessions, categories,
-        )  # fmt: skip
-        wanted = build_request("", filters=filters, limit=limit)
+            tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
+        )
+        wanted = build_request("", SearchOptions(filters=filters, limit=limit))
         with self._workspace.store.reader(self._workspace.scope) as reader:
             return page_memories(reader, wanted, after)
 
@@ -813,6 +809,7 @@ class Memory:
         from scrubjay.models.dates import load_zone, now_micros, parse_when
         from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS
         from scrubjay.search.context import ContextRequest, ContextScope, build_context
+        from scrubjay.search.request import SearchOptions
         from scrubjay.services.models import RewriteOutcome
         from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
         from scrubjay.services.workspace import resolve_projects
@@ -826,7 +823,7 @@ class Memory:
         moment = asked_at.start if asked_at is not None else now_micros()
         asking = None
         if query is not None:
-            asking = replace(search_request(workspace, query, here=project), now=moment)
+            asking = replace(search_request(workspace, query, SearchOptions(here=project)), now=moment)
         request = ContextRequest(
             asking,
             settings.budget if budget is None else budget,
@@ -893,7 +890,7 @@ class Memory:
         from scrubjay.services.inspection import list_timeline
 
         filters = Filters(
-            tiers, tags, path, sources, since, until, statuses, projects, agents, sessions, categories
+            tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
         )
         return list_timeline(self._workspace, filters, limit, skip)
 

@@ -24,6 +24,7 @@ from scrubjay.models.records import Scope
 from scrubjay.models.results import Context
 from scrubjay.search.context import MAX_FOUND, ContextScope
 from scrubjay.search.pipeline import run_search
+from scrubjay.search.request import SearchOptions
 from scrubjay.services.models import ModelRegistry
 from scrubjay.services.models import caller_catalog as embedders_of
 from scrubjay.services.search import search_request
@@ -126,7 +127,7 @@ def test_a_context_is_silent_exactly_where_a_search_is(
         memory.add(text, session="s1" if number < 3 else "s2", turn=number, role="user", project=of)
     desk, now = memory._workspace, 1_780_315_200_000_000
     request = replace(
-        search_request(desk, query, here=project),
+        search_request(desk, query, SearchOptions(here=project)),
         now=now,
         where=ContextScope(project, None, session, now).where(),
     )

@@ -14,6 +14,7 @@ from scrubjay.search.request import (
     MAX_SNIPPET,
     STAGES,
     Filters,
+    SearchOptions,
     SearchRequest,
     build_request,
 )
@@ -23,11 +24,7 @@ FILTERS = ("tiers", "tags", "sources", "projects", "agents", "sessions", "catego
 
 def asked(query: Any = "q", **changes: Any) -> SearchRequest:
     filters = {field.name: changes.pop(field.name) for field in fields(Filters) if field.name in changes}
-    return build_request(
-        query,
-        filters=Filters(**filters),
-        **changes,
-    )
+    return build_request(query, SearchOptions(filters=Filters(**filters), **changes))
 
 
 def test_what_is_not_asked_is_everything_that_is_active() -> None:
@@ -65,6 +62,12 @@ def test_an_unknown_name_is_refused_with_those_there_are(wrong: dict[str, Any], 
 def test_a_size_out_of_range_is_refused_with_the_range(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match="must lie between 1 and"):
         asked(**wrong)
+
+
+@pytest.mark.parametrize("floor", [-0.1, 1.5])
+def test_a_confidence_floor_is_a_share(floor: float) -> None:
+    with pytest.raises(InputError, match="must lie between 0 and 1"):
+        asked(confidence_floor=floor)
 
 
 @pytest.mark.parametrize("query", [None, 5, b"bytes", ["list"]])

@@ -110,7 +110,6 @@ def test_a_pool_refuses_what_is_no_tier_and_what_is_out_of_range() -> None:
     for pool in (
         TierOptions(weights={"fact": 1.0}),
         TierOptions(weights={"lesson": -1.0}),
-        TierOptions(floor=1.5),
     ):
         with pytest.raises(InputError):
             build_request("x", pool=pool)

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.cli.search import PRESETS
 from scrubjay.config.settings import FUSIONS as SETTING_FUSIONS
 from scrubjay.config.settings import RERANKER_KINDS as SETTING_KINDS
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.rerankers.base import RERANKERS as KNOWN_KINDS
-from scrubjay.search.plan import PRESETS as KNOWN_PRESETS
 from scrubjay.search.request import FUSIONS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -159,7 +157,6 @@ def test_a_second_look_is_had_by_flag_and_shown(cli, notes) -> None:
 
 def test_the_choices_offered_are_those_that_exist() -> None:
     assert set(SETTING_KINDS) == {"off", *KNOWN_KINDS}
-    assert set(PRESETS) == set(KNOWN_PRESETS)
     assert SETTING_FUSIONS == FUSIONS
 
 

@@ -1,12 +1,13 @@
 """What Python can ask of search, thread and context can be asked everywhere, but for what is listed here with why.
 
-The resident takes every option too: tests/resident.
+The options of search and thread are declared in search/request.py; the daemon takes each of them: tests/daemon.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import click
@@ -16,18 +17,28 @@ from scrubjay import AsyncMemory, Memory
 from scrubjay.api.tools import find_tool
 from scrubjay.cli.search import context, search, thread
 from scrubjay.cli.transfer import import_
-from scrubjay.config.settings import RERANKER_KINDS as RERANKERS
-from scrubjay.models.records import STATUSES, TIERS
-from scrubjay.models.results import CONTEXT_PARTS, MAX_NEIGHBOURS, MAX_RESULTS
-from scrubjay.models.results import RESULT_KINDS as SHAPES
+from scrubjay.config.settings import RERANKER_KINDS
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.search import request
 from scrubjay.search.plan import PRESETS
-from scrubjay.search.request import FUSIONS
+from scrubjay.search.request import (
+    PRESET_NAMES,
+    Option,
+    SearchOptions,
+    ThreadOptions,
+    options_of,
+)
 from scrubjay.server.http.search import Search, SearchQuery, Thread, ThreadQuery, Wanted, WantedQuery
 from scrubjay.transfer.detection import IMPORT_FORMATS
 
 METHODS = ("search", "thread", "context")
 COMMANDS: dict[str, click.Command] = {"search": search, "thread": thread, "context": context}
 FORMS = {"search": (Search, SearchQuery), "thread": (Thread, ThreadQuery), "context": (Wanted, WantedQuery)}
+DECLARED = {
+    "search": {one.name: one for one in options_of(SearchOptions)},
+    "thread": {one.name: one for one in options_of(ThreadOptions)},
+}
 PRINTING = {"weak", "store", "user", "json", "help"}
 """Options of commands that say what is printed and of which store: no question of the memory."""
 NOT_ON_THE_COMMAND_LINE = {
@@ -47,9 +58,7 @@ ONLY_ON_THE_COMMAND_LINE = {
     "thread": {"explain": "a thread always holds the parts of its scores; this prints them"},
     "context": {"session_start": "a context without a query, said aloud"},
 }
-SAID_ONCE = {
-    "tier": "tiers", "project": "projects", "agent": "agents", "session": "sessions", "category": "categories",
-}  # fmt: skip
+SAID_ONCE = {one.tool: one.name for one in DECLARED["search"].values() if one.tool}
 """A model gives one where Python takes several."""
 OF_A_MODEL = {
     "search": {
@@ -59,14 +68,42 @@ OF_A_MODEL = {
     "context": {"query", "project", "budget"},
 }  # fmt: skip
 """All that a tool takes: each word of a tool is read before every conversation, so the rest is left to the settings."""
-CHOICES: dict[str, Sequence[str]] = {
-    "tiers": TIERS, "statuses": STATUSES, "preset": tuple(PRESETS), "fusion": FUSIONS, "rerank": RERANKERS,
-    "by": SHAPES, "parts": CONTEXT_PARTS,
-}  # fmt: skip
 
 
 def options(method: str) -> set[str]:
     return set(inspect.signature(getattr(Memory, method)).parameters) - {"self"}
+
+
+@pytest.mark.parametrize("method", DECLARED)
+def test_python_takes_what_is_declared_of_the_same_kind_and_default(method: str) -> None:
+    parameters = dict(inspect.signature(getattr(Memory, method)).parameters)
+    del parameters["self"], parameters["query"]
+    taken = {name: (one.annotation, one.default) for name, one in parameters.items()}
+    moment = {"Moment": "str | datetime | None"}
+    assert taken == {
+        name: (moment.get(one.kind, one.kind), one.default) for name, one in DECLARED[method].items()
+    }
+
+
+@pytest.mark.parametrize("method", DECLARED)
+def test_python_hands_on_every_option(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    caught: list[SearchOptions] = []
+
+    def catch(_: object, query: str, options: SearchOptions) -> None:
+        caught.append(options)
+        raise LookupError
+
+    monkeypatch.setattr("scrubjay.services.search.search_request", catch)
+    given = {name: odd_value(one) for name, one in DECLARED[method].items()}
+    with (
+        Memory.open("memory://", user="ann", embedders=[HashEmbedder()]) as memory,
+        pytest.raises(LookupError),
+    ):
+        getattr(memory, method)("q", **given)
+    (options,) = caught
+    assert given == {name: value for name, value in flattened(options) if name in given} | {
+        name: given[name] for name in given if name not in DECLARED["search"]
+    }
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -99,26 +136,46 @@ def test_async_python_takes_what_python_takes_with_the_same_defaults(method: str
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_command_offers_the_choices_that_there_are(method: str) -> None:
-    for param in COMMANDS[method].params:
-        if param.name in CHOICES:
-            assert isinstance(param.type, click.Choice), param.name
-            assert tuple(param.type.choices) == tuple(CHOICES[param.name]), param.name
+@pytest.mark.parametrize("method", DECLARED)
+def test_a_flag_takes_the_choices_and_numbers_that_are_declared(method: str) -> None:
+    flags = {param.name: param for param in COMMANDS[method].params}
+    for name, one in DECLARED[method].items():
+        if not one.flags:
+            continue
+        kind = flags[name].type
+        if one.choices and one.metavar is None:
+            assert isinstance(kind, click.Choice), name
+            assert tuple(kind.choices) == one.choices, name
+        if one.kind.startswith("int"):
+            assert isinstance(kind, click.IntRange), name
+            assert (kind.min, kind.max) == one.bounds, name
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_http_names_the_choices_that_there_are(method: str) -> None:
+@pytest.mark.parametrize("method", DECLARED)
+def test_a_field_names_the_choices_bounds_and_defaults_that_are_declared(method: str) -> None:
     for form in FORMS[method]:
-        fields = form.model_json_schema()["properties"]
-        for name, choices in CHOICES.items():
-            if name in fields:
-                assert tuple(named(fields[name])) == tuple(choices), (form.__name__, name)
+        properties = form.model_json_schema()["properties"]
+        for name, one in DECLARED[method].items():
+            if name == "weights":
+                continue
+            schema = properties[name]
+            default = list(one.default) if isinstance(one.default, tuple) else one.default
+            assert schema["default"] == default, (form.__name__, name)
+            assert set(one.choices) <= set(named(schema)) | words(schema), (form.__name__, name)
+            assert bounds(schema) == one.bounds, (form.__name__, name)
 
 
-def test_the_command_bounds_numbers_as_python_does() -> None:
-    most = {param.name: param.type.max for param in search.params if isinstance(param.type, click.IntRange)}
-    assert (most["limit"], most["neighbours"]) == (MAX_RESULTS, MAX_NEIGHBOURS)
+def test_the_choices_declared_are_those_that_there_are() -> None:
+    assert tuple(PRESETS) == PRESET_NAMES
+    assert request.RERANKER_KINDS == RERANKER_KINDS
+
+
+def test_the_parts_of_a_context_are_those_that_there_are() -> None:
+    parts = next(param.type for param in context.params if param.name == "parts")
+    assert isinstance(parts, click.Choice)
+    assert tuple(parts.choices) == CONTEXT_PARTS
+    for form in FORMS["context"]:
+        assert tuple(named(form.model_json_schema()["properties"]["parts"])) == CONTEXT_PARTS
 
 
 def test_import_offers_the_formats_that_there_are() -> None:
@@ -133,3 +190,37 @@ def named(schema: Any) -> list[str]:
         found: list[str] = schema.get("enum") or next(iter(schema.get("examples", ())), None) or []
         return found or [each for inner in schema.values() for each in named(inner)]
     return [each for inner in schema for each in named(inner)] if isinstance(schema, list) else []
+
+
+def words(schema: Any) -> set[str]:
+    """Return the single texts that a schema allows beside numbers."""
+    return {each["const"] for each in schema.get("anyOf", ()) if "const" in each}
+
+
+def bounds(schema: Any) -> tuple[int, int] | None:
+    """Return the least and the most that a field's schema allows."""
+    for each in (schema, *schema.get("anyOf", ())):
+        if "minimum" in each:
+            return each["minimum"], each["maximum"]
+    return None
+
+
+def odd_value(one: Option) -> Any:
+    """Return a value that is not the default."""
+    kind = one.kind.removesuffix(" | None")
+    usual = {"int": 3, "float": 0.25, "bool": not one.default, "Moment": "2026", "float | str": 0.25}
+    if kind.startswith("Sequence"):
+        return (one.choices[-1:]) or ("one",)
+    if kind.startswith("Mapping"):
+        return {"bm25": 0.5}
+    return usual.get(kind, one.choices[-1] if one.choices else "one")
+
+
+def flattened(options: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each option of a class of options, and of the groups in it."""
+    for item in fields(options):
+        value = getattr(options, item.name)
+        if is_dataclass(value):
+            yield from flattened(value)
+        else:
+            yield item.name, value

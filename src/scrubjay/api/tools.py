@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.api import serializers
 from scrubjay.errors import InputError
 from scrubjay.models.lifecycle import VERDICTS
+from scrubjay.search.request import Option, SearchOptions, options_of
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory
@@ -143,10 +144,14 @@ INTEGER: Final = {"type": "integer"}
 STRINGS: Final = {"type": "array", "items": STRING}
 BOOLEAN: Final = {"type": "boolean"}
 ANONYMOUS: Final = Caller()
-_PLURALS: Final = {
-    "tier": "tiers", "project": "projects", "agent": "agents", "session": "sessions", "category": "categories",
-}  # fmt: skip
-"""Arguments of which a model gives one and `Memory` takes several."""
+_SEARCH_ARGUMENTS: Final = {one.tool: one for one in options_of(SearchOptions) if one.tool}
+
+
+def _argument_schema(one: Option) -> Mapping[str, Any]:
+    """Return the schema of an option's argument; a list whose argument has another name takes one of them."""
+    several = one.kind.startswith("Sequence") and one.tool == one.name
+    schema = STRINGS if several else INTEGER if one.kind.startswith("int") else STRING
+    return {**schema, "description": one.tool_help} if one.tool_help else schema
 
 
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -154,9 +159,13 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plural_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {
-        _PLURALS.get(name, name): (value,) if name in _PLURALS else value for name, value in arguments.items()
-    }
+    """Return the arguments as `Memory` takes them: a list of what the model gives one of."""
+    given: dict[str, Any] = {}
+    for name, value in arguments.items():
+        option = _SEARCH_ARGUMENTS.get(name)
+        single = option is not None and option.name != name
+        given[option.name if option is not None else name] = (value,) if single else value
+    return given
 
 
 def _get(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -213,16 +222,7 @@ TOOLS: Final = (
         '"quoted" must occur, -word must not.',
         {
             "query": STRING,
-            "limit": INTEGER,
-            "tier": STRING,
-            "tags": STRINGS,
-            "path": {**STRING, "description": "folder or glob"},
-            "project": {**STRING, "description": "name; all by default"},
-            "agent": STRING,
-            "session": STRING,
-            "category": STRING,
-            "since": {**STRING, "description": "ISO date"},
-            "until": STRING,
+            **{name: _argument_schema(one) for name, one in _SEARCH_ARGUMENTS.items()},
         },
         ("query",),
         {"results": "array", "partial": "array"},

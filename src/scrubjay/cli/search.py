@@ -23,11 +23,12 @@ from scrubjay.cli.output import (
     write_json,
 )
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
-from scrubjay.config.settings import FUSIONS, RERANKER_KINDS, RecallSettings, setting_rules
+from scrubjay.config.settings import RecallSettings, setting_rules
 from scrubjay.daemon.client import socket_path
 from scrubjay.errors import InputError
-from scrubjay.models.records import STATUSES, TIERS, UNTRUSTED
-from scrubjay.models.results import CONTEXT_PARTS, MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
+from scrubjay.models.records import UNTRUSTED
+from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
 from scrubjay.text.display import single_line, strip_control
 
 if TYPE_CHECKING:
@@ -39,76 +40,35 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def filter_options(usual: str) -> Callable[[F], F]:
-    """Give a command the filters; ``usual`` are the default statuses, for the help."""
-    options = (
-        click.option(
-            "--tier",
-            "tiers",
-            multiple=True,
-            type=click.Choice(TIERS),
-            help="Only this tier; repeatable.",
-        ),
-        click.option(
-            "--tag", "tags", multiple=True, help="Only memories with this tag; repeat to require several."
-        ),
-        click.option(
-            "--path", default="", help="Only at or below this path in its source, or matching this glob."
-        ),
-        click.option("--source", "sources", multiple=True, help="Only from this source, by id or path."),
-        click.option(
-            "--project",
-            "projects",
-            multiple=True,
-            help="Only this project: a name, a suffix of one, or a path.",
-        ),
-        click.option("--agent", "agents", multiple=True, help="Only memories recorded by this agent."),
-        click.option("--session", "sessions", multiple=True, help="Only this conversation."),
-        click.option(
-            "--category",
-            "categories",
-            multiple=True,
-            help="Only this category and its descendants, by id or name.",
-        ),
-        click.option(
-            "--since",
-            metavar="DATE",
-            help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week.",
-        ),
-        click.option("--until", metavar="DATE", help="Only up to the end of this date."),
-        click.option(
-            "--status",
-            "statuses",
-            multiple=True,
-            type=click.Choice(STATUSES),
-            help=f"Only this status; repeatable.  [default: {usual}]",
-        ),
-    )
+def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Give a command the flags of a class of `search.request`: those named, or all."""
 
     def give(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
+        for one in reversed(options_of(kind)):
+            if one.flags and one.name not in without and (not names or one.name in names):
+                function = _click_option(one)(function)
         return function
 
     return give
 
 
-def time_options(function: F) -> F:
-    for option in (
-        click.option(
-            "--tz", metavar="ZONE", help="Time zone of dates, such as Europe/Berlin.  [default: recall.tz]"
-        ),
-        click.option(
-            "--as-of",
-            metavar="DATE",
-            help="Return what was true at this date (not what was stored then).  [default: now]",
-        ),
-        click.option(
-            "--now", metavar="DATE", help="Current time, from which ages are computed.  [default: now]"
-        ),
-    ):
-        function = option(function)
-    return function
+def _click_option(one: Option) -> Callable[[F], F]:
+    kind = one.kind.removesuffix(" | None")
+    shown: dict[str, Any] = {"metavar": one.metavar, "default": one.flag_default}
+    if kind == "bool":
+        shown = {"default": one.default, "is_flag": True}
+    elif kind == "int" and one.bounds:
+        shown["type"] = click.IntRange(*one.bounds)
+    elif kind == "float":
+        shown["type"] = float
+    elif one.metavar is None:
+        shown["multiple"] = kind.startswith("Sequence")
+        shown["type"] = click.Choice(one.choices) if one.choices else None
+    usual = one.setting
+    if kind.startswith("Sequence") and one.default:
+        usual = ", ".join(one.default)
+    words = f"{one.help}  [default: {usual}]" if usual else one.help
+    return click.option(*one.flags, one.name, help=words, **shown)
 
 
 def validity_labels(result: Result) -> list[str]:
@@ -152,77 +112,17 @@ def _absolute_path(name: str) -> str:
     return os.path.abspath(os.path.expanduser(name)) if written else name
 
 
-PRESETS = ("kit", "openclaw", "router")
-"""Names of `search.plan.PRESETS`, which a cold search answered by the daemon does not import."""
 WEAK_RELEVANCE = 0.1
 """Relevance below which a match is counted, not shown: at most one in ten of such answers."""
 
 
 @command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option(
-    "--limit",
-    "-n",
-    metavar="N",
-    type=click.IntRange(1, MAX_RESULTS),
-    help="Maximum number of results.  [default: recall.limit]",
-)
-@filter_options("active")
-@click.option("--preset", type=click.Choice(PRESETS), help="Rank with the formula of another tool.")
-@click.option(
-    "--fusion", type=click.Choice(FUSIONS), help="How channel scores are fused.  [default: recall.fusion]"
-)
-@click.option("--weights", metavar="LIST", help="Channel weights, such as bm25=.3,vector=.7.")
-@click.option(
-    "--rerank", type=click.Choice(RERANKER_KINDS), help="Reranker of the top results.  [default: rerank.kind]"
-)
-@click.option(
-    "--links",
-    metavar="N",
-    type=click.IntRange(0, 5),
-    help="Follow links up to N hops.  [default: recall.links]",
-)
-@click.option(
-    "--hierarchy/--no-hierarchy",
-    default=None,
-    help="Descend into matching categories.  [default: recall.hierarchy]",
-)
-@click.option("--threshold", metavar="S", type=float, help="Minimum score, 0 to 1; needs --fusion raw.")
-@time_options
-@click.option(
-    "--here",
-    default=".",
-    metavar="PROJECT",
-    help="Prefer this project, by name or path; empty for none.  [default: .]",
-)
-@click.option(
-    "--confidence-floor",
-    metavar="N",
-    type=float,
-    help="Minimum confidence.  [default: recall.confidence_floor]",
-)
-@click.option(
-    "--history",
-    metavar="FILE",
-    help="File with the conversation so far, one turn per line; - reads standard input (llm.rewrite).",
-)
-@click.option(
-    "--min-relevance",
-    metavar="auto|N",
-    help="Minimum relevance, 0 to 1 (0 keeps all); auto returns nothing if no result is likely to answer."
-    "  [default: recall.min_relevance]",
-)
-@click.option("--by", type=click.Choice(RESULT_KINDS), help="Return memories or whole conversations.")
-@click.option(
-    "--neighbours",
-    metavar="N",
-    type=click.IntRange(0, MAX_NEIGHBOURS),
-    help="Conversation turns to show around each result.",
-)
+@declared_options(SearchOptions, without=("explain",))
 @click.option(
     "--weak", is_flag=True, help="Also show matches with relevance below .1; JSON always includes them."
 )
-@click.option("--explain", is_flag=True, help="Show how each score was computed.")
+@declared_options(SearchOptions, "explain")
 def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> None:
     """Search memories, best first.
 
@@ -360,28 +260,8 @@ def _print_footer(found: Answer, *, explain: bool) -> None:
 
 @command("thread")
 @click.argument("query", nargs=-1, required=True)
-@click.option(
-    "--limit",
-    "-n",
-    metavar="N",
-    type=click.IntRange(1, 100),
-    help="Maximum number of memories.  [default: 12]",
-)
-@click.option(
-    "--hops",
-    metavar="N",
-    type=click.IntRange(0, 4),
-    help="Hops from the memories the search finds.  [default: 2]",
-)
-@click.option(
-    "--fan-out",
-    metavar="N",
-    type=click.IntRange(1, 50),
-    help="Edges to follow from each memory.  [default: 8]",
-)
-@filter_options("active, superseded")
-@time_options
-@click.option("--explain", is_flag=True, help="Show how each score was computed.")
+@declared_options(ThreadOptions)
+@declared_options(SearchOptions, "explain")
 def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) -> None:
     """Show the memories that a question is about as a timeline.
 

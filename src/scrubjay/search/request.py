@@ -1,11 +1,15 @@
-"""Search request: the options of one search, their limits and defaults."""
+"""Search request: every option of a search, declared once, and the validated request that the stages read.
+
+Command line, HTTP forms, the model's tool and the daemon take their options from the declarations here. A new option
+is a field of `SearchOptions`, a parameter of `Memory.search`, and the stage that reads it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, field, fields, is_dataclass, replace
 from datetime import date, datetime, tzinfo
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
@@ -17,27 +21,6 @@ MAX_LINK_HOPS: Final = 5
 """Most hops over links: each follows up to ten links of each of up to fifty memories, both ways."""
 MAX_LEVELS: Final = 10
 """Most levels of categories: folders and headings are seldom deeper."""
-
-
-@frozen
-class ExpansionOptions:
-    """How far a search expands from its hits.
-
-    Attributes:
-        links: Hops over links; 0 for none.
-        hierarchy: Whether categories are descended.
-        depth: Levels of categories.
-        alpha: Weight of a memory's own score, 0..1; the rest is its category's.
-        threshold: Least score of a result, for fusion ``raw``; None for none.
-    """
-
-    links: int = 0
-    hierarchy: bool = False
-    depth: int = 3
-    alpha: float = 0.5
-    threshold: float | None = None
-
-
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
     *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
@@ -45,6 +28,9 @@ STAGES: Final = (
 )
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
+PRESET_NAMES: Final = ("kit", "openclaw", "router")
+"""Keys of `search.plan.PRESETS`, which the command line does not load."""
+RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
 AUTO: Final = "auto"
 """As ``min_relevance``: no results where none is likely to answer, else all."""
 MAX_SNIPPET: Final = 20_000
@@ -53,35 +39,285 @@ CONFIDENCE_FLOOR: Final = 0.3
 """Memories of less confidence are guesses and no results by default: the floor of agentmemory."""
 
 Moment = str | datetime | None
+T = TypeVar("T")
+
+
+@frozen
+class Option:
+    """One option of a query, from which every surface makes its own: flag, HTTP field, tool argument.
+
+    Attributes:
+        name: Name in Python, in HTTP and for the daemon.
+        kind: Its annotation, such as ``int | None``.
+        default: The default; None often takes a setting.
+        help: One sentence, for the command line.
+        flags: Flags of the command line, in click's notation; empty for none.
+        metavar: The value in the command's help; a list with one is a single text that the command parses.
+        flag_default: The command line's own default.
+        setting: The setting that None takes, as ``recall.limit``.
+        noun: What an error calls one of the choices; empty where the option's reader checks them.
+        choices: All possible values, or, of a number, the texts that may take its place.
+        bounds: Least and most of a number.
+        project: Whether it names projects, which a server does not take as paths.
+        tool: Name of the argument of ``memory_search``; empty for none.
+        tool_help: What a model has to be told about it.
+    """
+
+    name: str = ""
+    kind: str = ""
+    default: Any = None
+    help: str = ""
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    flag_default: str | None = None
+    setting: str = ""
+    noun: str = ""
+    choices: tuple[str, ...] = ()
+    bounds: tuple[int, int] | None = None
+    project: bool = False
+    tool: str = ""
+    tool_help: str = ""
+
+
+def option(default: T, *flags: str, **shown: Any) -> T:
+    """Declare a field as an option; ``shown`` are the fields of `Option`."""
+    declared: T = field(default=default, metadata={"option": Option(flags=flags, **shown)})
+    return declared
+
+
+def options_of(kind: type) -> tuple[Option, ...]:
+    """Return the declared options of a class in order, those of its groups in the groups' places."""
+    found: list[Option] = []
+    for item in fields(kind):
+        if "option" in item.metadata:
+            declared = item.metadata["option"]
+            found.append(replace(declared, name=item.name, kind=str(item.type), default=item.default))
+        elif is_dataclass(item.default):
+            group: Any = item.default
+            found += [replace(one, default=getattr(group, one.name)) for one in options_of(type(group))]
+    return tuple(found)
 
 
 @frozen
 class Filters:
     """The filters of a search as a caller gives them; the fields are those of `Memory.search`."""
 
-    tiers: Sequence[str] = ()
-    tags: Sequence[str] = ()
-    path: str = ""
-    sources: Sequence[str] = ()
-    since: Moment = None
-    until: Moment = None
-    statuses: Sequence[str] = ("active",)
-    projects: Sequence[str] = ()
-    agents: Sequence[str] = ()
-    sessions: Sequence[str] = ()
-    categories: Sequence[str] = ()
+    tiers: Sequence[str] = option(
+        (), "--tier", noun="Tier", choices=TIERS, tool="tier", help="Only this tier; repeatable."
+    )
+    tags: Sequence[str] = option(
+        (), "--tag", tool="tags", help="Only memories with this tag; repeat to require several."
+    )
+    path: str = option(
+        "",
+        "--path",
+        tool="path",
+        tool_help="folder or glob",
+        help="Only at or below this path in its source, or matching this glob.",
+    )
+    sources: Sequence[str] = option((), "--source", help="Only from this source, by id or path.")
+    projects: Sequence[str] = option(
+        (),
+        "--project",
+        project=True,
+        tool="project",
+        tool_help="name; all by default",
+        help="Only this project: a name, a suffix of one, or a path.",
+    )
+    agents: Sequence[str] = option((), "--agent", tool="agent", help="Only memories recorded by this agent.")
+    sessions: Sequence[str] = option((), "--session", tool="session", help="Only this conversation.")
+    categories: Sequence[str] = option(
+        (), "--category", tool="category", help="Only this category and its descendants, by id or name."
+    )
+    since: Moment = option(
+        None,
+        "--since",
+        metavar="DATE",
+        tool="since",
+        tool_help="ISO date",
+        help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week.",
+    )
+    until: Moment = option(
+        None, "--until", metavar="DATE", tool="until", help="Only up to the end of this date."
+    )
+    statuses: Sequence[str] = option(
+        ("active",), "--status", noun="Status", choices=STATUSES, help="Only this status; repeatable."
+    )
 
 
 @frozen
 class Clock:
     """The time of a question and the time it asks about, as a caller gives them; see `Memory.search`."""
 
-    now: Moment = None
-    tz: str | None = None
-    as_of: Moment = None
+    now: Moment = option(
+        None, "--now", metavar="DATE", help="Current time, from which ages are computed.  [default: now]"
+    )
+    as_of: Moment = option(
+        None,
+        "--as-of",
+        metavar="DATE",
+        help="Return what was true at this date (not what was stored then).  [default: now]",
+    )
+    tz: str | None = option(
+        None, "--tz", metavar="ZONE", setting="recall.tz", help="Time zone of dates, such as Europe/Berlin."
+    )
 
 
+@frozen
+class ExpansionOptions:
+    """How far a search expands from its hits.
+
+    Attributes:
+        links: Hops over links; 0 for none, None for the setting.
+        hierarchy: Whether categories are descended; None for the setting.
+        depth: Levels of categories.
+        alpha: Weight of a memory's own score, 0..1; the rest is its category's.
+        threshold: Least score of a result, for fusion ``raw``; None for none.
+    """
+
+    links: int | None = option(
+        None,
+        "--links",
+        metavar="N",
+        bounds=(0, MAX_LINK_HOPS),
+        setting="recall.links",
+        help="Follow links up to N hops.",
+    )
+    hierarchy: bool | None = option(
+        None,
+        "--hierarchy/--no-hierarchy",
+        setting="recall.hierarchy",
+        help="Descend into matching categories.",
+    )
+    depth: int = option(3, bounds=(1, MAX_LEVELS))
+    alpha: float = option(0.5, bounds=(0, 1))
+    threshold: float | None = option(
+        None, "--threshold", metavar="S", bounds=(0, 1), help="Minimum score, 0 to 1; needs --fusion raw."
+    )
+
+
+NO_FILTERS: Final = Filters()
 DEFAULT_CLOCK: Final = Clock()
+NO_EXPANSION: Final = ExpansionOptions(links=0, hierarchy=False)
+
+
+@frozen
+class SearchOptions:
+    """Every option of `Memory.search`, as the caller gives it and in the order of ``scrubjay search --help``.
+
+    A stage reads an option from `SearchRequest`, which is these options with defaults and texts resolved.
+    """
+
+    _: KW_ONLY
+    limit: int | None = option(
+        None,
+        "--limit",
+        "-n",
+        metavar="N",
+        bounds=(1, MAX_RESULTS),
+        setting="recall.limit",
+        tool="limit",
+        help="Maximum number of results.",
+    )
+    filters: Filters = NO_FILTERS
+    preset: str | None = option(
+        None, "--preset", choices=PRESET_NAMES, help="Rank with the formula of another tool."
+    )
+    fusion: str | None = option(
+        None,
+        "--fusion",
+        noun="Fusion",
+        choices=FUSIONS,
+        setting="recall.fusion",
+        help="How channel scores are fused.",
+    )
+    weights: Mapping[str, float] | None = option(
+        None, "--weights", metavar="LIST", help="Channel weights, such as bm25=.3,vector=.7."
+    )
+    rerank: str | None = option(
+        None, "--rerank", choices=RERANKER_KINDS, setting="rerank.kind", help="Reranker of the top results."
+    )
+    reach: ExpansionOptions = ExpansionOptions()
+    clock: Clock = DEFAULT_CLOCK
+    here: str | None = option(
+        None,
+        "--here",
+        metavar="PROJECT",
+        flag_default=".",
+        project=True,
+        help="Prefer this project, by name or path; empty for none.  [default: .]",
+    )
+    confidence_floor: float | None = option(
+        None,
+        "--confidence-floor",
+        metavar="N",
+        bounds=(0, 1),
+        setting="recall.confidence_floor",
+        help="Minimum confidence.",
+    )
+    history: Sequence[str] = option(
+        (),
+        "--history",
+        metavar="FILE",
+        help="File with the conversation so far, one turn per line; - reads standard input (llm.rewrite).",
+    )
+    min_relevance: float | str | None = option(
+        None,
+        "--min-relevance",
+        metavar="auto|N",
+        choices=(AUTO,),
+        bounds=(0, 1),
+        setting="recall.min_relevance",
+        help="Minimum relevance, 0 to 1 (0 keeps all); auto returns nothing if no result is likely to answer.",
+    )
+    by: str = option(
+        "memory", "--by", noun="Kind", choices=RESULT_KINDS, help="Return memories or whole conversations."
+    )
+    neighbours: int = option(
+        0,
+        "--neighbours",
+        metavar="N",
+        bounds=(0, MAX_NEIGHBOURS),
+        help="Conversation turns to show around each result.",
+    )
+    channels: Sequence[str] | None = option(None, noun="Channel", choices=CHANNELS)
+    models: Sequence[str] | None = option(None)
+    stages: Sequence[str] | None = option(None, noun="Stage", choices=STAGES)
+    snippet: int | None = option(None, bounds=(1, MAX_SNIPPET), setting="recall.snippet")
+    explain: bool = option(False, "--explain", help="Show how each score was computed.")
+
+
+DEFAULT_OPTIONS: Final = SearchOptions()
+RECALL_DEFAULTS: Final = tuple(
+    item.name
+    for item in fields(SearchOptions)
+    if "option" in item.metadata and item.metadata["option"].setting == f"recall.{item.name}"
+)
+"""Options that take the setting of the same name in ``[recall]`` where they are None."""
+
+
+@frozen
+class ThreadOptions:
+    """Every option of `Memory.thread`, as `SearchOptions`.
+
+    Attributes:
+        hops: Hops from a seed.
+        fan_out: Edges of a kind followed from one memory or entity.
+    """
+
+    _: KW_ONLY
+    limit: int = option(
+        12, "--limit", "-n", metavar="N", bounds=(1, 100), help="Maximum number of memories.  [default: 12]"
+    )
+    hops: int = option(
+        2, "--hops", metavar="N", bounds=(0, 4), help="Hops from the memories the search finds.  [default: 2]"
+    )
+    fan_out: int = option(
+        8, "--fan-out", metavar="N", bounds=(1, 50), help="Edges to follow from each memory.  [default: 8]"
+    )
+    filters: Filters = Filters(statuses=("active", "superseded"))
+    clock: Clock = DEFAULT_CLOCK
+    snippet: int | None = option(None, bounds=(1, MAX_SNIPPET), setting="recall.snippet")
 
 
 @frozen
@@ -112,105 +348,64 @@ class ResultCaps:
     document: int = 0
 
 
+NO_CAPS: Final = ResultCaps()
+
+
 @frozen
-class SearchRequest:
-    """A validated search.
+class SearchRequest(SearchOptions):
+    """A validated search: the options with their defaults, and what was parsed from them.
 
     Attributes:
         where: Filters; sources are ids or paths, categories ids or names, as given.
         weights: Channel to weight, None for the fusion's own.
-        preset: Another system's fusion, or None.
-        models: Names of the models that take part, None for all.
         stages: Optional stages that take part.
         multiplier: Hits of a channel for each result.
-        snippet: Most characters of a snippet.
         now: UTC microseconds of the question, from which ages are counted.
         rewritten: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Whose midnight ends a day; None is this machine's zone.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
         min_relevance: Least relevance of each result; None for no results where none is likely to answer.
-        by: What a result is: a ``memory``, or a ``session``, ranked from its turns.
-        neighbours: Turns of the conversation to show on either side of a result.
     """
 
     query: str
+    _: KW_ONLY
     where: RecordFilter = field(default_factory=RecordFilter)
     fusion: str = "auto"
-    weights: Mapping[str, float] | None = None
-    preset: str | None = None
     channels: tuple[str, ...] = CHANNELS
     models: tuple[str, ...] | None = None
     stages: tuple[str, ...] = STAGES
     limit: int = 6
     multiplier: int = 4
     snippet: int = 700
-    explain: bool = False
     now: int = field(default_factory=now_micros)
     rewritten: str = ""
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
-    pool: TierOptions = field(default_factory=TierOptions)
-    reach: ExpansionOptions = ExpansionOptions()
-    by: str = "memory"
-    neighbours: int = 0
-    caps: ResultCaps = ResultCaps()
-
-
-NO_FILTERS: Final = Filters()
-NO_CAPS: Final = ResultCaps()
+    pool: TierOptions = DEFAULT_POOL
+    caps: ResultCaps = NO_CAPS
 
 
 def build_request(
     query: str,
+    options: SearchOptions = DEFAULT_OPTIONS,
     *,
-    filters: Filters = NO_FILTERS,
-    fusion: str = "auto",
-    weights: Mapping[str, float] | None = None,
-    preset: str | None = None,
-    channels: Sequence[str] | None = None,
-    models: Sequence[str] | None = None,
-    stages: Sequence[str] | None = None,
-    limit: int = 6,
     multiplier: int = 4,
-    snippet: int = 700,
-    explain: bool = False,
-    clock: Clock = DEFAULT_CLOCK,
-    min_relevance: float | str = 0.0,
-    pool: TierOptions = TierOptions(),
-    reach: ExpansionOptions = ExpansionOptions(),
-    by: str = "memory",
-    neighbours: int = 0,
+    pool: TierOptions = DEFAULT_POOL,
     caps: ResultCaps = NO_CAPS,
     variety: bool = True,
 ) -> SearchRequest:
-    """Return a validated request; see `SearchRequest`. ``variety`` turns on stage ``mmr``.
+    """Return a validated request; an option that is None takes the default of `SearchRequest`.
 
-    A cap is off where the caller names conversations or a path.
+    ``variety`` turns on stage ``mmr``. A cap is off where the caller names conversations or a path.
 
     Raises:
         InputError: An option has a value it cannot have.
     """
     if not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
-    _check_choices("Tier", filters.tiers, TIERS)
-    _check_choices("Status", filters.statuses, STATUSES)
-    _check_choices("Channel", channels or (), CHANNELS)
-    _check_choices("Stage", stages or (), STAGES)
-    _check_choices("Fusion", (fusion,), FUSIONS)
-    _check_choices("Kind", (by,), RESULT_KINDS)
-    lists = ("tags", "sources", "projects", "agents", "sessions", "categories")
-    for what, given in (("models", models), *((name, getattr(filters, name)) for name in lists)):
-        if isinstance(given, str):
-            raise InputError(f"{what} is {given!r}, one text; give a list of them.")
-    _check_range("limit", limit, 1, MAX_RESULTS)
-    _check_range("snippet", snippet, 1, MAX_SNIPPET)
-    _check_range("neighbours", neighbours, 0, MAX_NEIGHBOURS)
-    _check_range("links", reach.links, 0, MAX_LINK_HOPS)
-    _check_range("depth", reach.depth, 1, MAX_LEVELS)
-    _check_range("alpha", reach.alpha, 0, 1)
-    _check_range("threshold", reach.threshold or 0, 0, 1)
-    _check_range("confidence_floor", pool.floor, 0, 1)
+    check_options(options)
+    filters, clock = options.filters, options.clock
     _check_choices("Tier", (*pool.tiers, *pool.weights), TIERS)
     for tier, weight in pool.weights.items():
         if not 0 <= weight <= MAX_WEIGHT:
@@ -234,27 +429,23 @@ def build_request(
         sessions=tuple(filters.sessions),
         categories=tuple(filters.categories),
     )
+    given = {one.name: getattr(options, one.name) for one in fields(options)}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in ("channels", "models", "stages"):
+        if name in given:
+            given[name] = tuple(given[name])
+    if not variety:
+        given["stages"] = tuple(one for one in given.get("stages", STAGES) if one != "mmr")
+    given["min_relevance"] = _least_relevance(given.get("min_relevance", 0.0), filters)
     return SearchRequest(
-        query=query,
+        query,
+        **given,
         where=where,
-        fusion=fusion,
-        weights=weights,
-        preset=preset,
-        channels=tuple(channels) if channels is not None else CHANNELS,
-        models=tuple(models) if models is not None else None,
-        stages=tuple(one for one in (STAGES if stages is None else stages) if variety or one != "mmr"),
-        limit=limit,
         multiplier=multiplier,
-        snippet=snippet,
-        explain=explain,
         now=now,
         zone=zone,
         as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
-        min_relevance=_least_relevance(min_relevance, filters),
         pool=pool,
-        reach=reach,
-        by=by,
-        neighbours=neighbours,
         caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
     )
 
@@ -300,14 +491,30 @@ def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int |
     return since, until
 
 
-def _check_choices(what: str, given: Sequence[str], known: Sequence[str]) -> None:
-    if isinstance(given, str):
-        raise InputError(f"{what}s are {given!r}, one text; give a list of them.")
+def check_options(options: object) -> None:
+    """Check lists, choices and bounds as they are declared.
+
+    Raises:
+        InputError: An option has a value it cannot have.
+    """
+    for item in fields(options):  # type: ignore[arg-type]
+        value, declared = getattr(options, item.name), item.metadata.get("option")
+        if declared is None:
+            if is_dataclass(value):
+                check_options(value)
+        elif value is not None:
+            listed = str(item.type).startswith("Sequence")
+            if listed and isinstance(value, str):
+                raise InputError(f"{item.name} is {value!r}, one text; give a list of them.")
+            if declared.noun:
+                _check_choices(declared.noun, value if listed else (value,), declared.choices)
+            elif declared.bounds is not None and not declared.choices:
+                least, most = declared.bounds
+                if not least <= value <= most:
+                    raise InputError(f"{item.name} is {value}; it must lie between {least} and {most}.")
+
+
+def _check_choices(noun: str, given: Iterable[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
-            raise InputError(f"{what} {name!r} is not one of {', '.join(known)}.")
-
-
-def _check_range(what: str, value: float, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise InputError(f"{what} is {value}; it must lie between {least} and {most}.")
+            raise InputError(f"{noun} {name!r} is not one of {', '.join(known)}.")

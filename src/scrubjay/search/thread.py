@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import MEMORY_EDGE_KINDS, merge_entities
 from scrubjay.models.records import Record, SourcePlace
@@ -32,7 +31,7 @@ from scrubjay.search.fusion import candidate_ids
 from scrubjay.search.graph import EDGE_WEIGHTS, entity_weight, reference_weight
 from scrubjay.search.pipeline import RetrievalState, answer, retrieve, score_memories
 from scrubjay.search.relevance import CLOSE_SHARE
-from scrubjay.search.request import SearchRequest
+from scrubjay.search.request import SearchRequest, ThreadOptions
 from scrubjay.search.results import build_result
 from scrubjay.search.validity import is_small_talk_turn, is_true_at, match_phrases, starts_as_of
 from scrubjay.storage.interface import Reader
@@ -42,34 +41,12 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 
-MAX_HOPS: Final = 4
-MAX_FAN_OUT: Final = 50
-MAX_MEMORIES: Final = 100
 POOL_SIZE: Final = 100
 """Hits of a channel: of a very large entity the best memories are taken from them."""
 RELATED_SAMPLE: Final = 300
 """Memories of an entity from which its relations are counted: a share of .5 is then known to within .06."""
 MIN_SCORE_SHARE: Final = 0.15
 """Share of the best score below which a memory is too weakly connected."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadOptions:
-    """Hops from a seed, and edges of a kind followed from one memory or entity."""
-
-    hops: int = 2
-    fan_out: int = 8
-
-    def checked(self, limit: int) -> ThreadOptions:
-        """Validate and return self."""
-        for name, value, low, most in (
-            ("hops", self.hops, 0, MAX_HOPS),
-            ("fan_out", self.fan_out, 1, MAX_FAN_OUT),
-            ("limit", limit, 1, MAX_MEMORIES),
-        ):
-            if not low <= value <= most:
-                raise InputError(f"{name} is {value}; it must lie between {low} and {most}.")
-        return self
 
 
 @dataclass(frozen=True, slots=True)

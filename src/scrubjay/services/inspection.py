@@ -18,7 +18,7 @@ from scrubjay.models.sources import authorship, source_location
 from scrubjay.models.sources import find_source as sources_find_source
 from scrubjay.models.views import MemoryHistory, MemoryLink, MemoryView, TimelinePage
 from scrubjay.search import browse
-from scrubjay.search.request import Filters, build_request
+from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.services.workspace import Workspace, resolve_id, resolve_projects
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.quota import used_allowances
@@ -165,7 +165,7 @@ def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int)
     if skip < 0:
         raise InputError(f"skip is {skip}; it must not be negative.")
     filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
-    checked = build_request("", filters=filters, limit=limit)
+    checked = build_request("", SearchOptions(filters=filters, limit=limit))
     with workspace.store.reader(workspace.scope) as reader:
         return browse.timeline_page(reader, checked.where, limit, skip)
 

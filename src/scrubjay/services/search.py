@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -12,12 +12,10 @@ from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.search.request import (
-    DEFAULT_CLOCK,
-    NO_FILTERS,
-    Clock,
-    ExpansionOptions,
-    Filters,
+    DEFAULT_OPTIONS,
+    RECALL_DEFAULTS,
     ResultCaps,
+    SearchOptions,
     SearchRequest,
     TierOptions,
     build_request,
@@ -191,69 +189,41 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
 
 
 def search_request(
-    workspace: Workspace,
-    query: str,
-    filters: Filters = NO_FILTERS,
-    clock: Clock = DEFAULT_CLOCK,
-    *,
-    fusion: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    preset: str | None = None,
-    channels: Sequence[str] | None = None,
-    models: Sequence[str] | None = None,
-    stages: Sequence[str] | None = None,
-    limit: int | None = None,
-    snippet: int | None = None,
-    explain: bool = False,
-    min_relevance: float | str | None = None,
-    here: str | None = None,
-    confidence_floor: float | None = None,
-    links: int | None = None,
-    hierarchy: bool | None = None,
-    depth: int = 3,
-    alpha: float = 0.5,
-    threshold: float | None = None,
-    by: str = "memory",
-    neighbours: int = 0,
+    workspace: Workspace, query: str, options: SearchOptions = DEFAULT_OPTIONS
 ) -> SearchRequest:
-    """Return a checked request; the options are those of `Memory.search`, and None takes the setting."""
+    """Return a checked request; an option that is None takes its setting."""
     recall = workspace.settings.recall
-    filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
     # A preset is fusion and weights at once, so the settings of either do not join it.
-    default_fusion = recall.fusion if preset is None else "auto"
-    default_weights = recall.weights if preset is None and not fusion else None
-    fusion, weights = fusion or default_fusion, weights or default_weights
-    expands = fusion == "auto" and weights is None and preset is None
-    return build_request(
-        query,
-        filters=filters,
+    default_fusion = recall.fusion if options.preset is None else "auto"
+    default_weights = recall.weights if options.preset is None and not options.fusion else None
+    fusion, weights = options.fusion or default_fusion, options.weights or default_weights
+    expands = fusion == "auto" and weights is None and options.preset is None
+    filters, reach, clock = options.filters, options.reach, options.clock
+    options = replace(
+        options,
+        filters=replace(filters, projects=resolve_projects(workspace, filters.projects)),
         fusion=fusion,
         weights=weights,
-        preset=preset,
-        channels=channels,
-        models=models,
-        stages=stages,
-        limit=recall.limit if limit is None else limit,
-        multiplier=recall.candidates,
-        snippet=recall.snippet if snippet is None else snippet,
-        explain=explain,
+        reach=replace(
+            reach,
+            links=(recall.links if expands else 0) if reach.links is None else reach.links,
+            hierarchy=(expands and recall.hierarchy) if reach.hierarchy is None else reach.hierarchy,
+        ),
         clock=replace(clock, tz=clock.tz or recall.tz),
-        min_relevance=recall.min_relevance if min_relevance is None else min_relevance,
+    )
+    unset = [name for name in RECALL_DEFAULTS if getattr(options, name) is None]
+    options = replace(options, **{name: getattr(recall, name) for name in unset})
+    assert options.confidence_floor is not None
+    return build_request(
+        query,
+        options,
+        multiplier=recall.candidates,
         pool=TierOptions(
             tiers=("observation",) if recall.tiers == "observations" else (),
             weights=recall.tier_weights or {},
-            floor=recall.confidence_floor if confidence_floor is None else confidence_floor,
-            here=_preferred_project(workspace, here) if here else None,
+            floor=options.confidence_floor,
+            here=_preferred_project(workspace, options.here) if options.here else None,
         ),
-        reach=ExpansionOptions(
-            links=(recall.links if expands else 0) if links is None else links,
-            hierarchy=(expands and recall.hierarchy) if hierarchy is None else hierarchy,
-            depth=depth,
-            alpha=alpha,
-            threshold=threshold,
-        ),
-        by=by,
-        neighbours=neighbours,
         caps=ResultCaps(recall.session_cap, recall.document_cap),
         variety=recall.variety,
     )

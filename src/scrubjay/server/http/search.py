@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Query
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
 from scrubjay.api.serializers import OPTIONAL_RESULT_FIELDS
 from scrubjay.api.tools import MAX_ITEMS
-from scrubjay.config.settings import RERANKER_KINDS
 from scrubjay.errors import InputError
 from scrubjay.memory import Memory
 from scrubjay.models.results import (
     CONTEXT_PARTS,
-    MAX_NEIGHBOURS,
-    MAX_RESULTS,
-    RESULT_KINDS,
     Answer,
     Context,
     Contribution,
@@ -26,25 +24,17 @@ from scrubjay.models.results import (
     PathStep,
     Result,
 )
-from scrubjay.search.plan import PRESETS
-from scrubjay.search.request import (
-    CHANNELS,
-    FUSIONS,
-    MAX_SNIPPET,
-    STAGES,
-)
+from scrubjay.search import request
+from scrubjay.search.request import Option, options_of
 from scrubjay.server.http.schemas import (
     LAX_CONFIG,
-    Fraction,
     OptionalDate,
     Project,
     RequestModel,
     Status,
     Strings,
-    Tier,
     describe_responses,
     document_fields,
-    enum,
     list_of,
     model_of,
     object_model,
@@ -58,61 +48,71 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 
-Limit = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
-SnippetLength = Annotated[int, Field(ge=1, le=MAX_SNIPPET)]
+Form = TypeVar("Form", bound=BaseModel)
+_DESCRIPTIONS: Final = {
+    "projects": "Any of these projects, by name or suffix of a name.",
+    "here": "Project whose memories are preferred; others are searched too.",
+}
+"""Differs from `Memory.search`: a server takes no paths."""
 
 
-@document_fields(Memory.search)
+def declared_fields(
+    kind: type, method: Callable[..., object], *, without: tuple[str, ...] = ()
+) -> Callable[[type[Form]], type[Form]]:
+    """Give a form the options of a class of `search.request`, in the method's order; its own fields stay."""
+
+    def extended(form: type[Form]) -> type[Form]:
+        options = {one.name: one for one in options_of(kind)}
+        fields: dict[str, Any] = {
+            name: _form_field(options[name])
+            for name in inspect.signature(method).parameters
+            if name in options and name not in without and name not in form.model_fields
+        }
+        made = create_model(
+            form.__name__, __base__=form, __module__=form.__module__, __doc__=form.__doc__, **fields
+        )
+        return document_fields(method, Memory.search)(made)
+
+    return extended
+
+
+def _form_field(one: Option) -> tuple[Any, Any]:
+    """Return the type and the default of an option's field."""
+    kind = one.kind.removesuffix(" | None")
+    least, most = one.bounds or (None, None)
+    enum: dict[str, Any] = {"enum": list(one.choices)}
+    given: Any
+    if kind.startswith("Sequence") and one.default is None:
+        examples: dict[str, Any] = {"examples": [list(one.choices)]}
+        given = Annotated[Strings, Field(json_schema_extra=examples)] if one.choices else Strings
+    elif kind.startswith("Sequence"):
+        item: Any = Project if one.project else str
+        item = Annotated[item, Field(json_schema_extra=enum)] if one.choices else item
+        given = Annotated[list[item], Field(max_length=MAX_ITEMS)]
+    elif kind.startswith(("int", "float")):
+        number: Any = int if kind == "int" else float
+        given = Annotated[number, Field(ge=least, le=most)]
+        given = given | Literal[one.choices] if one.choices else given
+    elif kind == "bool":
+        given = bool
+    else:
+        given = Project if one.project else str
+        given = Annotated[given, Field(json_schema_extra=enum)] if one.choices else given
+    default = list(one.default) if isinstance(one.default, tuple) else one.default
+    given = given if default is not None else given | None
+    return given, Field(default, description=_DESCRIPTIONS.get(one.name))
+
+
+@declared_fields(request.Filters, Memory.search)
 class Filters(RequestModel):
     """Filters of a query."""
 
-    tiers: Annotated[list[Tier], Field(max_length=MAX_ITEMS)] = []
-    tags: Strings = []
-    path: str = ""
-    sources: Strings = []
-    since: OptionalDate = None
-    until: OptionalDate = None
-    statuses: Annotated[list[Status], Field(max_length=MAX_ITEMS)] = ["active"]
-    projects: Annotated[
-        list[Project],
-        Field(max_length=MAX_ITEMS, description="Any of these projects, by name or suffix of a name."),
-    ] = []
-    agents: Strings = []
-    sessions: Strings = []
-    categories: Strings = []
 
-
-@document_fields(Memory.search)
+@declared_fields(request.SearchOptions, Memory.search, without=("weights",))
 class SearchOptions(Filters):
     """Search options whose form is the same in GET and POST."""
 
     query: str
-    limit: Limit | None = None
-    fusion: Annotated[str, enum(FUSIONS)] | None = None
-    preset: Annotated[str, enum(PRESETS)] | None = None
-    channels: Annotated[Strings, Field(json_schema_extra={"examples": [list(CHANNELS)]})] | None = None
-    models: Strings | None = None
-    stages: Annotated[Strings, Field(json_schema_extra={"examples": [list(STAGES)]})] | None = None
-    rerank: Annotated[str, enum(RERANKER_KINDS)] | None = None
-    links: int | None = None
-    hierarchy: bool | None = None
-    depth: int = 3
-    alpha: Fraction = 0.5
-    threshold: Fraction | None = None
-    explain: bool = False
-    snippet: SnippetLength | None = None
-    now: OptionalDate = None
-    history: Strings = []
-    as_of: OptionalDate = None
-    tz: str | None = None
-    min_relevance: Fraction | Literal["auto"] | None = None
-    here: Annotated[
-        Project | None,
-        Field(description="Project whose memories are preferred; others are searched too."),
-    ] = None
-    confidence_floor: Fraction | None = None
-    by: Annotated[str, enum(RESULT_KINDS)] = "memory"
-    neighbours: Annotated[int, Field(ge=0, le=MAX_NEIGHBOURS)] = 0
 
 
 @document_fields(Memory.search)
@@ -137,21 +137,14 @@ class SearchQuery(SearchOptions):
     ] = []
 
 
-@document_fields(Memory.thread, Memory.search)
+@declared_fields(request.ThreadOptions, Memory.thread)
 class Thread(Filters):
     """A query for a timeline."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "why did we change the engine?"}]})
 
     query: str
-    hops: Annotated[int, Field(ge=0, le=4)] = 2
-    limit: Annotated[int, Field(ge=1, le=100)] = 12
-    fan_out: Annotated[int, Field(ge=1, le=50)] = 8
     statuses: Annotated[list[Status], Field(max_length=MAX_ITEMS)] = ["active", "superseded"]
-    snippet: SnippetLength | None = None
-    now: OptionalDate = None
-    as_of: OptionalDate = None
-    tz: str | None = None
 
 
 class ThreadQuery(Thread):
