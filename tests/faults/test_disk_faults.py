@@ -94,7 +94,7 @@ class Life:
         assert error.hint
         assert str(self._path) in str(error)
         before, after = self._wanted[self.done], self._wanted[min(self.done + 1, STEPS)]
-        forgotten = "is forgotten" in str(error)
+        forgotten = "are forgotten" in str(error)
         assert forgotten or "othing" in str(error)
         if self._store is not None:
             assert held(self._store) == (after if forgotten else before)
