@@ -39,8 +39,8 @@ MAX_SHOWN_CHARACTERS: Final = 120
 """Characters of a memory's text that are shown."""
 MAX_RUN_EVENTS: Final = 1_000_000
 """Events of one run: more than it puts away."""
-AUDIT_BATCH: Final = 1_000
-"""Memories of one transaction."""
+BATCH: Final = 1_000
+"""Memories read at once, and of one transaction."""
 
 
 def run_audit(
@@ -70,13 +70,9 @@ def run_audit(
         missing=tuple(source for source in inspection.list_sources(workspace) if not source.present),
         fixed=fixed,
         dry_run=dry_run,
-        undo=undo_command(run) if any(fixed.values()) and not dry_run else "",
+        undo=f"scrubjay audit --undo {run}" if any(fixed.values()) and not dry_run else "",
         seconds=time.monotonic() - started,
     )
-
-
-def undo_command(run: str) -> str:
-    return f"scrubjay audit --undo {run}"
 
 
 def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
@@ -156,17 +152,17 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
             )
         records: dict[str, Record] = {}
         ids = sorted({event.memory for event in events})
-        for first in range(0, len(ids), AUDIT_BATCH):
-            records |= reader.get(ids[first : first + AUDIT_BATCH])
+        for first in range(0, len(ids), BATCH):
+            records |= reader.get(ids[first : first + BATCH])
     back = [
         one
         for one in events
         if one.before and one.op == records[one.memory].status and may_change(workspace, records[one.memory])
     ]
     at = now_micros()
-    for first in range(0, len(back), AUDIT_BATCH):
+    for first in range(0, len(back), BATCH):
         workspace.store.write(
-            workspace.scope, _undo_changes(back[first : first + AUDIT_BATCH], records, at), durable=True
+            workspace.scope, _undo_changes(back[first : first + BATCH], records, at), durable=True
         )
     turned = tuple(event.memory for event in back)
     return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
@@ -176,10 +172,6 @@ def _undo_changes(events: Sequence[Event], records: Mapping[str, Record], at: in
     edges = tuple((one.other, "supersedes", one.memory) for one in events if one.other is not None)
     now = [replace(one, key=records[one.memory].key) for one in events]  # it may be another's by now
     return [DropEdges(edges), *revert_status_events(now, at)]
-
-
-RETENTION_BATCH: Final = 1_000
-"""Memories in hand at once, and of one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +196,14 @@ def apply_retention(
     days, at = wish.days_by_tier(), now_micros() if now is None else now
     if not days and not wish.most:
         return RetentionReport((), (), dry_run, "")
+    active, kept = 0, []
     with workspace.store.reader(workspace.scope) as reader:
-        active = 0
-        kept: list[_Expirable] = []
         for record in _own_records(reader, workspace.scope.user):
             active += record.status == "active"
             if not record.pinned:
-                kept.append(_expirable(record, days, at))
+                young = last_activity(record)
+                old = record.tier in days and at - young > days[record.tier] * DAY
+                kept.append(_Expirable(record.id, young, record.status == "active", old))
     over = _over_limit(kept, active, wish.most)
     gone = [one.id for one in over if wish.action == "forget"]
     away = [one.id for one in over if one.active and wish.action == "archive"]
@@ -218,32 +211,27 @@ def apply_retention(
         return RetentionReport(tuple(away), tuple(gone), True, "")
     run = new_run_id()
     forgotten: list[str] = []
-    for first in range(0, len(gone), RETENTION_BATCH):
-        done = forget_memories(workspace, gone[first : first + RETENTION_BATCH])
+    for first in range(0, len(gone), BATCH):
+        done = forget_memories(workspace, gone[first : first + BATCH])
         forgotten += [*done.ids, *done.derived]
     archived = [
         one
-        for first in range(0, len(away), RETENTION_BATCH)
-        for one in _archive_records(workspace, away[first : first + RETENTION_BATCH], run)
+        for first in range(0, len(away), BATCH)
+        for one in _archive_records(workspace, away[first : first + BATCH], run)
     ]
-    return RetentionReport(tuple(archived), tuple(forgotten), False, undo_command(run) if archived else "")
+    return RetentionReport(
+        tuple(archived), tuple(forgotten), False, f"scrubjay audit --undo {run}" if archived else ""
+    )
 
 
 def _own_records(reader: Reader, user: str) -> Iterator[Record]:
     after = ""
-    while page := reader.page(after, RETENTION_BATCH, RecordFilter(statuses=STATUSES)):
-        yield from (record for record in page if record.owner == user and not _is_passage(record))
+    while page := reader.page(after, BATCH, RecordFilter(statuses=STATUSES)):
+        for record in page:
+            is_passage = record.place is not None and record.turn is None
+            if record.owner == user and not is_passage:
+                yield record
         after = page[-1].id
-
-
-def _is_passage(record: Record) -> bool:
-    return record.place is not None and record.turn is None
-
-
-def _expirable(record: Record, days: Mapping[str, int], now: int) -> _Expirable:
-    young = last_activity(record)
-    old = record.tier in days and now - young > days[record.tier] * DAY
-    return _Expirable(record.id, young, record.status == "active", old)
 
 
 def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:

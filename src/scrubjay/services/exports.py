@@ -181,15 +181,12 @@ def _require_distinct(source: str, to: str) -> None:
         raise InputError(
             f"memory:// ends with its process; there is nothing to copy from or to. {NOTHING_COPIED}"
         )
-    one, other = _store_location(source), _store_location(to)
-    if one == other or (isinstance(other, Path) and isinstance(one, Path) and _same_file(one, other)):
+    one, other = store_file(source), store_file(to)
+    if one is None or other is None:
+        same = source == to
+    else:
+        same = os.path.abspath(one) == os.path.abspath(other) or (
+            one.exists() and other.exists() and one.samefile(other)
+        )
+    if same:
         raise InputError(f"{to} is the store itself. {NOTHING_COPIED}", hint="name another file or database")
-
-
-def _store_location(url: str) -> str | Path:
-    file = store_file(url)
-    return url if file is None else Path(os.path.abspath(file))
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)

@@ -89,34 +89,22 @@ def import_path(
                 hint="run it again when that has ended",
             )
         try:
-            return _import_known_format(
-                workspace, path, known, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+            if known == "scrubjay":
+                return restore_export(
+                    workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+                )
+            if known in FOLDER_FORMATS:
+                folder = synced_folder(path, known)
+                return _sync_folder(workspace, folder, known, dry_run=dry_run, progress=progress)
+            items = format_reader(known)(path)
+            return adopt_memories(
+                workspace, items, known, dry_run=dry_run, untrusted=untrusted, progress=progress
             )
         except QuotaError as error:
             raise QuotaError(
                 f"{error} What was imported before that stays.",
                 hint=f"{error.hint}; then run the same import again: it goes on where it was",
             ) from error
-
-
-def _import_known_format(
-    workspace: Workspace,
-    path: Path,
-    known: str,
-    *,
-    dry_run: bool,
-    shared: bool,
-    untrusted: bool,
-    progress: ProgressCallback | None,
-) -> ImportReport:
-    if known == "scrubjay":
-        return restore_export(
-            workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
-        )
-    if known in FOLDER_FORMATS:
-        return _sync_folder(workspace, synced_folder(path, known), known, dry_run=dry_run, progress=progress)
-    found = format_reader(known)(path)
-    return adopt_memories(workspace, found, known, dry_run=dry_run, untrusted=untrusted, progress=progress)
 
 
 def _sync_folder(

@@ -80,11 +80,10 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
             return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
         return (*files.partial, STALE_READ_ONLY)
-    from scrubjay.ingest.reader import stage_versions
     from scrubjay.ingest.scanner import MAX_INLINE_BYTES
-    from scrubjay.services.sync import chunk_settings, sync_each
+    from scrubjay.services.sync import current_versions, sync_each
 
-    if files.versions is not None and files.versions != stage_versions(chunk_settings(workspace)):
+    if files.versions is not None and files.versions != current_versions(workspace):
         return (
             *files.partial,
             "The store was made by another version: `scrubjay sync` brings it up to date.",
