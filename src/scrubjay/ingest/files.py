@@ -19,11 +19,11 @@ import codecs
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from scrubjay.errors import InputError, SourceError
+from scrubjay.frozen import frozen
 
 # A day of heavy notes is 300 KB; 100 MB is a dump or a log, and would hold its text several times in memory.
 MAX_FILE_BYTES = 100 * 1024 * 1024
@@ -49,7 +49,7 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
 SUPPORTS_DIR_FD = os.open in os.supports_dir_fd
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileText:
     """One file's text.
 
@@ -223,7 +223,7 @@ def _refuse_binary(data: bytes, path: str) -> None:
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSnapshot:
     """A file as it is.
 

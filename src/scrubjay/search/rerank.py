@@ -21,7 +21,6 @@ from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.relevance import RelevanceFeatures, relevance_features, term_weights, terms_held
 from scrubjay.storage.interface import Reader
-from scrubjay.text.dialogue import admits_not_knowing, drop_questions
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.tokenizer import index_terms, terms_by_word
 
@@ -118,6 +117,8 @@ def question_features(
         plan: The query plan.
         channels: The channels' rankings.
     """
+    from scrubjay.text.dialogue import admits_not_knowing
+
     found = {
         memory: replace(features[memory], answering=share)
         for memory, share in answering_shares(records, plan, channels).items()
@@ -146,6 +147,8 @@ def answering_shares(
         plan: The query plan.
         channels: The channels' rankings.
     """
+    from scrubjay.text.dialogue import drop_questions
+
     weights = term_weights(plan, channels.terms)
     forms = {group.word: group.forms for group in plan.groups}
     wanted = {form for every in forms.values() for form in every}

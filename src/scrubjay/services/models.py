@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +12,7 @@ from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
 
@@ -365,7 +365,7 @@ MAX_RESPONSE_BYTES: Final = 1 << 16
 """Bytes of an answer: a hundred times what was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RewriteOutcome:
     """Result of rewriting a question.
 
