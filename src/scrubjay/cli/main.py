@@ -9,12 +9,15 @@ source, 4 store unavailable, 5 model failure, 130 interrupted, 141 broken pipe.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import itertools
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -283,7 +286,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         # Characters that the terminal cannot show are escaped.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if threading.active_count() > 1:
+        sys.exit(code)
+    # Taking the interpreter apart is a sixth of a cold search, and nothing is left to be closed.
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def run(args: Sequence[str]) -> int:
