@@ -213,12 +213,12 @@ class Memory:
             )
         choice = TrustChoice("" if trust == "auto" else trust, share)
         settings = self._workspace.settings.sync
-        wish = Source(
+        rules = Source(
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
         one = Path(only) if only is not None else None
         summary = sync(
-            self._workspace, Path(path) if path is not None else None, wish, progress, one, project, choice
+            self._workspace, Path(path) if path is not None else None, rules, progress, one, project, choice
         )
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
@@ -949,8 +949,8 @@ class Memory:
         from scrubjay.models.lifecycle import Amendment
         from scrubjay.services.additions import update_memory
 
-        wish = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
-        return update_memory(self._workspace, memory, wish)
+        amendment = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
+        return update_memory(self._workspace, memory, amendment)
 
     def rewrite(self, memory: str, content: str, *, was: str | None = None) -> RewriteReport:
         """Write a passage's new text into its file, and sync the file.

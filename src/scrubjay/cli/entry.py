@@ -90,21 +90,21 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
     agent, name = args
     if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
-    around = environment(store, user)
-    guard.until(hook_budget_ms(around, BUDGET_MS))
+    environ = environment(store, user)
+    guard.until(hook_budget_ms(environ, BUDGET_MS))
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
-    context = HookContext(around, lambda: guard.end, guard.until)
+    context = HookContext(environ, lambda: guard.end, guard.until)
     pauses = Pauses(context.data)
-    if hooks_disabled(around):
+    if hooks_disabled(environ):
         pauses.leave(event.session)
         return
     if pauses.until(agent) is not None:
         return
-    told, count, failed = None, 0, ""
+    answer, count, failed = None, 0, ""
     guard.late = lambda: queue_jobs(event, context)
     try:
-        told, count = answer_event(event, context)
-    except Exception as error:  # noqa: BLE001 what is to be done later can be done though nothing could be told
+        answer, count = answer_event(event, context)
+    except Exception as error:  # noqa: BLE001 jobs can be queued though there is no answer
         failed = type(error).__name__
     if not guard.answered():
         time.sleep(
@@ -112,10 +112,10 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         )  # the watch is leaving a warm process for the next one, and ends this one
         return
     _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
-    if told:
+    if answer:
         import json
 
-        os.write(1, json.dumps(told).encode("ascii") + b"\n")
+        os.write(1, json.dumps(answer).encode("ascii") + b"\n")
     took = (time.monotonic() - guard.started) * 1000
     queue_jobs(event, context)
     level = "error" if failed else "info"
@@ -153,18 +153,18 @@ def run_jobs(store: str | None = None, user: str | None = None) -> None:
     from scrubjay.log import Log
     from scrubjay.memory import Memory
 
-    around = environment(store, user)
-    log = Log(data_folder(around))
+    environ = environment(store, user)
+    log = Log(data_folder(environ))
     try:
         os.chdir(os.sep)
         if hasattr(os, "nice"):
             os.nice(10)
-        settings = load_settings(environ=around)
-        log = settings.log.open(data_folder(around))
-        waiting = JobQueue(data_folder(around), settings_fingerprint(around))
+        settings = load_settings(environ=environ)
+        log = settings.log.open(data_folder(environ))
+        jobs = JobQueue(data_folder(environ), settings_fingerprint(environ))
         with Memory.open(settings=settings, cold=True, log=log) as memory:
-            waiting.run(memory, settings.hooks, log)
-        waiting.tidy()
+            jobs.run(memory, settings.hooks, log)
+        jobs.tidy()
     except Exception as error:  # noqa: BLE001 nobody sees this process: the log is where it can be told
         log.write("error", "errands failed", error=type(error).__name__)
 

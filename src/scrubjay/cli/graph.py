@@ -122,8 +122,10 @@ def add_concept(
 def merge_concepts(call: Call, name: str, into: str) -> None:
     """Merge NAME into INTO: its names become aliases of INTO, and its memories refer to INTO."""
     with call.open(cold=True) as memory:
-        kept = memory.concepts.merge(name, into)
-    _print_change(call, kept, f"{name} is merged into {kept.name}: {format_count(kept.memories, 'memory')}.")
+        concept = memory.concepts.merge(name, into)
+    _print_change(
+        call, concept, f"{name} is merged into {concept.name}: {format_count(concept.memories, 'memory')}."
+    )
 
 
 @concepts.command("rename", cls=Command)
@@ -132,8 +134,10 @@ def merge_concepts(call: Call, name: str, into: str) -> None:
 def rename_concept(call: Call, name: str, to: str) -> None:
     """Rename a concept to TO; the old name becomes an alias."""
     with call.open(cold=True) as memory:
-        kept = memory.concepts.rename(name, to)
-    _print_change(call, kept, f"{name} is renamed to {kept.name}: {format_count(kept.memories, 'memory')}.")
+        concept = memory.concepts.rename(name, to)
+    _print_change(
+        call, concept, f"{name} is renamed to {concept.name}: {format_count(concept.memories, 'memory')}."
+    )
 
 
 @concepts.command("remove", cls=Command)

@@ -64,16 +64,16 @@ class EmbeddingPace:
 class _PlainLines:
     """Plain lines on standard error: one at the end of each stage, and one now and then before it."""
 
-    told: dict[str, float] = field(default_factory=dict)
+    last_line: dict[str, float] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
 
     def __call__(self, report: Progress) -> None:
         now = time.monotonic()
-        due = now - self.told.setdefault(report.stage, now) >= LINE_SECONDS
+        due = now - self.last_line.setdefault(report.stage, now) >= LINE_SECONDS
         ends = report.done >= report.total and report.stage not in self.ended
         if not (due or ends):
             return
-        self.told[report.stage] = now
+        self.last_line[report.stage] = now
         if ends:
             self.ended.add(report.stage)
         doing, noun = _stage_name(report.stage)

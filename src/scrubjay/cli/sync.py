@@ -160,8 +160,8 @@ def watch(call: Call) -> None:
     def end(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    around = environment(call.store, call.user)
-    with call.open(new=True) as memory, host_daemon(call.settings, lambda: memory, around, "watch"):
+    environ = environment(call.store, call.user)
+    with call.open(new=True) as memory, host_daemon(call.settings, lambda: memory, environ, "watch"):
         sources = memory.sources()
         if not sources:
             raise NotFoundError(

@@ -90,9 +90,11 @@ def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
 def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str, at: int) -> tuple[str, ...]:
     done: list[str] = []
     with workspace.store.reader(workspace.scope) as reader:
-        held = reader.get(sorted({fault.memory for fault in faults}))
+        records = reader.get(sorted({fault.memory for fault in faults}))
         mine = [
-            fault for fault in faults if fault.memory in held and may_change(workspace, held[fault.memory])
+            fault
+            for fault in faults
+            if fault.memory in records and may_change(workspace, records[fault.memory])
         ]
         steps = list(mend_changes(reader, mine, run, at, workspace.scope.user))
     for ids, changes in steps:
@@ -118,13 +120,13 @@ def _rate(reader: Reader, found: AuditResult, kind: str, limit: int) -> FaultRat
 
 
 def _examples(reader: Reader, faults: Sequence[AuditFault]) -> tuple[FaultExample, ...]:
-    held = reader.get(sorted({memory for one in faults for memory in (one.memory, one.other) if memory}))
+    records = reader.get(sorted({memory for one in faults for memory in (one.memory, one.other) if memory}))
     roots = {source.id: source.root for source in reader.sources()}
     return tuple(
         FaultExample(
             one.why,
-            _shown_record(held[one.memory], roots),
-            _shown_record(held[one.other], roots) if one.other in held else None,
+            _shown_record(records[one.memory], roots),
+            _shown_record(records[one.other], roots) if one.other in records else None,
             one.mend,
         )
         for one in faults
@@ -192,32 +194,32 @@ def apply_retention(
     First those inactive for longer than their tier's days, then the oldest active ones beyond the maximum. Forgetting
     includes archived memories.
     """
-    wish = workspace.settings.retention
-    days, at = wish.days_by_tier(), now_micros() if now is None else now
-    if not days and not wish.most:
+    settings = workspace.settings.retention
+    days, at = settings.days_by_tier(), now_micros() if now is None else now
+    if not days and not settings.most:
         return RetentionReport((), (), dry_run, "")
-    active, kept = 0, []
+    active, candidates = 0, []
     with workspace.store.reader(workspace.scope) as reader:
         for record in _own_records(reader, workspace.scope.user):
             active += record.status == "active"
             if not record.pinned:
                 young = last_activity(record)
                 old = record.tier in days and at - young > days[record.tier] * DAY
-                kept.append(_Expirable(record.id, young, record.status == "active", old))
-    over = _over_limit(kept, active, wish.most)
-    gone = [one.id for one in over if wish.action == "forget"]
-    away = [one.id for one in over if one.active and wish.action == "archive"]
+                candidates.append(_Expirable(record.id, young, record.status == "active", old))
+    over = _over_limit(candidates, active, settings.most)
+    to_forget = [one.id for one in over if settings.action == "forget"]
+    to_archive = [one.id for one in over if one.active and settings.action == "archive"]
     if dry_run:
-        return RetentionReport(tuple(away), tuple(gone), True, "")
+        return RetentionReport(tuple(to_archive), tuple(to_forget), True, "")
     run = new_run_id()
     forgotten: list[str] = []
-    for first in range(0, len(gone), BATCH):
-        done = forget_memories(workspace, gone[first : first + BATCH])
+    for first in range(0, len(to_forget), BATCH):
+        done = forget_memories(workspace, to_forget[first : first + BATCH])
         forgotten += [*done.ids, *done.derived]
     archived = [
         one
-        for first in range(0, len(away), BATCH)
-        for one in _archive_records(workspace, away[first : first + BATCH], run)
+        for first in range(0, len(to_archive), BATCH)
+        for one in _archive_records(workspace, to_archive[first : first + BATCH], run)
     ]
     return RetentionReport(
         tuple(archived), tuple(forgotten), False, f"scrubjay audit --undo {run}" if archived else ""
@@ -234,8 +236,8 @@ def _own_records(reader: Reader, user: str) -> Iterator[Record]:
         after = page[-1].id
 
 
-def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
-    ordered = sorted(kept, key=lambda one: (one.young, one.id))
+def _over_limit(candidates: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
+    ordered = sorted(candidates, key=lambda one: (one.young, one.id))
     over = [one for one in ordered if one.old]
     if most:
         left = active - sum(1 for one in over if one.active)
@@ -246,8 +248,8 @@ def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Exp
 def _archive_records(workspace: Workspace, ids: Sequence[str], run: str) -> list[str]:
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
-        held = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
-    if held:
-        away = status_changes(held, LifecycleChange(status="archived"), "archived", at, run)
-        workspace.store.write(workspace.scope, away, durable=True)
-    return [one.id for one in held]
+        records = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
+    if records:
+        changes = status_changes(records, LifecycleChange(status="archived"), "archived", at, run)
+        workspace.store.write(workspace.scope, changes, durable=True)
+    return [one.id for one in records]

@@ -144,11 +144,11 @@ def _is_due(rows: Sequence[ConsolidationRun], key: str, now: int, due: int) -> b
 
 def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> set[str]:
     """Return the keys with as many memories as at their last run."""
-    held: dict[str, int | None] = {}
+    last_counts: dict[str, int | None] = {}
     for row in rows:  # started last first
-        held.setdefault(row.key, row.counts.get(MEMORY_COUNT))
+        last_counts.setdefault(row.key, row.counts.get(MEMORY_COUNT))
     with workspace.store.reader(workspace.scope) as reader:
-        return {key for key, count in held.items() if count == reader.amount(key)}
+        return {key for key, count in last_counts.items() if count == reader.amount(key)}
 
 
 def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:

@@ -19,8 +19,7 @@ from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Prog
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Store
 from scrubjay.storage.urls import open_store, store_file
-from scrubjay.transfer.export import LineWriter, line_text, principal_mark
-from scrubjay.transfer.export import export_lines as told
+from scrubjay.transfer.export import LineWriter, export_lines, line_text, principal_mark
 
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
 """Endings of a store's own files."""
@@ -91,7 +90,7 @@ def _write_export(
     workspace: Workspace, stream: BinaryIO, name: str, progress: ProgressCallback | None
 ) -> ExportReport:
     started = time.monotonic()
-    teller = LineWriter(workspace.scope)
+    writer = LineWriter(workspace.scope)
     counts: Counter[str] = Counter()
     digest, size = hashlib.sha256(), 0
     last = "its beginning"
@@ -100,7 +99,7 @@ def _write_export(
         with workspace.store.reader(workspace.scope) as reader:
             total = reader.counts().memories if progress is not None else 0
             for line, raw in _encoded_lines(
-                told(reader, teller, principal_mark(secret, workspace.scope), workspace.scope.groups)
+                export_lines(reader, writer, principal_mark(secret, workspace.scope), workspace.scope.groups)
             ):
                 digest.update(raw)
                 size += stream.write(raw)

@@ -136,9 +136,9 @@ def _sync_folder(
             format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds
         )
     # What a source takes in is not changed by an import of what it holds already; what is new is the importer's own.
-    wish = Source("", "") if within else Source("", "", folder.description, folder.include)
+    rules = Source("", "") if within else Source("", "", folder.description, folder.include)
     choice = NO_CHOICE if within else TrustChoice("trusted")
-    done = sync(workspace, full, wish, progress, choice=choice)
+    done = sync(workspace, full, rules, progress, choice=choice)
     return ImportReport(
         format,
         False,
@@ -445,16 +445,16 @@ class _BatchImporter:
                 wanted.setdefault((src, one.kind, dst), one.rule)
         self._put(wanted)
 
-    def _put(self, wanted: dict[tuple[str, str, str], str]) -> None:
+    def _put(self, edges: dict[tuple[str, str, str], str]) -> None:
         workspace = self._workspace
-        kinds = sorted({kind for _, kind, _ in wanted})
+        kinds = sorted({kind for _, kind, _ in edges})
         with workspace.store.reader(workspace.scope) as reader:
-            held = reader.edges(sorted({src for src, _, _ in wanted}), kinds) if wanted else []
-        present = {(edge.src, edge.kind, edge.dst) for edge in held}
+            existing = reader.edges(sorted({src for src, _, _ in edges}), kinds) if edges else []
+        present = {(edge.src, edge.kind, edge.dst) for edge in existing}
         at = now_micros()
         fresh = tuple(
             Edge(*ends, self._key, 1.0, at, "given", rule or "imported")
-            for ends, rule in wanted.items()
+            for ends, rule in edges.items()
             if ends not in present
         )
         self.counts["edges"] += len(fresh)

@@ -285,12 +285,12 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
     from scrubjay.storage.changes import PutLifecycle
 
     now, own = now_micros(), workspace.scope.key()
-    asked = tuple(one for one in ids if one)
+    prefixes = tuple(one for one in ids if one)
     lives = {
         record.id: LifecycleChange(last_used=now)
         for record in found.records
         if record.key == own
-        and record.id.startswith(asked)
+        and record.id.startswith(prefixes)
         and (record.last_used is None or now - record.last_used >= USAGE_INTERVAL)
     }
     if lives:

@@ -43,7 +43,7 @@ def chunk_settings(workspace: Workspace) -> ChunkSettings:
 def sync(
     workspace: Workspace,
     path: Path | None,
-    wish: Source,
+    rules: Source,
     progress: ProgressCallback | None = None,
     only: Path | None = None,
     project: str | None = None,
@@ -82,7 +82,7 @@ def sync(
     if path is None:
         chosen = _registered_sources(workspace)
     else:
-        source, found = register_source(workspace.store, workspace.scope, path, wish)
+        source, found = register_source(workspace.store, workspace.scope, path, rules)
         chosen = [source]
     _update_versions(workspace, progress)
     done = sync_each(
@@ -188,13 +188,13 @@ def sync_each(
 
 def _unshared_notes(tally: SyncTally) -> Iterator[FileError]:
     if tally.unshared:
-        path, wish = min(tally.unshared.items())
+        path, visibility = min(tally.unshared.items())
         count = len(tally.unshared)
         notes = "This note asks" if count == 1 else f"{count:,} notes, this one the first, ask"
         yield FileError(
             path,
-            f"{notes} by front matter to be seen by others (visibility {wish}). Of this source that has no effect: "
-            "kept private.",
+            f"{notes} by front matter to be seen by others (visibility {visibility}). Of this source that has no "
+            "effect: kept private.",
             "scrubjay sync DIR --share, if front matter in DIR may share notes",
         )
 
@@ -223,25 +223,25 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
     _rebuild_all(workspace, progress)
     workspace.store.vacuum()
     with workspace.store.reader(workspace.scope) as reader:
-        held = reader.counts()
+        counts = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
     seconds = time.monotonic() - started
     return SyncReport(
-        held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
+        counts.documents, counts.memories, 0, counts.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
     )
 
 
-def remove_source(workspace: Workspace, gone: SourceStatus) -> RemovedSource:
+def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
     """Remove a source, its memories, what is derived from them alone, and the categories of its folders."""
     with workspace.store.reader(workspace.scope) as reader:
-        known = [one for one in reader.sources() if one.id == gone.id]
-        based = find_orphans(reader, gone.id)
-    for one in known:
+        sources = [one for one in reader.sources() if one.id == status.id]
+        derived = find_orphans(reader, status.id)
+    for one in sources:
         remove_folders(workspace.store, workspace.scope, one)
-    workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(based))), DropSource(gone.id)])
+    workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(status.id)])
     base = workspace.models.writer()
     recluster_due(workspace, base, edge_builder(workspace, base))
     return RemovedSource(
-        gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
-        gone.project, gone.trust, gone.share, gone.untrusted, len(based),
+        status.id, status.root, status.description, status.documents, status.passages, status.synced, status.present,
+        status.project, status.trust, status.share, status.untrusted, len(derived),
     )  # fmt: skip
