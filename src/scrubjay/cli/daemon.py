@@ -43,9 +43,9 @@ def resident() -> None:
 
 def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
     """Return the socket, the settings' fingerprint and the environment of this call."""
-    environ = environment(call.store, call.user)
-    fingerprint = settings_fingerprint(environ)
-    return socket_path(runtime_folder(environ), fingerprint), fingerprint, environ
+    env = environment(call.store, call.user)
+    fingerprint = settings_fingerprint(env)
+    return socket_path(runtime_folder(env), fingerprint), fingerprint, env
 
 
 @command("start")
@@ -54,12 +54,12 @@ def start_daemon(call: Call) -> None:
     load_settings(
         overrides={"store": call.store, "user": call.user}
     )  # what is wrong is told here, not in a log
-    path, fingerprint, environ = daemon_address(call)
+    path, fingerprint, env = daemon_address(call)
     if path is None:
         raise StoreError(UNSUPPORTED)
     found = client.daemon_state(path, fingerprint)
     if found is None:
-        client.spawn_detached(["resident", "serve"], environ)
+        client.spawn_detached(["resident", "serve"], env)
         end = time.monotonic() + START_SECONDS
         while found is None and time.monotonic() < end:
             time.sleep(0.05)
@@ -100,31 +100,31 @@ def daemon_status(call: Call) -> None:
 @click.option("--if-wanted", is_flag=True, help="Only if resident.auto is true.")
 def serve_daemon(call: Call, if_wanted: bool) -> None:
     """Run the daemon until it is idle for a while."""
-    environ = environment(call.store, call.user)
-    settings = load_settings(environ=environ)
+    env = environment(call.store, call.user)
+    settings = load_settings(environ=env)
     if settings.resident.auto or not if_wanted:
-        run_daemon(settings, environ)
+        run_daemon(settings, env)
 
 
-def run_daemon(settings: Settings, environ: Mapping[str, str]) -> None:
+def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
     from scrubjay.daemon.server import prepare_daemon
     from scrubjay.memory import Memory
 
     os.chdir(os.sep)
     opened: list[Memory] = []
-    found = prepare_daemon(settings, lambda: opened[0], environ, "resident")
+    found = prepare_daemon(settings, lambda: opened[0], env, "resident")
     if found is None or not found[0].take():  # before anything is loaded: several may be started at once
         return
     one, answering = found
-    with Memory.open(settings=settings, log=settings.log.open(data_folder(environ))) as memory:
+    with Memory.open(settings=settings, log=settings.log.open(data_folder(env))) as memory:
         opened.append(memory)
         answering.warm()
         if not one.open():
             return
         before = [signal.signal(each, _raise_stop) for each in (signal.SIGINT, signal.SIGTERM)]
         try:
-            fingerprint = settings_fingerprint(environ)
-            one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, environ, fingerprint))
+            fingerprint = settings_fingerprint(env)
+            one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint))
         except _StopDaemon:
             pass
         finally:
@@ -142,12 +142,12 @@ def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
     raise _StopDaemon
 
 
-def why_stop(settings: Settings, environ: Mapping[str, str], fingerprint: str) -> str:
+def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
     """Return why a daemon must end: its store is gone, or its settings changed."""
     file = store_file(settings.store)
     if file is not None and not file.exists():
         return "its store is gone"
-    return "" if settings_fingerprint(environ) == fingerprint else "its settings changed"
+    return "" if settings_fingerprint(env) == fingerprint else "its settings changed"
 
 
 def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:

@@ -90,12 +90,12 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
     agent, name = args
     if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
-    environ = environment(store, user)
-    guard.until(hook_budget_ms(environ, BUDGET_MS))
+    env = environment(store, user)
+    guard.until(hook_budget_ms(env, BUDGET_MS))
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
-    context = HookContext(environ, lambda: guard.end, guard.until)
+    context = HookContext(env, lambda: guard.end, guard.until)
     pauses = Pauses(context.data)
-    if hooks_disabled(environ):
+    if hooks_disabled(env):
         pauses.leave(event.session)
         return
     if pauses.until(agent) is not None:
@@ -153,15 +153,15 @@ def run_jobs(store: str | None = None, user: str | None = None) -> None:
     from scrubjay.log import Log
     from scrubjay.memory import Memory
 
-    environ = environment(store, user)
-    log = Log(data_folder(environ))
+    env = environment(store, user)
+    log = Log(data_folder(env))
     try:
         os.chdir(os.sep)
         if hasattr(os, "nice"):
             os.nice(10)
-        settings = load_settings(environ=environ)
-        log = settings.log.open(data_folder(environ))
-        jobs = JobQueue(data_folder(environ), settings_fingerprint(environ))
+        settings = load_settings(environ=env)
+        log = settings.log.open(data_folder(env))
+        jobs = JobQueue(data_folder(env), settings_fingerprint(env))
         with Memory.open(settings=settings, cold=True, log=log) as memory:
             jobs.run(memory, settings.hooks, log)
         jobs.tidy()

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 import click
 
-from scrubjay.cli.main import Call, Command, Group
+from scrubjay.cli.main import Call, Group
 from scrubjay.cli.output import (
     BOLD,
     DIM,
@@ -43,7 +43,7 @@ def concepts() -> None:
     """
 
 
-@concepts.command("list", cls=Command)
+@concepts.command("list")
 @click.argument("query", default="", metavar="[PART]")
 @click.option(
     "-n",
@@ -77,7 +77,7 @@ def list_concepts(call: Call, query: str, limit: int) -> None:
         write_error("hint: scrubjay concepts add NAME")
 
 
-@concepts.command("show", cls=Command)
+@concepts.command("show")
 @click.argument("name", metavar="NAME|ID")
 def show_concept(call: Call, name: str) -> None:
     """Show a concept with its relations and some memories that mention it."""
@@ -87,7 +87,7 @@ def show_concept(call: Call, name: str) -> None:
         print_concept(page)
 
 
-@concepts.command("add", cls=Command)
+@concepts.command("add")
 @click.argument("name", required=False)
 @click.option("--alias", "aliases", metavar="ALIAS", multiple=True, help="Alias; repeatable.")
 @click.option(
@@ -116,7 +116,7 @@ def add_concept(
         print_added(done)
 
 
-@concepts.command("merge", cls=Command)
+@concepts.command("merge")
 @click.argument("name", metavar="NAME|ID")
 @click.argument("into", metavar="INTO|ID")
 def merge_concepts(call: Call, name: str, into: str) -> None:
@@ -128,7 +128,7 @@ def merge_concepts(call: Call, name: str, into: str) -> None:
     )
 
 
-@concepts.command("rename", cls=Command)
+@concepts.command("rename")
 @click.argument("name", metavar="NAME|ID")
 @click.argument("to", metavar="TO")
 def rename_concept(call: Call, name: str, to: str) -> None:
@@ -140,7 +140,7 @@ def rename_concept(call: Call, name: str, to: str) -> None:
     )
 
 
-@concepts.command("remove", cls=Command)
+@concepts.command("remove")
 @click.argument("name", metavar="NAME|ID")
 def remove_concept(call: Call, name: str) -> None:
     """Remove a concept from the dictionary; it is not detected again, and its memories stay."""
@@ -208,7 +208,7 @@ def categories() -> None:
     """
 
 
-@categories.command("list", cls=Command)
+@categories.command("list")
 @click.option("--topics", is_flag=True, help="Only topics derived from content.")
 @click.option("--paths", is_flag=True, help="Only folders and headings.")
 @click.option("--depth", metavar="N", type=click.IntRange(1), help="Maximum depth.")
@@ -229,7 +229,7 @@ def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) ->
         write("There are no categories yet; they appear once there are more memories.")
 
 
-@categories.command("show", cls=Command)
+@categories.command("show")
 @click.argument("name", metavar="NAME|ID")
 def show_category(call: Call, name: str) -> None:
     """Show a category, its subcategories and some of its memories."""

@@ -126,11 +126,11 @@ DAEMON_SECONDS: Final = 5.0
 
 def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answer | None:
     """Return the daemon's answer, None if there is no daemon; relative paths are made absolute first."""
-    environ = environment(call.store, call.user)
-    folder = runtime_folder(environ)
+    env = environment(call.store, call.user)
+    folder = runtime_folder(env)
     if not os.path.isdir(folder):
         return None
-    fingerprint = settings_fingerprint(environ)
+    fingerprint = settings_fingerprint(env)
     path = socket_path(folder, fingerprint)
     if path is None or not os.path.exists(path):
         return None

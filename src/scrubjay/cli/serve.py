@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scrubjay.api.auth import DEFAULT_SCOPES, SCOPES, Principal, Token, TokenStore, tokens_path
-from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import table, write, write_error, write_json
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
@@ -269,7 +269,7 @@ def token() -> None:
     """
 
 
-@token.command("create", cls=Command)
+@token.command("create")
 @click.argument("name")
 @click.option("--tenant", help="Tenant.  [default: the settings' tenant]")
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="Group of the user; repeatable.")
@@ -330,7 +330,7 @@ def create_token(
         )
 
 
-@token.command("list", cls=Command)
+@token.command("list")
 def list_tokens(call: Call) -> None:
     """List tokens; their secrets are not stored."""
     found = TokenStore(tokens_path()).all()
@@ -348,7 +348,7 @@ def list_tokens(call: Call) -> None:
         write(strip_control(row))
 
 
-@token.command("revoke", cls=Command)
+@token.command("revoke")
 @click.argument("name")
 def revoke_token(call: Call, name: str) -> None:
     """Revoke a token at once, in running servers too."""
