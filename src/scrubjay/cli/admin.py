@@ -50,7 +50,7 @@ def background_lines(found: Mapping[str, Any]) -> list[str]:
 
 
 RESTORE_COMMAND = "scrubjay restore --archived-by-consolidation"
-"""Brings back all that consolidation archived."""
+"""Restores everything that consolidation archived."""
 
 
 @command("status")

@@ -45,7 +45,7 @@ TIER_NOUNS = {
 
 
 MAX_EXAMPLES = 3
-"""Memories of each tier that a dry run prints of what would be promoted."""
+"""Memories of each tier that a dry run prints."""
 
 
 @command("consolidate")
@@ -183,7 +183,7 @@ def _print_undone(done: UndoReport) -> None:
 
 
 MAX_IDS = 20
-"""Ids that are shown of what was put away; --json has all of them."""
+"""Archived ids that are shown; --json has all of them."""
 
 
 @command("audit")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 START_SECONDS: Final = 20.0
-"""Seconds that one that was started has to answer: it loads its models first."""
+"""Seconds that a started daemon has to answer: it loads its models first."""
 UNSUPPORTED: Final = (
     "The daemon needs private sockets, which Python lacks on Windows. All commands work without it."
 )
@@ -51,9 +51,7 @@ def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
 @command("start")
 def start_daemon(call: Call) -> None:
     """Start the daemon unless it is running."""
-    load_settings(
-        overrides={"store": call.store, "user": call.user}
-    )  # what is wrong is told here, not in a log
+    load_settings(overrides={"store": call.store, "user": call.user})  # errors appear here, not in a log
     path, fingerprint, env = daemon_address(call)
     if path is None:
         raise StoreError(UNSUPPORTED)
@@ -113,7 +111,7 @@ def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
     os.chdir(os.sep)
     opened: list[Memory] = []
     found = prepare_daemon(settings, lambda: opened[0], env, "resident")
-    if found is None or not found[0].take():  # before anything is loaded: several may be started at once
+    if found is None or not found[0].take():  # before loading: several may be started at once
         return
     one, answering = found
     with Memory.open(settings=settings, log=settings.log.open(data_folder(env))) as memory:

@@ -24,9 +24,9 @@ from scrubjay.models.views import CategorySummary, DictionaryReport, EntityPage,
 from scrubjay.text.display import single_line, strip_control
 
 DEFAULT_LIMIT = 20
-"""Concepts of one list."""
+"""Concepts in a list."""
 MAX_REJECTED = 20
-"""Lines of a dictionary that could not be taken, and names that clash, which are told one by one."""
+"""Invalid lines of a dictionary, and conflicting names, that are listed."""
 
 
 @click.group(
@@ -197,7 +197,7 @@ def print_added(done: DictionaryReport) -> None:
 
 
 MAX_PHRASE = 80
-"""Characters of what a category holds, in a tree."""
+"""Characters of a category's abstract in a tree."""
 
 
 @click.group("categories", cls=Group, default="list")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 COMMON_OPTIONS = ("store", "user", "json")
 MAX_SUMMARY = 1000
-"""Characters of a command's summary in help: more than any has, so that none is cut."""
+"""Characters of a command's summary in help: no summary is longer."""
 
 
 @dataclass(frozen=True)

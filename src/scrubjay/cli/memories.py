@@ -180,7 +180,7 @@ def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ..
         ]
         marks += [UNTRUSTED] if record.origin == UNTRUSTED else []
         marks += [record.status] if record.status != "active" else []
-        # The id first: a title alone on its line could look like an error or a hint of ours.
+        # The id first: a title alone on its line could look like an error or a hint.
         titled = f"{record.id}  {single_line(record.title)}".rstrip()
         write(("\n" if number else "") + paint(titled, BOLD))
         write(single_line(shaped["citation"]))
@@ -199,9 +199,9 @@ def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ..
 
 
 SHOWN_BEFORE_FORGET = 20
-"""Ids that one `get` takes."""
+"""Maximum ids of one `get`."""
 MAX_CHARACTERS = 100_000_000
-"""Characters: more than any twenty memories have, so that none is left out."""
+"""More characters than twenty memories have, so that none is cut."""
 
 
 @command("forget")

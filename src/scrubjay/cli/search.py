@@ -121,7 +121,7 @@ def as_of_notes(moment: str | None) -> list[str]:
 
 
 DAEMON_SECONDS: Final = 5.0
-"""Seconds after which the command goes on by itself: a search in a large store takes some tenths of one."""
+"""Seconds to wait for the daemon: a search in a large store takes some tenths of one."""
 
 
 def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answer | None:
@@ -153,9 +153,9 @@ def _absolute_path(name: str) -> str:
 
 
 PRESETS = ("kit", "openclaw", "router")
-"""Names of `search.plan.PRESETS`, which a cold search answered by the daemon does not import."""
+"""Names of `search.plan.PRESETS`, which is not imported if the daemon answers."""
 WEAK_RELEVANCE = 0.1
-"""Relevance below which a match is counted, not shown: at most one in ten of such answers."""
+"""Relevance below which matches are only counted: at most one in ten of them answers."""
 
 
 @command("search")

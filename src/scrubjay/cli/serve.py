@@ -109,7 +109,7 @@ def _why_token_needed(where: Address, tokens: TokenStore, root_path: str) -> str
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8765
 MAX_READERS = 64
 DEFAULT_READERS = 4
-"""More are not taken without being asked for: each reader keeps models and caches of its own."""
+"""Default maximum: each reader keeps its own models and caches."""
 
 
 @command("serve")

@@ -145,7 +145,7 @@ def pending_embedding(waiting: int, rate: float) -> None:
 
 
 MAX_NAMED = 5
-"""Changed files that are named after a sync."""
+"""Changed files that are listed after a sync."""
 
 
 @command("watch")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "pauses"
 ALL_AGENTS = ""
-"""In the place of an agent's name: all of them."""
+"""Used instead of an agent's name."""
 
 
 class Pauses:

@@ -38,7 +38,7 @@ from scrubjay.storage.interface import Reader
 MAX_SHOWN_CHARACTERS: Final = 120
 """Characters of a memory's text that are shown."""
 MAX_RUN_EVENTS: Final = 1_000_000
-"""Events of one run: more than it puts away."""
+"""Maximum events of one run."""
 BATCH: Final = 1_000
 """Memories read at once, and of one transaction."""
 
@@ -172,7 +172,7 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
 
 def _undo_changes(events: Sequence[Event], records: Mapping[str, Record], at: int) -> list[Change]:
     edges = tuple((one.other, "supersedes", one.memory) for one in events if one.other is not None)
-    now = [replace(one, key=records[one.memory].key) for one in events]  # it may be another's by now
+    now = [replace(one, key=records[one.memory].key) for one in events]  # its owner may have changed
     return [DropEdges(edges), *revert_status_events(now, at)]
 
 

@@ -22,7 +22,7 @@ from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycl
 from scrubjay.storage.interface import Reader
 
 MIN_STRENGTH: Final = 0.3
-"""Strength that any number of "wrong" leaves: judged down, never out of reach of an exact question."""
+"""Minimum strength after any number of "wrong": an exact question still finds the memory."""
 
 
 def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
@@ -32,7 +32,7 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
         records, unknown = _find_records(reader, ids)
     if status == "archived":
         verb, op, life = "archive", "archived", LifecycleChange(status=status)
-    else:  # what is active is true again, as far as anybody knows
+    else:  # an active memory is true until further notice
         verb, op, life = "restore", "restored", LifecycleChange(status=status, valid_until=None)
     require_may_change(workspace, records, verb)
     changed = [record for record in records if record.status != status]
@@ -143,7 +143,7 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
             update_folders(store, scope, source, now_micros(), keys=keys)
         base = workspace.models.writer()
         for key in gone.fewer:
-            # A key whose topic lost a memory, or that lost half of its memories: no later call would do it.
+            # A topic of the key lost a memory, or the key half of its memories: no later call would do it.
             if key in gone.keys or are_topics_due(store, scope, key, base, 0):
                 organise_topics(store, scope, key, base, workspace.models.backfilled())
     return gone.report

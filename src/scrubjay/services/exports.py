@@ -22,7 +22,7 @@ from scrubjay.storage.urls import open_store, store_file
 from scrubjay.transfer.export import LineWriter, export_lines, line_text, principal_mark
 
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
-"""Endings of a store's own files."""
+"""Suffixes of a store's own files."""
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _write_export(
     digest, size = hashlib.sha256(), 0
     last = "its beginning"
     try:
-        secret = workspace.store.secret(workspace.scope)  # not within a reader: of a new store it is made now
+        secret = workspace.store.secret(workspace.scope)  # outside the reader: a new store creates it
         with workspace.store.reader(workspace.scope) as reader:
             total = reader.counts().memories if progress is not None else 0
             for line, raw in _encoded_lines(

@@ -135,7 +135,7 @@ def _sync_folder(
         return ImportReport(
             format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds
         )
-    # What a source takes in is not changed by an import of what it holds already; what is new is the importer's own.
+    # Importing a part of a source does not change its rules; a new source is trusted.
     rules = Source("", "") if within else Source("", "", folder.description, folder.include)
     choice = NO_CHOICE if within else TrustChoice("trusted")
     done = sync(workspace, full, rules, progress, choice=choice)

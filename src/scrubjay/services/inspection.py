@@ -161,7 +161,7 @@ def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int)
 
 
 MAX_HISTORY_EVENTS: Final = 1_000
-"""Events of one memory that are counted, the newest."""
+"""Newest events of one memory that are read."""
 
 
 def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:

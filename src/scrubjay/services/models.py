@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MINILM: Final = "minilm"
-"""The name of the bundled model that is backfilled by default."""
+"""Bundled model that is backfilled by default."""
 
 
 def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> EmbedderCatalog:
@@ -244,7 +244,7 @@ class ModelRegistry:
         fingerprint = ""
         if name in self._catalog.names:
             fingerprint = self._catalog.open(name).model.fingerprint
-        # Two revisions of a model share its name: the one that the settings describe now is meant.
+        # Two revisions of a model share its name; prefer the one in the settings.
         for known in ([fingerprint], [name]):
             for status in registered:
                 if status.fingerprint in known or status.name in known:
@@ -260,7 +260,7 @@ class ModelRegistry:
 
 
 CALLER_RERANKER: Final = "given"
-"""What a reranker is called that a caller brought with `Memory.open`."""
+"""Kind of a reranker that was passed to `Memory.open`."""
 DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {
     "features": 0.25,
     "cross-encoder": 1.0,
@@ -358,11 +358,11 @@ def _open_reranker(workspace: Workspace, kind: str) -> Reranker:
 
 
 MAX_FAILURES: Final = 3
-"""Failures in a row after which the model is left alone for a while: each of them made somebody wait."""
+"""Consecutive failures after which the model rests: each made a search wait."""
 COOLDOWN_SECONDS: Final = 60.0
-"""Seconds for which it is then left alone."""
+"""Seconds that it rests."""
 MAX_RESPONSE_BYTES: Final = 1 << 16
-"""Bytes of an answer: a hundred times what was asked for."""
+"""Maximum bytes of an answer, a hundred times what is asked for."""
 
 
 @frozen
@@ -404,7 +404,7 @@ class QueryRewriter:
         Raises:
             InputError: The history is no list of texts.
         """
-        if isinstance(history, list | tuple) and not history:  # most searches: nothing is loaded for them
+        if isinstance(history, list | tuple) and not history:  # most searches: load nothing
             return RewriteOutcome()
         from scrubjay.ingest.turns import redact_turns
         from scrubjay.redaction.redactor import redact_text

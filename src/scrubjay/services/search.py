@@ -100,7 +100,7 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
 
 
 MAX_LOGGED_QUERY: Final = 2_000
-"""Characters of a question that are written down where the settings want them."""
+"""Characters of a query that are logged, if the settings allow it."""
 
 
 class StageTimer:
@@ -218,7 +218,7 @@ def search_request(
     """Return a checked request; the options are those of `Memory.search`, and None takes the setting."""
     recall = workspace.settings.recall
     filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
-    # A preset is fusion and weights at once, so the settings of either do not join it.
+    # A preset sets fusion and weights, so the settings of either do not apply.
     default_fusion = recall.fusion if preset is None else "auto"
     default_weights = recall.weights if preset is None and not fusion else None
     fusion, weights = fusion or default_fusion, weights or default_weights
@@ -270,7 +270,7 @@ def _preferred_project(workspace: Workspace, here: str) -> str | None:
 
 
 USAGE_INTERVAL: Final = 3_600 * SECOND
-"""Microseconds within which reading a memory again is the same use of it; half-lives are weeks and more."""
+"""Microseconds within which reading a memory again is the same use; half-lives are weeks or more."""
 
 
 def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -> None:

@@ -32,7 +32,7 @@ from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
 
 MAX_LISTED_FILES: Final = 100
-"""Changed files that a summary names."""
+"""Changed files that a report lists."""
 
 
 def chunk_settings(workspace: Workspace) -> ChunkSettings:
