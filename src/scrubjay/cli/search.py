@@ -24,7 +24,6 @@ from scrubjay.cli.output import (
 )
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import FUSIONS, RERANKER_KINDS, RecallSettings, setting_rules
-from scrubjay.daemon.client import socket_path
 from scrubjay.errors import InputError
 from scrubjay.models.records import STATUSES, TIERS, UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
@@ -130,13 +129,13 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
     folder = runtime_folder(env)
     if not os.path.isdir(folder):
         return None
+    from scrubjay.api.serializers import parse_answer
+    from scrubjay.daemon.client import ask_daemon, socket_path
+
     fingerprint = settings_fingerprint(env)
     path = socket_path(folder, fingerprint)
     if path is None or not os.path.exists(path):
         return None
-    from scrubjay.api.serializers import parse_answer
-    from scrubjay.daemon.client import ask_daemon
-
     arguments = {"query": query, **options}
     for name in ("projects", "sources"):
         if name in arguments:
