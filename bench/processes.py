@@ -56,8 +56,12 @@ def command() -> list[str]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """An environment without this machine's settings, whose caches last as long as `home`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCRUBJAY_", "XDG_"))}
+    """An environment without this machine's settings, whose caches last as long as `home`.
+
+    Bytecode may be written, as an installation has it: compiling each module is not a part of a cold command.
+    """
+    other = ("SCRUBJAY_", "XDG_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(other)}
     return kept | {"HOME": str(home)}
 
 

@@ -52,6 +52,7 @@ def trace(frame, event, _):
     elif event == "call" and not importing and not code.co_name.startswith("<"):
         functions.setdefault((code.co_filename, code.co_firstlineno, code.co_name))
 (main,) = entry_points(group="console_scripts", name="scrubjay")
+os._exit = sys.exit  # the command ends without the interpreter's teardown
 sys.setprofile(trace)
 try:
     code = main.load()()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False
-"""As `typing` has it, whose import takes a hook a tenth of the time that it has."""
+"""Defined here because importing `typing` takes a tenth of a hook's budget."""
 
 if TYPE_CHECKING:
     from typing import Any

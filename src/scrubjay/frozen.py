@@ -15,7 +15,15 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T]) -> type[T]:
-    """Make a class a dataclass with slots whose instances do not change."""
+    """Make a class a dataclass with slots whose instances do not change.
+
+    >>> @frozen
+    ... class Point:
+    ...     x: int
+    ...     y: int = 0
+    >>> Point(1), Point(1) == Point(1, 0), hash(Point(1)) == hash(Point(1, 0)), Point(1) == (1, 0)
+    (Point(x=1, y=0), True, True, False)
+    """
     made: Any = dataclass(slots=True, eq=False, repr=False)(cls)
     made.__compared__ = attrgetter(*(item.name for item in fields(made) if item.compare))
     made.__eq__, made.__hash__, made.__repr__ = _equals, _hash, _text

@@ -10,7 +10,7 @@ import time
 
 LEVELS = ("debug", "info", "warning", "error")
 MAX_BYTES = 1_000_000
-"""Of the file before it is put aside as ``log.1``: both together are the most that a log takes."""
+"""Size at which the file is rotated to ``log.1``; the two never take more than twice that."""
 FILE_NAME = "log"
 OLD_FILE_NAME = "log.1"
 

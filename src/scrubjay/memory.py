@@ -23,7 +23,7 @@ from scrubjay.services.models import (
     caller_catalog,
     settings_catalog,
 )
-from scrubjay.services.workspace import Workspace, ignore_announcement, log_unexpected_end
+from scrubjay.services.workspace import Workspace, ignore_announcement
 from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 
@@ -213,12 +213,12 @@ class Memory:
             )
         choice = TrustChoice("" if trust == "auto" else trust, share)
         settings = self._workspace.settings.sync
-        wish = Source(
+        rules = Source(
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
         one = Path(only) if only is not None else None
         summary = sync(
-            self._workspace, Path(path) if path is not None else None, wish, progress, one, project, choice
+            self._workspace, Path(path) if path is not None else None, rules, progress, one, project, choice
         )
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
@@ -266,7 +266,8 @@ class Memory:
                 sources, self.sync, report, debounce=self._workspace.settings.sync.debounce, stop=stop
             )
         except ScrubjayError as error:
-            log_unexpected_end(self._workspace, "watch", error)
+            if self._workspace.log is not None:
+                self._workspace.log.write("error", "watch ended", error=type(error).__name__)
             raise
 
     def get(
@@ -386,9 +387,11 @@ class Memory:
         Raises:
             NotFoundError: No memory's id begins so, or several do.
         """
-        from scrubjay.services.inspection import list_links
+        from scrubjay.search.browse import memory_links
+        from scrubjay.services.workspace import resolve_id
 
-        return list_links(self._workspace, memory)
+        with self._workspace.store.reader(self._workspace.scope) as reader:
+            return memory_links(reader, resolve_id(reader, memory))
 
     def link(
         self, src: str, dst: str, kind: str = "links", weight: float = 1.0, rule: str = ""
@@ -854,9 +857,12 @@ class Memory:
         Raises:
             NotFoundError: No memory's id begins so, or several do.
         """
-        from scrubjay.services.inspection import inspect_memory
+        from scrubjay.search.browse import view_memory
+        from scrubjay.services.inspection import memory_history
 
-        return inspect_memory(self._workspace, memory, neighbours)
+        history = memory_history(self._workspace, memory)
+        with self._workspace.store.reader(self._workspace.scope) as reader:
+            return view_memory(reader, history, neighbours)
 
     def timeline(  # noqa: D417 the filters are those of `search`
         self,
@@ -933,8 +939,8 @@ class Memory:
         from scrubjay.models.lifecycle import Amendment
         from scrubjay.services.additions import update_memory
 
-        wish = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
-        return update_memory(self._workspace, memory, wish)
+        amendment = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
+        return update_memory(self._workspace, memory, amendment)
 
     def rewrite(self, memory: str, content: str, *, was: str | None = None) -> RewriteReport:
         """Write a passage's new text into its file, and sync the file.
@@ -964,15 +970,15 @@ class Memory:
         A passage of a file stays archived as long as its text does not change. An exact identifier that only an
         archived memory has still finds it; `statuses=("active", "archived")` finds all of them.
         """
-        from scrubjay.services.curation import archive
+        from scrubjay.services.curation import set_status
 
-        return archive(self._workspace, [ids] if isinstance(ids, str) else list(ids))
+        return set_status(self._workspace, [ids] if isinstance(ids, str) else list(ids), "archived")
 
     def restore(self, ids: str | Sequence[str]) -> ChangeReport:
         """Make archived or superseded memories active again."""
-        from scrubjay.services.curation import restore
+        from scrubjay.services.curation import set_status
 
-        return restore(self._workspace, [ids] if isinstance(ids, str) else list(ids))
+        return set_status(self._workspace, [ids] if isinstance(ids, str) else list(ids), "active")
 
     def restore_consolidated(self) -> ChangeReport:
         """Restore everything that consolidation archived, in any run; later runs archive it only if it changes.

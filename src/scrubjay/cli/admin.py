@@ -27,11 +27,11 @@ def background_facts(call: Call) -> dict[str, Any]:
     from scrubjay.daemon import client
     from scrubjay.server.run import open_server_urls
 
-    path, mark, _ = daemon.daemon_address(call)
+    path, fingerprint, _ = daemon.daemon_address(call)
     pauses = Pauses(str(data_dir())).running()
     paused = {who or "all": None if math.isinf(until) else until for who, until in pauses.items()}
     return {
-        "resident": client.daemon_state(path, mark),
+        "resident": client.daemon_state(path, fingerprint),
         "paused": paused,
         "open_servers": open_server_urls(data_dir()),
     }
@@ -40,15 +40,17 @@ def background_facts(call: Call) -> dict[str, Any]:
 def background_lines(found: Mapping[str, Any]) -> list[str]:
     from scrubjay.server.run import OPEN_SERVER_WARNING
 
-    told = [f"resident   {daemon.daemon_line(found['resident'])}"]
+    lines = [f"resident   {daemon.daemon_line(found['resident'])}"]
     for who, until in found["paused"].items():
-        told.append(f"hooks      {'' if who == 'all' else who + ' '}paused {agents.pause_end(until)}")
-    told += [f"warning    {OPEN_SERVER_WARNING.format(url=url, user='you')}" for url in found["open_servers"]]
-    return told
+        lines.append(f"hooks      {'' if who == 'all' else who + ' '}paused {agents.pause_end(until)}")
+    lines += [
+        f"warning    {OPEN_SERVER_WARNING.format(url=url, user='you')}" for url in found["open_servers"]
+    ]
+    return lines
 
 
 RESTORE_COMMAND = "scrubjay restore --archived-by-consolidation"
-"""Brings back all that consolidation archived."""
+"""Restores everything that consolidation archived."""
 
 
 @command("status")
@@ -56,8 +58,8 @@ def status(call: Call) -> None:
     """Show the store, its sources and models, running and paused processes, and recent errors from the log."""
     with call.open() as memory:
         found = memory.status()
-    errors, around = last_log_entries(data_dir()), background_facts(call)
-    if call.print_json(serializers.to_plain(found) | around | {"errors": errors}):
+    errors, background = last_log_entries(data_dir()), background_facts(call)
+    if call.print_json(serializers.to_plain(found) | background | {"errors": errors}):
         return
     write(f"store      {single_line(found.store)} ({format_size(found.bytes)})")
     write(f"memories   {found.memories:,}{_status_lines(found.tiers)}")
@@ -80,11 +82,11 @@ def status(call: Call) -> None:
         write(
             f"unread     {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
         )
-    for text in background_lines(around):
+    for text in background_lines(background):
         write(text)
     for at, entry in enumerate(errors):
-        told = f"{entry['time'][:19]}Z {entry.get('event')} {entry.get('error', '')}"
-        write(f"{'' if at else 'errors':<10} {single_line(told)}")
+        line = f"{entry['time'][:19]}Z {entry.get('event')} {entry.get('error', '')}"
+        write(f"{'' if at else 'errors':<10} {single_line(line)}")
     if not found.memories:
         write("hint: scrubjay sync DIR")
 

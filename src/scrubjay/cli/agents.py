@@ -264,14 +264,13 @@ def _list_agents(call: Call, home: Home) -> None:
         rows.append({"agent": agent.name, "found": agent.found(home), "installed": parts, "broken": broken})
     if call.print_json({"agents": rows}):
         return
-    for text in table([(str(row["agent"]), _presence(row), _installed_parts(row)) for row in rows]):
+    shown = [
+        (str(row["agent"]), "found" if row["found"] else "not found", _installed_parts(row)) for row in rows
+    ]
+    for text in table(shown):
         write(text)
     if not any(row["found"] for row in rows):
         write_error("hint: no supported agent was found on this machine")
-
-
-def _presence(row: dict[str, Any]) -> str:
-    return "found" if row["found"] else "not found"
 
 
 def _installed_parts(row: dict[str, Any]) -> str:

@@ -45,7 +45,7 @@ TIER_NOUNS = {
 
 
 MAX_EXAMPLES = 3
-"""Memories of each tier that a dry run prints of what would be promoted."""
+"""Memories of each tier that a dry run prints."""
 
 
 @command("consolidate")
@@ -183,7 +183,7 @@ def _print_undone(done: UndoReport) -> None:
 
 
 MAX_IDS = 20
-"""Ids that are shown of what was put away; --json has all of them."""
+"""Archived ids that are shown; --json has all of them."""
 
 
 @command("audit")
@@ -215,13 +215,13 @@ def audit(
         return
     with call.open(cold=True) as memory:
         if retention:
-            kept = memory.retain(dry_run=dry_run)
+            retained = memory.retain(dry_run=dry_run)
         else:
             found = memory.audit(kinds, limit, dry_run=dry_run)
     if call.json:
-        write_json(serializers.to_plain(kept if retention else found))
+        write_json(serializers.to_plain(retained if retention else found))
     elif retention:
-        _print_retention(kept)
+        _print_retention(retained)
     else:
         _print_audit(found, kinds)
 
@@ -272,11 +272,11 @@ def _memory_line(one: MemoryLine) -> str:
     return f"{one.id}  {day}  {single_line(one.where)}{'  ' if one.where else ''}{single_line(one.text)}"
 
 
-def _print_retention(kept: RetentionReport) -> None:
-    write(_count_line(kept.archived, "archived", kept.dry_run))
-    write(_count_line(kept.forgotten, "forgotten", kept.dry_run))
-    if kept.undo:
-        write(f"undo: {kept.undo}")
+def _print_retention(done: RetentionReport) -> None:
+    write(_count_line(done.archived, "archived", done.dry_run))
+    write(_count_line(done.forgotten, "forgotten", done.dry_run))
+    if done.undo:
+        write(f"undo: {done.undo}")
 
 
 def _count_line(ids: Sequence[str], what: str, dry_run: bool) -> str:

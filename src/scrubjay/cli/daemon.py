@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 START_SECONDS: Final = 20.0
-"""Seconds that one that was started has to answer: it loads its models first."""
+"""Seconds that a started daemon has to answer: it loads its models first."""
 UNSUPPORTED: Final = (
     "The daemon needs private sockets, which Python lacks on Windows. All commands work without it."
 )
@@ -43,27 +43,25 @@ def resident() -> None:
 
 def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
     """Return the socket, the settings' fingerprint and the environment of this call."""
-    around = environment(call.store, call.user)
-    mark = settings_fingerprint(around)
-    return socket_path(runtime_folder(around), mark), mark, around
+    env = environment(call.store, call.user)
+    fingerprint = settings_fingerprint(env)
+    return socket_path(runtime_folder(env), fingerprint), fingerprint, env
 
 
 @command("start")
 def start_daemon(call: Call) -> None:
     """Start the daemon unless it is running."""
-    load_settings(
-        overrides={"store": call.store, "user": call.user}
-    )  # what is wrong is told here, not in a log
-    path, mark, around = daemon_address(call)
+    load_settings(overrides={"store": call.store, "user": call.user})  # errors appear here, not in a log
+    path, fingerprint, env = daemon_address(call)
     if path is None:
         raise StoreError(UNSUPPORTED)
-    found = client.daemon_state(path, mark)
+    found = client.daemon_state(path, fingerprint)
     if found is None:
-        client.spawn_detached(["resident", "serve"], around)
+        client.spawn_detached(["resident", "serve"], env)
         end = time.monotonic() + START_SECONDS
         while found is None and time.monotonic() < end:
             time.sleep(0.05)
-            found = client.daemon_state(path, mark)
+            found = client.daemon_state(path, fingerprint)
     if found is None:
         raise StoreError(
             f"The daemon did not answer within {START_SECONDS:.0f} seconds. All commands work without it.",
@@ -75,8 +73,8 @@ def start_daemon(call: Call) -> None:
 @command("stop")
 def stop_daemon(call: Call) -> None:
     """Stop the daemon; one inside another command only stops answering."""
-    path, mark, _ = daemon_address(call)
-    found = client.stop_daemon(path, mark)
+    path, fingerprint, _ = daemon_address(call)
+    found = client.stop_daemon(path, fingerprint)
     if call.print_json({"stopped": found is not None}):
         return
     if found is None:
@@ -92,39 +90,39 @@ def stop_daemon(call: Call) -> None:
 @command("status")
 def daemon_status(call: Call) -> None:
     """Show whether the daemon is running."""
-    path, mark, _ = daemon_address(call)
-    _print_state(call, client.daemon_state(path, mark))
+    path, fingerprint, _ = daemon_address(call)
+    _print_state(call, client.daemon_state(path, fingerprint))
 
 
 @command("serve", hidden=True)
 @click.option("--if-wanted", is_flag=True, help="Only if resident.auto is true.")
 def serve_daemon(call: Call, if_wanted: bool) -> None:
     """Run the daemon until it is idle for a while."""
-    around = environment(call.store, call.user)
-    settings = load_settings(environ=around)
+    env = environment(call.store, call.user)
+    settings = load_settings(environ=env)
     if settings.resident.auto or not if_wanted:
-        run_daemon(settings, around)
+        run_daemon(settings, env)
 
 
-def run_daemon(settings: Settings, around: Mapping[str, str]) -> None:
+def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
     from scrubjay.daemon.server import prepare_daemon
     from scrubjay.memory import Memory
 
     os.chdir(os.sep)
     opened: list[Memory] = []
-    found = prepare_daemon(settings, lambda: opened[0], around, "resident")
-    if found is None or not found[0].take():  # before anything is loaded: several may be started at once
+    found = prepare_daemon(settings, lambda: opened[0], env, "resident")
+    if found is None or not found[0].take():  # before loading: several may be started at once
         return
     one, answering = found
-    with Memory.open(settings=settings, log=settings.log.open(data_folder(around))) as memory:
+    with Memory.open(settings=settings, log=settings.log.open(data_folder(env))) as memory:
         opened.append(memory)
         answering.warm()
         if not one.open():
             return
         before = [signal.signal(each, _raise_stop) for each in (signal.SIGINT, signal.SIGTERM)]
         try:
-            mark = settings_fingerprint(around)
-            one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, around, mark))
+            fingerprint = settings_fingerprint(env)
+            one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint))
         except _StopDaemon:
             pass
         finally:
@@ -142,12 +140,12 @@ def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
     raise _StopDaemon
 
 
-def why_stop(settings: Settings, around: Mapping[str, str], mark: str) -> str:
+def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
     """Return why a daemon must end: its store is gone, or its settings changed."""
     file = store_file(settings.store)
     if file is not None and not file.exists():
         return "its store is gone"
-    return "" if settings_fingerprint(around) == mark else "its settings changed"
+    return "" if settings_fingerprint(env) == fingerprint else "its settings changed"
 
 
 def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:

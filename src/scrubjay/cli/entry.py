@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from scrubjay.gc_tuning import raise_gc_threshold
 
 BUDGET_MS = 300
-"""Where the settings say nothing."""
+"""Milliseconds of a hook, unless the settings say otherwise."""
 AFTERWARDS_SECONDS = 0.5
-"""That the process may take for what comes after its answer: writing down what is to be done."""
+"""Seconds that the process may take after its answer to queue jobs."""
 RESERVED_SECONDS = 0.03
-"""Of the budget, for what is left to others when there is no answer in time: a warm process for the next one."""
+"""Seconds of the budget kept for starting the daemon if there is no answer in time."""
 MAX_INPUT_BYTES = 4_000_000
-"""Bytes of standard input that are looked at; what is longer is no event."""
+"""Maximum bytes of an event on standard input."""
 
 
 class Deadline:
@@ -45,7 +45,7 @@ class Deadline:
         while (left := self.end - RESERVED_SECONDS - time.monotonic()) > 0:
             time.sleep(min(left, 0.02))
         if self._last_word.acquire(blocking=False):
-            # The disk may be what everything waits for.
+            # The disk may be the cause of the delay.
             _thread.start_new_thread(_exit_after, (RESERVED_SECONDS,))
             if self.late is not None:
                 try:
@@ -90,32 +90,30 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
     agent, name = args
     if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
-    around = environment(store, user)
-    guard.until(hook_budget_ms(around, BUDGET_MS))
+    env = environment(store, user)
+    guard.until(hook_budget_ms(env, BUDGET_MS))
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
-    context = HookContext(around, lambda: guard.end, guard.until)
+    context = HookContext(env, lambda: guard.end, guard.until)
     pauses = Pauses(context.data)
-    if hooks_disabled(around):
+    if hooks_disabled(env):
         pauses.leave(event.session)
         return
     if pauses.until(agent) is not None:
         return
-    told, count, failed = None, 0, ""
+    answer, count, failed = None, 0, ""
     guard.late = lambda: queue_jobs(event, context)
     try:
-        told, count = answer_event(event, context)
-    except Exception as error:  # noqa: BLE001 what is to be done later can be done though nothing could be told
+        answer, count = answer_event(event, context)
+    except Exception as error:  # noqa: BLE001 jobs can be queued though there is no answer
         failed = type(error).__name__
     if not guard.answered():
-        time.sleep(
-            RESERVED_SECONDS
-        )  # the watch is leaving a warm process for the next one, and ends this one
+        time.sleep(RESERVED_SECONDS)  # the watch starts the daemon and ends this process
         return
     _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
-    if told:
+    if answer:
         import json
 
-        os.write(1, json.dumps(told).encode("ascii") + b"\n")
+        os.write(1, json.dumps(answer).encode("ascii") + b"\n")
     took = (time.monotonic() - guard.started) * 1000
     queue_jobs(event, context)
     level = "error" if failed else "info"
@@ -131,9 +129,7 @@ def _read_input(descriptor: int) -> dict[str, object]:
     parts, size = [], 0
     while part := os.read(descriptor, 1_048_576):
         size += len(part)
-        if (
-            size <= MAX_INPUT_BYTES
-        ):  # what is too long is read all the same: an agent may not bear a closed pipe
+        if size <= MAX_INPUT_BYTES:  # the rest is read too: an agent may fail on a closed pipe
             parts.append(part)
     if size > MAX_INPUT_BYTES:
         raise ValueError("too much input")
@@ -153,18 +149,18 @@ def run_jobs(store: str | None = None, user: str | None = None) -> None:
     from scrubjay.log import Log
     from scrubjay.memory import Memory
 
-    around = environment(store, user)
-    log = Log(data_folder(around))
+    env = environment(store, user)
+    log = Log(data_folder(env))
     try:
         os.chdir(os.sep)
         if hasattr(os, "nice"):
             os.nice(10)
-        settings = load_settings(environ=around)
-        log = settings.log.open(data_folder(around))
-        waiting = JobQueue(data_folder(around), settings_fingerprint(around))
+        settings = load_settings(environ=env)
+        log = settings.log.open(data_folder(env))
+        jobs = JobQueue(data_folder(env), settings_fingerprint(env))
         with Memory.open(settings=settings, cold=True, log=log) as memory:
-            waiting.run(memory, settings.hooks, log)
-        waiting.tidy()
+            jobs.run(memory, settings.hooks, log)
+        jobs.tidy()
     except Exception as error:  # noqa: BLE001 nobody sees this process: the log is where it can be told
         log.write("error", "errands failed", error=type(error).__name__)
 

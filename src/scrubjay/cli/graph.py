@@ -8,7 +8,7 @@ from textwrap import shorten
 
 import click
 
-from scrubjay.cli.main import Call, Command, Group
+from scrubjay.cli.main import Call, Group
 from scrubjay.cli.output import (
     BOLD,
     DIM,
@@ -24,9 +24,9 @@ from scrubjay.models.views import CategorySummary, DictionaryReport, EntityPage,
 from scrubjay.text.display import single_line, strip_control
 
 DEFAULT_LIMIT = 20
-"""Concepts of one list."""
+"""Concepts in a list."""
 MAX_REJECTED = 20
-"""Lines of a dictionary that could not be taken, and names that clash, which are told one by one."""
+"""Invalid lines of a dictionary, and conflicting names, that are listed."""
 
 
 @click.group(
@@ -43,7 +43,7 @@ def concepts() -> None:
     """
 
 
-@concepts.command("list", cls=Command)
+@concepts.command("list")
 @click.argument("query", default="", metavar="[PART]")
 @click.option(
     "-n",
@@ -77,7 +77,7 @@ def list_concepts(call: Call, query: str, limit: int) -> None:
         write_error("hint: scrubjay concepts add NAME")
 
 
-@concepts.command("show", cls=Command)
+@concepts.command("show")
 @click.argument("name", metavar="NAME|ID")
 def show_concept(call: Call, name: str) -> None:
     """Show a concept with its relations and some memories that mention it."""
@@ -87,7 +87,7 @@ def show_concept(call: Call, name: str) -> None:
         print_concept(page)
 
 
-@concepts.command("add", cls=Command)
+@concepts.command("add")
 @click.argument("name", required=False)
 @click.option("--alias", "aliases", metavar="ALIAS", multiple=True, help="Alias; repeatable.")
 @click.option(
@@ -116,27 +116,31 @@ def add_concept(
         print_added(done)
 
 
-@concepts.command("merge", cls=Command)
+@concepts.command("merge")
 @click.argument("name", metavar="NAME|ID")
 @click.argument("into", metavar="INTO|ID")
 def merge_concepts(call: Call, name: str, into: str) -> None:
     """Merge NAME into INTO: its names become aliases of INTO, and its memories refer to INTO."""
     with call.open(cold=True) as memory:
-        kept = memory.concepts.merge(name, into)
-    _print_change(call, kept, f"{name} is merged into {kept.name}: {format_count(kept.memories, 'memory')}.")
+        concept = memory.concepts.merge(name, into)
+    _print_change(
+        call, concept, f"{name} is merged into {concept.name}: {format_count(concept.memories, 'memory')}."
+    )
 
 
-@concepts.command("rename", cls=Command)
+@concepts.command("rename")
 @click.argument("name", metavar="NAME|ID")
 @click.argument("to", metavar="TO")
 def rename_concept(call: Call, name: str, to: str) -> None:
     """Rename a concept to TO; the old name becomes an alias."""
     with call.open(cold=True) as memory:
-        kept = memory.concepts.rename(name, to)
-    _print_change(call, kept, f"{name} is renamed to {kept.name}: {format_count(kept.memories, 'memory')}.")
+        concept = memory.concepts.rename(name, to)
+    _print_change(
+        call, concept, f"{name} is renamed to {concept.name}: {format_count(concept.memories, 'memory')}."
+    )
 
 
-@concepts.command("remove", cls=Command)
+@concepts.command("remove")
 @click.argument("name", metavar="NAME|ID")
 def remove_concept(call: Call, name: str) -> None:
     """Remove a concept from the dictionary; it is not detected again, and its memories stay."""
@@ -193,7 +197,7 @@ def print_added(done: DictionaryReport) -> None:
 
 
 MAX_PHRASE = 80
-"""Characters of what a category holds, in a tree."""
+"""Characters of a category's abstract in a tree."""
 
 
 @click.group("categories", cls=Group, default="list")
@@ -204,7 +208,7 @@ def categories() -> None:
     """
 
 
-@categories.command("list", cls=Command)
+@categories.command("list")
 @click.option("--topics", is_flag=True, help="Only topics derived from content.")
 @click.option("--paths", is_flag=True, help="Only folders and headings.")
 @click.option("--depth", metavar="N", type=click.IntRange(1), help="Maximum depth.")
@@ -225,7 +229,7 @@ def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) ->
         write("There are no categories yet; they appear once there are more memories.")
 
 
-@categories.command("show", cls=Command)
+@categories.command("show")
 @click.argument("name", metavar="NAME|ID")
 def show_category(call: Call, name: str) -> None:
     """Show a category, its subcategories and some of its memories."""

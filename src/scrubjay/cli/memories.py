@@ -141,7 +141,7 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
         options |= {"path": what[0], "lines": parse_lines(lines) if lines else None}
     with call.open(cold=True) as memory:
         found = memory.get(**options)
-        joined = {kept.id: memory.links(kept.id) for kept in found.records} if links else {}
+        joined = {record.id: memory.links(record.id) for record in found.records} if links else {}
     missing = f"Not found: {', '.join(map(single_line, found.unknown))}."
     if not found.records and found.unknown:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
@@ -171,33 +171,37 @@ def parse_lines(text: str) -> tuple[int, int]:
 
 
 def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ...]]) -> None:
-    for number, kept in enumerate(found.records):
-        shaped = serializers.record_fields(kept, found.paths.get(kept.id))
-        marks = [kept.tier, *([shaped["date"]] if shaped["date"] else []), *(f"#{tag}" for tag in kept.tags)]
-        marks += [UNTRUSTED] if kept.origin == UNTRUSTED else []
-        marks += [kept.status] if kept.status != "active" else []
-        # The id first: a title alone on its line could look like an error or a hint of ours.
-        titled = f"{kept.id}  {single_line(kept.title)}".rstrip()
+    for number, record in enumerate(found.records):
+        shaped = serializers.record_fields(record, found.paths.get(record.id))
+        marks = [
+            record.tier,
+            *([shaped["date"]] if shaped["date"] else []),
+            *(f"#{tag}" for tag in record.tags),
+        ]
+        marks += [UNTRUSTED] if record.origin == UNTRUSTED else []
+        marks += [record.status] if record.status != "active" else []
+        # The id first: a title alone on its line could look like an error or a hint.
+        titled = f"{record.id}  {single_line(record.title)}".rstrip()
         write(("\n" if number else "") + paint(titled, BOLD))
         write(single_line(shaped["citation"]))
         write(paint(single_line(" · ".join(marks)), DIM))
-        write(indent(strip_control(kept.content).strip("\n")))
-        for one, rule in zip(found.evidence.get(kept.id, ()), found.rules.get(kept.id, ()), strict=True):
+        write(indent(strip_control(record.content).strip("\n")))
+        for one, rule in zip(found.evidence.get(record.id, ()), found.rules.get(record.id, ()), strict=True):
             by = f" ({rule})" if rule else ""
             write(
                 single_line(
                     f"from {one.id} {serializers.record_fields(one, None)['date']}{by}: {one.content}"
                 )[:200]
             )
-        for link in joined.get(kept.id, ()):
+        for link in joined.get(record.id, ()):
             arrow = "->" if link.direction == "to" else "<-"
             write(single_line(f"{arrow} {link.kind} {link.weight:.2f} {link.id} {link.phrase}"))
 
 
 SHOWN_BEFORE_FORGET = 20
-"""Ids that one `get` takes."""
+"""Maximum ids of one `get`."""
 MAX_CHARACTERS = 100_000_000
-"""Characters: more than any twenty memories have, so that none is left out."""
+"""More characters than twenty memories have, so that none is cut."""
 
 
 @command("forget")
@@ -211,9 +215,9 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     """
     with call.open(cold=True) as memory:
         if not yes:
-            known = [kept for kept in find_memories(memory, ids) if kept.id in ids]
-            for kept in known:
-                write_error(f"{kept.id}  {single_line(kept.title or kept.content)[:80]}")
+            known = [record for record in find_memories(memory, ids) if record.id in ids]
+            for record in known:
+                write_error(f"{record.id}  {single_line(record.title or record.content)[:80]}")
             if known:
                 confirm_forget(len(known))
         done = memory.forget(ids)
@@ -332,20 +336,21 @@ def history(call: Call, memory: str) -> None:
             event["at"] = to_datetime(event["at"]).isoformat()
         write_json(shaped)
         return
-    kept = found.memory
+    record = found.memory
     write(
-        f"{kept.id}  {kept.tier}, {kept.status}, strength {kept.strength:.2f}, confidence {kept.confidence:.2f}"
+        f"{record.id}  {record.tier}, {record.status}, strength {record.strength:.2f}, "
+        f"confidence {record.confidence:.2f}"
     )
-    write(single_line(strip_control(kept.content))[:200])
-    write(f"{_format_time(kept.recorded_at)}  recorded")
+    write(single_line(strip_control(record.content))[:200])
+    write(f"{_format_time(record.recorded_at)}  recorded")
     for event in found.events:
-        write(_format_event(event, kept.owner))
+        write(_format_event(event, record.owner))
     if found.evidence:
-        told = (
+        evidence = (
             f"{one} ({single_line(rule)})" if rule else one
             for one, rule in zip(found.evidence, found.rules, strict=True)
         )
-        write(f"evidence: {', '.join(told)}")
+        write(f"evidence: {', '.join(evidence)}")
     for name in ("derived", "supersedes", "superseded_by", "contradicts"):
         ids = getattr(found, name)
         if ids:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import format_count, format_duration, table, write, write_json
 from scrubjay.cli.progress import show_progress
 from scrubjay.cli.sync import pending_embedding, print_summary
@@ -20,7 +20,7 @@ def models() -> None:
     """
 
 
-@models.command("list", cls=Command)
+@models.command("list")
 def list_models(call: Call) -> None:
     """List the models and how many memories each covers."""
     with call.open() as memory:
@@ -31,7 +31,7 @@ def list_models(call: Call) -> None:
         write(text)
 
 
-@models.command("add", cls=Command)
+@models.command("add")
 @click.argument("name")
 def add_model(call: Call, name: str) -> None:
     """Register a model from the settings, [models.NAME].
@@ -47,7 +47,7 @@ def add_model(call: Call, name: str) -> None:
     )
 
 
-@models.command("use", cls=Command)
+@models.command("use")
 @click.argument("name")
 def use_model(call: Call, name: str) -> None:
     """Rank with this model and the base model only.
@@ -64,7 +64,7 @@ def use_model(call: Call, name: str) -> None:
     print_model_change(call, done, f"{single_line(done.name)} is now used for ranking.{waiting}")
 
 
-@models.command("drop", cls=Command)
+@models.command("drop")
 @click.argument("name")
 def drop_model(call: Call, name: str) -> None:
     """Remove a model and its vectors."""

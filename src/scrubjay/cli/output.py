@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BOLD, DIM, MATCH, RED = "1", "2", "1;33", "1;31"
 _COLOUR = re.compile(r"(\x1b\[(?:0|1|2|32|33|1;33|1;31)m)")
-"""The colours that commands paint with, and their end."""
+"""The escape sequences that `paint` writes."""
 
 
 def write(text: str = "") -> None:
@@ -58,12 +58,12 @@ def highlight_matches(text: str, query: str) -> str:
         return text
     from scrubjay.text.tokenizer import find_terms, query_groups
 
-    asked = query_groups(query)
-    # Short words are nearly always "the", "is" and "of"; they light up half of the text.
-    kept = [group for group in asked if len(group.word) > 3 or not group.word.isascii()] or asked
-    wanted = {form for group in kept for form in group.forms}
+    groups = query_groups(query)
+    # Short words are nearly always "the", "is" and "of", which would highlight half of the text.
+    significant = [group for group in groups if len(group.word) > 3 or not group.word.isascii()] or groups
+    forms = {form for group in significant for form in group.forms}
     parts, last = [], 0
-    for start, end, _ in find_terms(text, wanted):
+    for start, end, _ in find_terms(text, forms):
         if start >= last:
             parts += [text[last:start], paint(text[start:end], MATCH)]
             last = end

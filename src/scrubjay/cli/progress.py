@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 LINE_SECONDS = 10.0
-"""Seconds between two lines of one stage where there is no terminal: a log should stay short."""
+"""Seconds between two lines of one stage without a terminal: a log should stay short."""
 
 STAGES = {
     "scan": ("Looking", "file"),
@@ -64,16 +64,16 @@ class EmbeddingPace:
 class _PlainLines:
     """Plain lines on standard error: one at the end of each stage, and one now and then before it."""
 
-    told: dict[str, float] = field(default_factory=dict)
+    last_line: dict[str, float] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
 
     def __call__(self, report: Progress) -> None:
         now = time.monotonic()
-        due = now - self.told.setdefault(report.stage, now) >= LINE_SECONDS
+        due = now - self.last_line.setdefault(report.stage, now) >= LINE_SECONDS
         ends = report.done >= report.total and report.stage not in self.ended
         if not (due or ends):
             return
-        self.told[report.stage] = now
+        self.last_line[report.stage] = now
         if ends:
             self.ended.add(report.stage)
         doing, noun = _stage_name(report.stage)
@@ -115,7 +115,7 @@ def _progress_bar() -> Iterator[Callable[[Progress], None]]:
     def show(report: Progress) -> None:
         doing, noun = _stage_name(report.stage)
         if report.stage not in bars:
-            size = shutil.get_terminal_size()  # tqdm takes a terminal that does not tell its size for none
+            size = shutil.get_terminal_size()  # tqdm ignores a terminal without a size
             sized = report.all_bytes > 0
             layout = "{desc} {bar} {n_fmt}/{total_fmt} {rate_fmt} {remaining}" + (
                 "{postfix}" if sized else ""
@@ -125,7 +125,7 @@ def _progress_bar() -> Iterator[Callable[[Progress], None]]:
                 desc=doing,
                 unit="B" if sized else f" {noun}s",
                 unit_scale=sized,
-                smoothing=0,  # the rate is the mean since the stage began: that of the last moment jumps
+                smoothing=0,  # the mean rate since the stage began
                 leave=False,
                 bar_format=layout,
                 file=sys.stderr,

@@ -81,30 +81,30 @@ def as_of_notes(moment: str | None) -> list[str]:
 
 
 DAEMON_SECONDS: Final = 5.0
-"""Seconds after which the command goes on by itself: a search in a large store takes some tenths of one."""
+"""Seconds to wait for the daemon: a search in a large store takes some tenths of one."""
 
 
 def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answer | None:
     """Return the daemon's answer, None if there is no daemon; relative paths are made absolute first."""
-    around = environment(call.store, call.user)
-    folder = runtime_folder(around)
+    env = environment(call.store, call.user)
+    folder = runtime_folder(env)
     if not os.path.isdir(folder):
-        return None
-    mark = settings_fingerprint(around)
-    path = socket_path(folder, mark)
-    if path is None or not os.path.exists(path):
         return None
     from scrubjay.api.serializers import parse_answer
     from scrubjay.daemon.client import ask_daemon
 
-    given = {"query": query, **options}
+    fingerprint = settings_fingerprint(env)
+    path = socket_path(folder, fingerprint)
+    if path is None or not os.path.exists(path):
+        return None
+    arguments = {"query": query, **options}
     for name in ("projects", "sources"):
-        if name in given:
-            given[name] = [_absolute_path(one) for one in given[name]]
-    if "here" in given:
-        given["here"] = _absolute_path(given["here"])
-    told = ask_daemon(path, mark, "search", given, DAEMON_SECONDS)
-    return parse_answer(told) if told is not None else None
+        if name in arguments:
+            arguments[name] = [_absolute_path(one) for one in arguments[name]]
+    if "here" in arguments:
+        arguments["here"] = _absolute_path(arguments["here"])
+    answer = ask_daemon(path, fingerprint, "search", arguments, DAEMON_SECONDS)
+    return parse_answer(answer) if answer is not None else None
 
 
 def _absolute_path(name: str) -> str:
@@ -113,7 +113,7 @@ def _absolute_path(name: str) -> str:
 
 
 WEAK_RELEVANCE = 0.1
-"""Relevance below which a match is counted, not shown: at most one in ten of such answers."""
+"""Relevance below which matches are only counted: at most one in ten of them answers."""
 
 
 @command("search")

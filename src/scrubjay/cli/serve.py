@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from scrubjay.api.auth import DEFAULT_SCOPES, SCOPES, Principal, Token, TokenStore, tokens_path
-from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import table, write, write_error, write_json
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scrubjay.server.run import Address
 
 
+F = TypeVar("F", bound=Callable[..., object])
 MAX_NAMES = 3
 NO_TLS_WARNING = "Tokens and memories are sent unencrypted: put a TLS proxy in front."
 
@@ -109,7 +110,23 @@ def _why_token_needed(where: Address, tokens: TokenStore, root_path: str) -> str
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8765
 MAX_READERS = 64
 DEFAULT_READERS = 4
-"""More are not taken without being asked for: each reader keeps models and caches of its own."""
+"""Default maximum: each reader keeps its own models and caches."""
+
+
+def _token_options(prefix: str = "", unless: str = "tokens exist") -> Callable[[F], F]:
+    require, let = ("require", "let") if prefix else ("Require", "Let")
+    options = (
+        click.option(
+            "--require-token", is_flag=True, help=f"{prefix}{require} a token from local clients too."
+        ),
+        click.option(
+            "--open",
+            "open_",
+            is_flag=True,
+            help=f"{prefix}{let} your own local programs connect without a token even if {unless}.",
+        ),
+    )
+    return lambda function: options[0](options[1](function))
 
 
 @command("serve")
@@ -121,13 +138,7 @@ DEFAULT_READERS = 4
     type=click.IntRange(0, 65_535),
     help=f"Port to listen on.  [default: {DEFAULT_PORT}]",
 )
-@click.option("--require-token", is_flag=True, help="Require a token from local clients too.")
-@click.option(
-    "--open",
-    "open_",
-    is_flag=True,
-    help="Let your own local programs connect without a token even if tokens or a --root-path exist.",
-)
+@_token_options(unless="tokens or a --root-path exist")
 @click.option(
     "--readers",
     type=click.IntRange(0, MAX_READERS),
@@ -188,13 +199,7 @@ def _join_address(host: str, port: int) -> str:
     metavar="HOST:PORT",
     help="Serve many clients over streamable HTTP at this address instead, such as 127.0.0.1:8765.",
 )
-@click.option("--require-token", is_flag=True, help="With --http: require a token from local clients too.")
-@click.option(
-    "--open",
-    "open_",
-    is_flag=True,
-    help="With --http: let your own local programs connect without a token even if tokens exist.",
-)
+@_token_options(prefix="With --http: ")
 def mcp(call: Call, http: str | None, require_token: bool, open_: bool) -> None:
     """Serve an MCP client over standard input and output.
 
@@ -231,13 +236,7 @@ DEFAULT_PROXY_ADDRESS = "127.0.0.1:8766"
 @click.argument("address", metavar="[HOST:PORT]", default=DEFAULT_PROXY_ADDRESS)
 @click.option("--openai", metavar="URL", help="Upstream of /openai/v1.  [default: proxy.openai]")
 @click.option("--anthropic", metavar="URL", help="Upstream of /anthropic.  [default: proxy.anthropic]")
-@click.option("--require-token", is_flag=True, help="Require a token from local clients too.")
-@click.option(
-    "--open",
-    "open_",
-    is_flag=True,
-    help="Let your own local programs connect without a token even if tokens exist.",
-)
+@_token_options()
 def proxy(
     call: Call, address: str, openai: str | None, anthropic: str | None, require_token: bool, open_: bool
 ) -> None:
@@ -269,7 +268,7 @@ def token() -> None:
     """
 
 
-@token.command("create", cls=Command)
+@token.command("create")
 @click.argument("name")
 @click.option("--tenant", help="Tenant.  [default: the settings' tenant]")
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="Group of the user; repeatable.")
@@ -330,7 +329,7 @@ def create_token(
         )
 
 
-@token.command("list", cls=Command)
+@token.command("list")
 def list_tokens(call: Call) -> None:
     """List tokens; their secrets are not stored."""
     found = TokenStore(tokens_path()).all()
@@ -348,7 +347,7 @@ def list_tokens(call: Call) -> None:
         write(strip_control(row))
 
 
-@token.command("revoke", cls=Command)
+@token.command("revoke")
 @click.argument("name")
 def revoke_token(call: Call, name: str) -> None:
     """Revoke a token at once, in running servers too."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from scrubjay.api import serializers
-from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import (
     BOLD,
     format_count,
@@ -145,7 +145,7 @@ def pending_embedding(waiting: int, rate: float) -> None:
 
 
 MAX_NAMED = 5
-"""Changed files that are named after a sync."""
+"""Changed files that are listed after a sync."""
 
 
 @command("watch")
@@ -160,8 +160,8 @@ def watch(call: Call) -> None:
     def end(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    around = environment(call.store, call.user)
-    with call.open(new=True) as memory, host_daemon(call.settings, lambda: memory, around, "watch"):
+    env = environment(call.store, call.user)
+    with call.open(new=True) as memory, host_daemon(call.settings, lambda: memory, env, "watch"):
         sources = memory.sources()
         if not sources:
             raise NotFoundError(
@@ -203,7 +203,7 @@ def sources() -> None:
     """
 
 
-@sources.command("list", cls=Command)
+@sources.command("list")
 def list_sources(call: Call) -> None:
     """List the registered sources."""
     with call.open(cold=True) as memory:
@@ -216,7 +216,7 @@ def list_sources(call: Call) -> None:
         write("No source is registered.\nhint: scrubjay sync DIR")
 
 
-@sources.command("remove", cls=Command)
+@sources.command("remove")
 @click.argument("source", metavar="ID|PATH")
 def remove_source(call: Call, source: str) -> None:
     """Remove a source and everything derived from it; its files are not changed.

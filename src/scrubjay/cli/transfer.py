@@ -22,7 +22,7 @@ IMPORT_FORMATS = (
     "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
 )  # fmt: skip
 MAX_SHOWN = 10
-"""Lines that could not be taken which are shown; --json has a hundred of them."""
+"""Rejected lines that are shown; --json has a hundred of them."""
 
 
 @command("export")
@@ -86,7 +86,9 @@ def _print_imported(done: ImportReport) -> None:
     if done.format in ("openclaw", "claude-code"):
         verb = "Would register" if dry_run else "Registered"
         write(f"{verb} as a source: {format_count(done.documents, 'file')} (format {done.format})")
-    if not (dry_run and done.format in ("openclaw", "claude-code")):  # how many passages, only a sync knows
+    if not (
+        dry_run and done.format in ("openclaw", "claude-code")
+    ):  # only a sync knows the number of passages
         write(
             f"{format_count(done.added, 'memory')} {'would be ' if dry_run else ''}added, "
             f"{done.existed:,} already present, "

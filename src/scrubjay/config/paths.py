@@ -15,9 +15,9 @@ CAPTURE_EVENTS = ("stop", "pre-compact", "session-end")
 """Hook events after which the transcript is synced."""
 HOOK_EVENTS = (*ANSWERED_EVENTS, *CAPTURE_EVENTS, "heartbeat")
 OFF_VARIABLE = "SCRUBJAY_OFF"
-"""With any value but 0, hooks do nothing."""
+"""Turns hooks off unless it is 0, false or no."""
 CONFIG_VARIABLE = "SCRUBJAY_CONFIG"
-"""Names the settings file; with ``SCRUBJAY_OFF`` one of the two variables that are no setting."""
+"""Path of the settings file; besides ``SCRUBJAY_OFF`` the only variable that is no setting."""
 PREFIX = "SCRUBJAY_"
 IS_LINUX: bool = sys.platform.startswith("linux")
 _XDG_FOLDERS = {
@@ -26,7 +26,7 @@ _XDG_FOLDERS = {
     "cache": ("XDG_CACHE_HOME", ".cache"),
 }
 PATH_SUFFIXES = ("_STORE", "_DIR", "_PATH", "_CONFIG")
-"""How variables end whose values are paths, which may be relative to the current folder."""
+"""Suffixes of variables whose values are paths, which may be relative."""
 
 
 def environment(store: str | None = None, user: str | None = None) -> dict[str, str]:
@@ -86,7 +86,7 @@ def runtime_folder(environ: Mapping[str, str]) -> str:
     """Return the folder for sockets: that of this login, else a private one among the temporary files."""
     uid = os.getuid() if sys.platform != "win32" else 0
     usual = os.path.join(os.sep, "run", "user", str(uid))
-    # Agents start servers with few variables: without this one, too, it must be the same folder.
+    # Agents start servers with few variables: the folder must be the same without this one.
     named = environ.get("XDG_RUNTIME_DIR", "").strip() or (usual if os.path.isdir(usual) else "")
     # A socket's path has room for about 100 bytes.
     if named and len(os.fsencode(named)) < 50:

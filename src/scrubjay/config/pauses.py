@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "pauses"
 ALL_AGENTS = ""
-"""In the place of an agent's name: all of them."""
+"""Used instead of an agent's name."""
 
 
 class Pauses:
@@ -45,18 +45,18 @@ class Pauses:
             except (ValueError, KeyError, TypeError):
                 continue
 
-    def _take(self, told: dict[str, Any]) -> None:
-        at, kind = float(told["at"]), told["do"]
+    def _take(self, change: dict[str, Any]) -> None:
+        at, kind = float(change["at"]), change["do"]
         if kind == "pause":
-            until = float("inf") if told["until"] is None else float(told["until"])
-            self.spans.append((str(told["agent"]), at, until))
+            until = float("inf") if change["until"] is None else float(change["until"])
+            self.spans.append((str(change["agent"]), at, until))
         elif kind == "resume":
             self.spans = [
-                (agent, start, min(until, at) if told["agent"] in (ALL_AGENTS, agent) else until)
+                (agent, start, min(until, at) if change["agent"] in (ALL_AGENTS, agent) else until)
                 for agent, start, until in self.spans
             ]
         elif kind == "off":
-            self.sessions.add(str(told["session"]))
+            self.sessions.add(str(change["session"]))
 
     def until(self, agent: str, at: float | None = None) -> float | None:
         """Return until when an agent's hooks do nothing, infinite for no end; None if they work."""
@@ -115,7 +115,7 @@ class Pauses:
         if session and session not in self.sessions:
             self._append({"at": time.time(), "do": "off", "session": session})
 
-    def _append(self, told: dict[str, Any]) -> None:
+    def _append(self, change: dict[str, Any]) -> None:
         import json
 
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
@@ -123,7 +123,7 @@ class Pauses:
         try:
             end = os.fstat(descriptor).st_size
             torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n" if hasattr(os, "pread") else False
-            os.write(descriptor, ("\n" * torn + json.dumps(told) + "\n").encode("ascii"))
+            os.write(descriptor, ("\n" * torn + json.dumps(change) + "\n").encode("ascii"))
         finally:
             os.close(descriptor)
-        self._take(told)
+        self._take(change)

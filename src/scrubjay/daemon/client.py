@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 MAX_PATH_BYTES = 100
-"""Bytes of a socket's path that every system has room for."""
+"""Maximum length of a socket's path on every system."""
 FINGERPRINT_DIGITS = 24
-"""Of the mark that stand in the name; the whole of it is compared on each request."""
+"""Digits of the fingerprint in the socket's name; requests are compared with all of it."""
 
 
 def socket_path(folder: str, fingerprint: str) -> str | None:
@@ -54,7 +54,7 @@ def make_private_folder(path: str) -> bool:
 
 
 MAX_ANSWER_BYTES = 16_000_000
-"""Bytes of an answer that are read."""
+"""Maximum bytes of an answer."""
 
 
 def ask_daemon(
@@ -107,7 +107,7 @@ def _seconds_left(end: float) -> float:
 
 
 STATE_TIMEOUT = 2.0
-"""Seconds that a resident has to tell its state."""
+"""Seconds to wait for a daemon's state."""
 
 
 def daemon_state(path: str | None, fingerprint: str, seconds: float = STATE_TIMEOUT) -> dict[str, Any] | None:
@@ -121,7 +121,7 @@ def stop_daemon(path: str | None, fingerprint: str) -> dict[str, Any] | None:
 
 def spawn_detached(arguments: Sequence[str], around: Mapping[str, str]) -> None:
     """Start scrubjay with these arguments in a session of its own, without this process's streams and folder."""
-    # -P: a file of the folder that somebody works in must not take the place of a module.
+    # -P: a file in the current folder must not shadow a module.
     command = [sys.executable, "-P", "-m", "scrubjay", *arguments]
     if hasattr(os, "posix_spawn") and sys.platform == "linux":  # a tenth of the time that subprocess takes
         nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 MAX_REQUEST_BYTES: Final = 1_000_000
-"""Bytes of a request."""
+"""Maximum bytes of a request."""
 PEER_TIMEOUT: Final = 10.0
 """Seconds that a peer has to send its request and to read the answer."""
 MAX_CONCURRENT: Final = 32
@@ -85,7 +85,7 @@ class DaemonServer:
             return False
         try:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._path)  # of an owner that died: the lock was free
+                os.unlink(self._path)  # left by an owner that died
             self._socket = self._listen()
         except OSError:
             self._release()
@@ -96,7 +96,7 @@ class DaemonServer:
     def _listen(self) -> socket.socket:
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            # Between bind and chmod the folder, which nobody else can enter, keeps it.
+            # Between bind and chmod the private folder protects it.
             listening.bind(self._path)
             os.chmod(self._path, 0o600)
             listening.listen(64)
@@ -154,7 +154,7 @@ class DaemonServer:
                 connection.settimeout(PEER_TIMEOUT)
                 connection.sendall(json.dumps(self._reply(connection)).encode("ascii") + b"\n")
         except OSError:
-            return  # the peer has gone: it went on without an answer
+            return  # the peer is gone
         finally:
             self._slots.release()
 
@@ -252,7 +252,7 @@ class DaemonHandler:
             threading.Thread(target=self._run_jobs, name="errands").start()
             return {"begun": True}
         if not self._warm:
-            # Who asks is faster alone than a process that opens its store for the first time.
+            # The caller is faster alone than a process that opens its store for the first time.
             threading.Thread(target=self.warm, name="warm", daemon=True).start()
             raise StoreBusyError("The store is being opened. Nothing was asked of it.")
         if verb in self._tools:
@@ -269,7 +269,7 @@ class DaemonHandler:
             return
         try:
             memory = self._memory()
-            if not self._settings.models.extra:  # those may be remote, and are sent no question nobody asked
+            if not self._settings.models.extra:  # those may be remote: do not send a made-up query
                 from scrubjay.memory import without_file_check
 
                 without_file_check(memory).search("which memories are there")

@@ -12,11 +12,11 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from scrubjay.errors import InputError, SourceError
+from scrubjay.frozen import frozen
 
 # Larger files are dumps or logs, whose text would be in memory several times.
 MAX_FILE_BYTES = 100 * 1024 * 1024
@@ -40,7 +40,7 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
 SUPPORTS_DIR_FD = os.open in os.supports_dir_fd
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileText:
     """A file's text without byte order mark, line ends as they are; ``content_hash`` is the SHA-256 of its bytes."""
 
@@ -187,7 +187,7 @@ def _encoding(data: bytes) -> tuple[bytes, str]:
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSnapshot:
     text: str
     data: bytes

@@ -13,11 +13,11 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import Scope, Source
 from scrubjay.storage.interface import Reader, Store
@@ -36,7 +36,7 @@ _URL = re.compile(
 _SCP = re.compile(r"^(?:[^@/:]+@)?(?P<host>[^/:\\]{2,}):(?!//)(?P<path>[^\\]+)$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DirectoryProject:
     """A directory's project as the disk tells it.
 

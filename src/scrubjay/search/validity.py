@@ -25,7 +25,6 @@ from scrubjay.search.query import ParsedQuery
 from scrubjay.search.relevance import RelevanceFeatures, term_weights, terms_held
 from scrubjay.search.results import ResultGroup
 from scrubjay.storage.interface import Reader
-from scrubjay.text.dialogue import is_small_talk
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import index_terms
@@ -73,8 +72,12 @@ def verify_candidates(
 
 
 def is_small_talk_turn(record: Record) -> bool:
-    """Return whether a memory is a turn that says nothing by itself."""
-    return record.turn is not None and is_small_talk(record.content)
+    """Return whether a memory is a turn that says nothing by itself: it is stored for its conversation."""
+    if record.turn is None:
+        return False
+    from scrubjay.text.dialogue import is_small_talk
+
+    return is_small_talk(record.content)
 
 
 def match_phrases(

@@ -21,9 +21,9 @@ from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace, require_may_change, resolve_id, resolve_projects
 
 MAX_INLINE_RECLUSTER = 1_024
-"""Memories above which an addition does not wait for topics to be found anew; the next sync does it."""
+"""Memories above which topics are not recomputed by an addition, but by the next sync."""
 MAX_HEADING = 60
-"""Characters of a memory's first line that stand in for a title in the note's heading."""
+"""Characters of a memory's first line used as a heading if it has no title."""
 
 
 def add_one(workspace: Workspace, memory: NewMemory) -> AddReport:
@@ -82,7 +82,7 @@ def _append_to_day_note(folder: Path, record: Record) -> str:
 
 
 _FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
-"""What a file says of its passages."""
+"""Fields that come from the file of a passage."""
 
 
 def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
@@ -133,5 +133,5 @@ def _day_note_location(workspace: Workspace, record: Record) -> str | None:
 def _read_text(file: Path) -> str:
     try:
         return file.read_text("utf-8", errors="replace")
-    except OSError:  # what cannot be read now, no sync takes in either
+    except OSError:  # a sync cannot read it either
         return ""

@@ -38,9 +38,9 @@ from scrubjay.storage.interface import Reader
 MAX_SHOWN_CHARACTERS: Final = 120
 """Characters of a memory's text that are shown."""
 MAX_RUN_EVENTS: Final = 1_000_000
-"""Events of one run: more than it puts away."""
-AUDIT_BATCH: Final = 1_000
-"""Memories of one transaction."""
+"""Maximum events of one run."""
+BATCH: Final = 1_000
+"""Memories read at once, and of one transaction."""
 
 
 def run_audit(
@@ -70,13 +70,9 @@ def run_audit(
         missing=tuple(source for source in inspection.list_sources(workspace) if not source.present),
         fixed=fixed,
         dry_run=dry_run,
-        undo=undo_command(run) if any(fixed.values()) and not dry_run else "",
+        undo=f"scrubjay audit --undo {run}" if any(fixed.values()) and not dry_run else "",
         seconds=time.monotonic() - started,
     )
-
-
-def undo_command(run: str) -> str:
-    return f"scrubjay audit --undo {run}"
 
 
 def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
@@ -94,9 +90,11 @@ def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
 def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str, at: int) -> tuple[str, ...]:
     done: list[str] = []
     with workspace.store.reader(workspace.scope) as reader:
-        held = reader.get(sorted({fault.memory for fault in faults}))
+        records = reader.get(sorted({fault.memory for fault in faults}))
         mine = [
-            fault for fault in faults if fault.memory in held and may_change(workspace, held[fault.memory])
+            fault
+            for fault in faults
+            if fault.memory in records and may_change(workspace, records[fault.memory])
         ]
         steps = list(mend_changes(reader, mine, run, at, workspace.scope.user))
     for ids, changes in steps:
@@ -122,13 +120,13 @@ def _rate(reader: Reader, found: AuditResult, kind: str, limit: int) -> FaultRat
 
 
 def _examples(reader: Reader, faults: Sequence[AuditFault]) -> tuple[FaultExample, ...]:
-    held = reader.get(sorted({memory for one in faults for memory in (one.memory, one.other) if memory}))
+    records = reader.get(sorted({memory for one in faults for memory in (one.memory, one.other) if memory}))
     roots = {source.id: source.root for source in reader.sources()}
     return tuple(
         FaultExample(
             one.why,
-            _shown_record(held[one.memory], roots),
-            _shown_record(held[one.other], roots) if one.other in held else None,
+            _shown_record(records[one.memory], roots),
+            _shown_record(records[one.other], roots) if one.other in records else None,
             one.mend,
         )
         for one in faults
@@ -156,17 +154,17 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
             )
         records: dict[str, Record] = {}
         ids = sorted({event.memory for event in events})
-        for first in range(0, len(ids), AUDIT_BATCH):
-            records |= reader.get(ids[first : first + AUDIT_BATCH])
+        for first in range(0, len(ids), BATCH):
+            records |= reader.get(ids[first : first + BATCH])
     back = [
         one
         for one in events
         if one.before and one.op == records[one.memory].status and may_change(workspace, records[one.memory])
     ]
     at = now_micros()
-    for first in range(0, len(back), AUDIT_BATCH):
+    for first in range(0, len(back), BATCH):
         workspace.store.write(
-            workspace.scope, _undo_changes(back[first : first + AUDIT_BATCH], records, at), durable=True
+            workspace.scope, _undo_changes(back[first : first + BATCH], records, at), durable=True
         )
     turned = tuple(event.memory for event in back)
     return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
@@ -174,12 +172,8 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
 
 def _undo_changes(events: Sequence[Event], records: Mapping[str, Record], at: int) -> list[Change]:
     edges = tuple((one.other, "supersedes", one.memory) for one in events if one.other is not None)
-    now = [replace(one, key=records[one.memory].key) for one in events]  # it may be another's by now
+    now = [replace(one, key=records[one.memory].key) for one in events]  # its owner may have changed
     return [DropEdges(edges), *revert_status_events(now, at)]
-
-
-RETENTION_BATCH: Final = 1_000
-"""Memories in hand at once, and of one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,54 +194,50 @@ def apply_retention(
     First those inactive for longer than their tier's days, then the oldest active ones beyond the maximum. Forgetting
     includes archived memories.
     """
-    wish = workspace.settings.retention
-    days, at = wish.days_by_tier(), now_micros() if now is None else now
-    if not days and not wish.most:
+    settings = workspace.settings.retention
+    days, at = settings.days_by_tier(), now_micros() if now is None else now
+    if not days and not settings.most:
         return RetentionReport((), (), dry_run, "")
+    active, candidates = 0, []
     with workspace.store.reader(workspace.scope) as reader:
-        active = 0
-        kept: list[_Expirable] = []
         for record in _own_records(reader, workspace.scope.user):
             active += record.status == "active"
             if not record.pinned:
-                kept.append(_expirable(record, days, at))
-    over = _over_limit(kept, active, wish.most)
-    gone = [one.id for one in over if wish.action == "forget"]
-    away = [one.id for one in over if one.active and wish.action == "archive"]
+                young = last_activity(record)
+                old = record.tier in days and at - young > days[record.tier] * DAY
+                candidates.append(_Expirable(record.id, young, record.status == "active", old))
+    over = _over_limit(candidates, active, settings.most)
+    to_forget = [one.id for one in over if settings.action == "forget"]
+    to_archive = [one.id for one in over if one.active and settings.action == "archive"]
     if dry_run:
-        return RetentionReport(tuple(away), tuple(gone), True, "")
+        return RetentionReport(tuple(to_archive), tuple(to_forget), True, "")
     run = new_run_id()
     forgotten: list[str] = []
-    for first in range(0, len(gone), RETENTION_BATCH):
-        done = forget_memories(workspace, gone[first : first + RETENTION_BATCH])
+    for first in range(0, len(to_forget), BATCH):
+        done = forget_memories(workspace, to_forget[first : first + BATCH])
         forgotten += [*done.ids, *done.derived]
     archived = [
         one
-        for first in range(0, len(away), RETENTION_BATCH)
-        for one in _archive_records(workspace, away[first : first + RETENTION_BATCH], run)
+        for first in range(0, len(to_archive), BATCH)
+        for one in _archive_records(workspace, to_archive[first : first + BATCH], run)
     ]
-    return RetentionReport(tuple(archived), tuple(forgotten), False, undo_command(run) if archived else "")
+    return RetentionReport(
+        tuple(archived), tuple(forgotten), False, f"scrubjay audit --undo {run}" if archived else ""
+    )
 
 
 def _own_records(reader: Reader, user: str) -> Iterator[Record]:
     after = ""
-    while page := reader.page(after, RETENTION_BATCH, RecordFilter(statuses=STATUSES)):
-        yield from (record for record in page if record.owner == user and not _is_passage(record))
+    while page := reader.page(after, BATCH, RecordFilter(statuses=STATUSES)):
+        for record in page:
+            is_passage = record.place is not None and record.turn is None
+            if record.owner == user and not is_passage:
+                yield record
         after = page[-1].id
 
 
-def _is_passage(record: Record) -> bool:
-    return record.place is not None and record.turn is None
-
-
-def _expirable(record: Record, days: Mapping[str, int], now: int) -> _Expirable:
-    young = last_activity(record)
-    old = record.tier in days and now - young > days[record.tier] * DAY
-    return _Expirable(record.id, young, record.status == "active", old)
-
-
-def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
-    ordered = sorted(kept, key=lambda one: (one.young, one.id))
+def _over_limit(candidates: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
+    ordered = sorted(candidates, key=lambda one: (one.young, one.id))
     over = [one for one in ordered if one.old]
     if most:
         left = active - sum(1 for one in over if one.active)
@@ -258,8 +248,8 @@ def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Exp
 def _archive_records(workspace: Workspace, ids: Sequence[str], run: str) -> list[str]:
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
-        held = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
-    if held:
-        away = status_changes(held, LifecycleChange(status="archived"), "archived", at, run)
-        workspace.store.write(workspace.scope, away, durable=True)
-    return [one.id for one in held]
+        records = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
+    if records:
+        changes = status_changes(records, LifecycleChange(status="archived"), "archived", at, run)
+        workspace.store.write(workspace.scope, changes, durable=True)
+    return [one.id for one in records]

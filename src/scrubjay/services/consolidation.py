@@ -31,7 +31,7 @@ from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutRun
 
 LOCK_NAME: Final = "consolidate"
-"""What whoever consolidates holds."""
+"""Name of the lock of a consolidation."""
 
 
 def run_consolidation(
@@ -155,11 +155,11 @@ def _is_due(rows: Sequence[ConsolidationRun], key: str, now: int, due: int) -> b
 
 def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> set[str]:
     """Return the keys with as many memories as at their last run."""
-    held: dict[str, int | None] = {}
-    for row in rows:  # started last first
-        held.setdefault(row.key, row.counts.get(MEMORY_COUNT))
+    last_counts: dict[str, int | None] = {}
+    for row in rows:  # newest first
+        last_counts.setdefault(row.key, row.counts.get(MEMORY_COUNT))
     with workspace.store.reader(workspace.scope) as reader:
-        return {key for key, count in held.items() if count == reader.count_memories(key)}
+        return {key for key, count in last_counts.items() if count == reader.count_memories(key)}
 
 
 def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
@@ -11,7 +11,7 @@ from scrubjay.ingest.deletion import status_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import VERDICTS, Event, LifecycleChange
-from scrubjay.models.records import Record, Source
+from scrubjay.models.records import Record
 from scrubjay.models.reports import ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryLink
 from scrubjay.search import browse
@@ -22,35 +22,25 @@ from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycl
 from scrubjay.storage.interface import Reader
 
 MIN_STRENGTH: Final = 0.3
-"""Strength that any number of "wrong" leaves: judged down, never out of reach of an exact question."""
+"""Minimum strength after any number of "wrong": an exact question still finds the memory."""
 
 
-def archive(workspace: Workspace, ids: Sequence[str]) -> ChangeReport:
-    return _set_status(workspace, ids, "archived", "archived")
-
-
-def restore(workspace: Workspace, ids: Sequence[str]) -> ChangeReport:
-    return _set_status(workspace, ids, "active", "restored")
-
-
-def _set_status(workspace: Workspace, ids: Sequence[str], status: str, op: str) -> ChangeReport:
+def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
+    """Archive memories, or make archived and superseded ones active again."""
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
         records, unknown = _find_records(reader, ids)
-    require_may_change(workspace, records, "archive" if op == "archived" else "restore")
-    turned = [record for record in records if record.status != status]
-    # What is active is true again, as far as anybody knows.
-    life = (
-        LifecycleChange(status=status, valid_until=None)
-        if op == "restored"
-        else LifecycleChange(status=status)
-    )
-    if turned:
-        workspace.store.write(
-            workspace.scope, status_changes(turned, life, op, at, actor=workspace.scope.user), durable=True
-        )
+    if status == "archived":
+        verb, op, life = "archive", "archived", LifecycleChange(status=status)
+    else:  # an active memory is true until further notice
+        verb, op, life = "restore", "restored", LifecycleChange(status=status, valid_until=None)
+    require_may_change(workspace, records, verb)
+    changed = [record for record in records if record.status != status]
+    if changed:
+        changes = status_changes(changed, life, op, at, actor=workspace.scope.user)
+        workspace.store.write(workspace.scope, changes, durable=True)
     same = tuple(record.id for record in records if record.status == status)
-    return ChangeReport(tuple(record.id for record in turned), same, unknown)
+    return ChangeReport(tuple(record.id for record in changed), same, unknown)
 
 
 def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> ChangeReport:
@@ -75,11 +65,9 @@ def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> Lif
         return LifecycleChange(last_used=at)
     ops = [event.op for event in reader.events([record.id], limit=MAX_HISTORY_EVENTS)] + [verdict]
     strength = feedback_strength(ops.count("useful"), ops.count("wrong"))
-    return (
-        LifecycleChange(strength=strength, last_used=at)
-        if verdict == "useful"
-        else LifecycleChange(strength=strength)
-    )
+    if verdict == "useful":
+        return LifecycleChange(strength=strength, last_used=at)
+    return LifecycleChange(strength=strength)
 
 
 def feedback_strength(useful: int, wrong: int) -> float:
@@ -143,27 +131,19 @@ def _check_link_kind(kind: str) -> None:
 
 def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     """Delete memories, and recompute the categories that lost members."""
-    with workspace.store.reader(workspace.scope) as reader:
+    store, scope = workspace.store, workspace.scope
+    with store.reader(scope) as reader:
         require_may_change(workspace, reader.get(ids).values(), "forget")
-    gone = store_path.forget_memories(workspace.store, workspace.scope, ids)
+    gone = store_path.forget_memories(store, scope, ids)
     if "categories" in workspace.settings.linking.stages:
+        from scrubjay.categories.folders import update_folders
+        from scrubjay.categories.topics import are_topics_due, organise_topics
+
         for source, keys in gone.sources.items():
-            _refile(workspace, source, keys)
+            update_folders(store, scope, source, now_micros(), keys=keys)
+        base = workspace.models.writer()
         for key in gone.keys:
-            _recluster_after_removal(workspace, key, told=key in gone.topic_keys)
+            # A topic of the key lost a memory, or the key half of its memories: no later call would do it.
+            if key in gone.topic_keys or are_topics_due(store, scope, key, base, 0):
+                organise_topics(store, scope, key, base, workspace.models.backfilled())
     return gone.report
-
-
-def _refile(workspace: Workspace, source: Source, keys: Set[str]) -> None:
-    from scrubjay.categories.folders import update_folders
-
-    update_folders(workspace.store, workspace.scope, source, now_micros(), keys=keys)
-
-
-def _recluster_after_removal(workspace: Workspace, key: str, *, told: bool) -> None:
-    """Recompute a key's topics if one of them lost a memory or the key half of its memories: no later call does."""
-    from scrubjay.categories.topics import are_topics_due, organise_topics
-
-    base = workspace.models.writer()
-    if told or are_topics_due(workspace.store, workspace.scope, key, base, 0):
-        organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MAX_WEB_CONCEPTS: Final = 2_000
-"""Concepts of one picture: more can neither be drawn nor seen."""
+"""Maximum concepts of one network."""
 
 
 class Concepts:
@@ -209,7 +209,7 @@ class Concepts:
         try:
             gone = self._known(self._id(name))
         except NotFoundError:
-            # A removal that was stopped midway has refused the name, and goes on here.
+            # An interrupted removal has already refused the name; continue it.
             with workspace.store.reader(workspace.scope) as reader:
                 left = removed_entity(reader, name)
             if left is None or not left.memories:

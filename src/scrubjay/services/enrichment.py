@@ -89,7 +89,7 @@ def embed_pending(
     covered = [key for key, waited in before.items() if not (waited and _pending_count(workspace, key))]
     if models and covered:
         recluster_with_finer_model(workspace, [key for key in covered if before[key]])
-        # A call before this one may have been stopped when it had embedded the last of them.
+        # An earlier call may have been interrupted after it embedded the last of them.
         recluster_with_finer_model(workspace, [key for key in covered if not before[key]], found=True)
     return done
 

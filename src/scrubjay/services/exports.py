@@ -19,11 +19,10 @@ from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Prog
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Store
 from scrubjay.storage.urls import open_store, store_file
-from scrubjay.transfer.export import LineWriter, line_text, principal_mark
-from scrubjay.transfer.export import export_lines as told
+from scrubjay.transfer.export import LineWriter, export_lines, line_text, principal_mark
 
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
-"""Endings of a store's own files."""
+"""Suffixes of a store's own files."""
 
 
 @contextmanager
@@ -91,16 +90,16 @@ def _write_export(
     workspace: Workspace, stream: BinaryIO, name: str, progress: ProgressCallback | None
 ) -> ExportReport:
     started = time.monotonic()
-    teller = LineWriter(workspace.scope)
+    writer = LineWriter(workspace.scope)
     counts: Counter[str] = Counter()
     digest, size = hashlib.sha256(), 0
     last = "its beginning"
     try:
-        secret = workspace.store.secret(workspace.scope)  # not within a reader: of a new store it is made now
+        secret = workspace.store.secret(workspace.scope)  # outside the reader: a new store creates it
         with workspace.store.reader(workspace.scope) as reader:
             total = reader.counts().memories if progress is not None else 0
             for line, raw in _encoded_lines(
-                told(reader, teller, principal_mark(secret, workspace.scope), workspace.scope.groups)
+                export_lines(reader, writer, principal_mark(secret, workspace.scope), workspace.scope.groups)
             ):
                 digest.update(raw)
                 size += stream.write(raw)
@@ -181,15 +180,12 @@ def _require_distinct(source: str, to: str) -> None:
         raise InputError(
             f"memory:// ends with its process; there is nothing to copy from or to. {NOTHING_COPIED}"
         )
-    one, other = _store_location(source), _store_location(to)
-    if one == other or (isinstance(other, Path) and isinstance(one, Path) and _same_file(one, other)):
+    one, other = store_file(source), store_file(to)
+    if one is None or other is None:
+        same = source == to
+    else:
+        same = os.path.abspath(one) == os.path.abspath(other) or (
+            one.exists() and other.exists() and one.samefile(other)
+        )
+    if same:
         raise InputError(f"{to} is the store itself. {NOTHING_COPIED}", hint="name another file or database")
-
-
-def _store_location(url: str) -> str | Path:
-    file = store_file(url)
-    return url if file is None else Path(os.path.abspath(file))
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)

@@ -18,7 +18,7 @@ from scrubjay.categories.topics import MIN_MEMORIES, count_memories, organise_to
 from scrubjay.entities.dictionary import normal_form
 from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
-from scrubjay.ingest import additions as store_path
+from scrubjay.ingest import additions
 from scrubjay.ingest.additions import ValidatedMemory, validate_memory
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.scanner import scan_files
@@ -89,34 +89,22 @@ def import_path(
                 hint="run it again when that has ended",
             )
         try:
-            return _import_known_format(
-                workspace, path, known, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+            if known == "scrubjay":
+                return restore_export(
+                    workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+                )
+            if known in FOLDER_FORMATS:
+                folder = synced_folder(path, known)
+                return _sync_folder(workspace, folder, known, dry_run=dry_run, progress=progress)
+            items = format_reader(known)(path)
+            return import_items(
+                workspace, items, known, dry_run=dry_run, untrusted=untrusted, progress=progress
             )
         except QuotaError as error:
             raise QuotaError(
                 f"{error} What was imported before that stays.",
                 hint=f"{error.hint}; then run the same import again: it goes on where it was",
             ) from error
-
-
-def _import_known_format(
-    workspace: Workspace,
-    path: Path,
-    known: str,
-    *,
-    dry_run: bool,
-    shared: bool,
-    untrusted: bool,
-    progress: ProgressCallback | None,
-) -> ImportReport:
-    if known == "scrubjay":
-        return restore_export(
-            workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
-        )
-    if known in FOLDER_FORMATS:
-        return _sync_folder(workspace, synced_folder(path, known), known, dry_run=dry_run, progress=progress)
-    found = format_reader(known)(path)
-    return adopt_memories(workspace, found, known, dry_run=dry_run, untrusted=untrusted, progress=progress)
 
 
 def _sync_folder(
@@ -147,10 +135,10 @@ def _sync_folder(
         return ImportReport(
             format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds
         )
-    # What a source takes in is not changed by an import of what it holds already; what is new is the importer's own.
-    wish = Source("", "") if within else Source("", "", folder.description, folder.include)
+    # Importing a part of a source does not change its rules; a new source is trusted.
+    rules = Source("", "") if within else Source("", "", folder.description, folder.include)
     choice = NO_CHOICE if within else TrustChoice("trusted")
-    done = sync(workspace, full, wish, progress, choice=choice)
+    done = sync(workspace, full, rules, progress, choice=choice)
     return ImportReport(
         format,
         False,
@@ -189,7 +177,7 @@ def restore_export(
         _record_versions(workspace, header)
     import_lines(file, header, into, shared=shared, progress=progress)
     if not dry_run:
-        _recluster_imported(workspace, into)
+        _recluster(workspace, into)
     counts = into.counts
     return ImportReport(
         format="scrubjay",
@@ -219,7 +207,7 @@ def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
         workspace.store.write(workspace.scope, [PutVersions(wanted)])
 
 
-def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
+def _recluster(workspace: Workspace, into: ImportContext) -> None:
     if "categories" not in workspace.settings.linking.stages:
         return
     for key in sorted(into.keys):
@@ -236,12 +224,12 @@ BATCH_ITEMS: Final = 1_000
 BATCH_CHARACTERS: Final = 4_000_000
 """Characters after which a batch is full, however few items it has."""
 MAX_REPORTED_FAULTS: Final = 100
-"""Faults that are told; the others are counted."""
+"""Faults that are listed; the others are counted."""
 
 
-def adopt_memories(
+def import_items(
     workspace: Workspace,
-    found: Iterable[ImportedItem],
+    items: Iterable[ImportedItem],
     format: str,
     *,
     dry_run: bool,
@@ -249,18 +237,18 @@ def adopt_memories(
     progress: ProgressCallback | None,
 ) -> ImportReport:
     started = time.monotonic()
-    adopter = _BatchImporter(workspace, dry=dry_run)
+    importer = _BatchImporter(workspace, dry=dry_run)
     try:
-        for one in found:
-            if untrusted and isinstance(one, ImportedMemory):
-                one = replace(one, new=replace(one.new, origin="untrusted"))
-            adopter.take(one)
-            if progress is not None and isinstance(one, ImportedMemory) and adopter.seen % 100 == 0:
-                progress(Progress("import", adopter.seen, adopter.seen, time.monotonic() - started))
-        adopter.finish()
+        for item in items:
+            if untrusted and isinstance(item, ImportedMemory):
+                item = replace(item, new=replace(item.new, origin="untrusted"))
+            importer.take(item)
+            if progress is not None and isinstance(item, ImportedMemory) and importer.seen % 100 == 0:
+                progress(Progress("import", importer.seen, importer.seen, time.monotonic() - started))
+        importer.finish()
     finally:
-        adopter.names.close()
-    counts = adopter.counts
+        importer.names.close()
+    counts = importer.counts
     return ImportReport(
         format=format,
         dry_run=dry_run,
@@ -270,10 +258,10 @@ def adopt_memories(
         passed=counts["passed"],
         edges=counts["edges"],
         concepts=counts["concepts"],
-        scrubbed=dict(sorted(adopter.scrubbed.items())),
-        broken=tuple(adopter.broken),
+        scrubbed=dict(sorted(importer.scrubbed.items())),
+        broken=tuple(importer.broken),
         failures=counts["failures"],
-        samples=tuple(adopter.samples),
+        samples=tuple(importer.samples),
         seconds=time.monotonic() - started,
     )
 
@@ -289,13 +277,13 @@ class _BatchImporter:
     def __init__(self, workspace: Workspace, *, dry: bool) -> None:
         self._workspace, self._dry = workspace, dry
         self._base = workspace.models.writer()
-        self._weaver = edge_builder(workspace, self._base)
-        self._learner = FactStage(workspace.store, workspace.scope, self._base, ())
+        self._edges = edge_builder(workspace, self._base)
+        self._facts = FactStage(workspace.store, workspace.scope, self._base, ())
         self._secret = workspace.store.secret(workspace.scope)
         self._key = workspace.scope.key()
         self._items: list[tuple[ImportedMemory, ValidatedMemory]] = []
-        self._named: dict[str, ImportedName] = {}
-        self._joined: list[ImportedRelation] = []
+        self._names: dict[str, ImportedName] = {}
+        self._relations: list[ImportedRelation] = []
         self._characters = 0
         self.names = IdMap()
         self.seen = 0
@@ -304,20 +292,20 @@ class _BatchImporter:
         self.broken: list[RejectedItem] = []
         self.samples: list[ImportSample] = []
 
-    def take(self, one: ImportedItem) -> None:
-        match one:
+    def take(self, item: ImportedItem) -> None:
+        match item:
             case RejectedItem():
-                self._fault(one.where, one.message)
+                self._fault(item.where, item.message)
             case ImportedName():
-                self._named.setdefault(one.name, one)
+                self._names.setdefault(item.name, item)
             case ImportedRelation():
-                self._joined.append(one)
+                self._relations.append(item)
             case ImportedMemory():
                 self.seen += 1
-                if (drawn := self._drawn(one)) is not None:
-                    self._items.append((one, drawn))
-                    self._characters += len(one.new.content)
-        if max(len(self._items), len(self._named)) >= BATCH_ITEMS or self._characters >= BATCH_CHARACTERS:
+                if (validated := self._validate(item)) is not None:
+                    self._items.append((item, validated))
+                    self._characters += len(item.new.content)
+        if max(len(self._items), len(self._names)) >= BATCH_ITEMS or self._characters >= BATCH_CHARACTERS:
             self._flush()
 
     def _fault(self, where: str, message: str) -> None:
@@ -328,49 +316,49 @@ class _BatchImporter:
     def finish(self) -> None:
         """Write the last batch, then the relations."""
         self._flush()
-        for first in range(0, len(self._joined), BATCH_ITEMS):
-            self._join(self._joined[first : first + BATCH_ITEMS])
+        for first in range(0, len(self._relations), BATCH_ITEMS):
+            self._add_relations(self._relations[first : first + BATCH_ITEMS])
         if not self._dry:
-            recluster_due(self._workspace, self._base, self._weaver)
+            recluster_due(self._workspace, self._base, self._edges)
 
     def _flush(self) -> None:
         items, self._items, self._characters = self._items, [], 0
         allow = self._workspace.settings.redaction.allow
-        self._teach()
+        self._add_names()
         store, scope = self._workspace.store, self._workspace.scope
-        found, called = redact_new_turns(store, scope, [item.new for item, _ in items], allow)
-        drawn = [
+        found, secrets = redact_new_turns(store, scope, [item.new for item, _ in items], allow)
+        memories = [
             (item, one if text is None else validate_memory(item.new, scope, self._secret, allow, text))
             for (item, one), text in zip(items, found, strict=True)
         ]
         with store.reader(scope) as reader:
-            here = reader.get([memory for _, one in drawn for memory in (one.record.id, one.exact)])
+            stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.exact)])
             marks = [
                 tombstone_hashes(self._secret, one.record.content, self._workspace.scope.keys)
-                for _, one in drawn
+                for _, one in memories
             ]
-            gone = reader.forgotten_hashes([mark for own in marks for mark in own])
-        if called and not self._dry:
-            redact_stored_turns(store, scope, self._base, called)
-        fresh: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
-        for (item, one), own in zip(drawn, marks, strict=True):
-            memory = _stored_id(one, here)
-            if memory in here or memory in fresh:
+            forgotten = reader.forgotten_hashes([mark for own in marks for mark in own])
+        if secrets and not self._dry:
+            redact_stored_turns(store, scope, self._base, secrets)
+        new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
+        for (item, one), own in zip(memories, marks, strict=True):
+            memory = _stored_id(one, stored)
+            if memory in stored or memory in new:
                 self.counts["existed"] += 1
-            elif not gone.isdisjoint(own):
+            elif not forgotten.isdisjoint(own):
                 self.counts["forgotten"] += 1
                 continue
             else:
-                fresh[memory] = (item, one)
+                new[memory] = (item, one)
             if item.name and item.name not in self.names.get([item.name]):
                 self.names.put(item.name, memory)
-        self._add(list(fresh.values()))
-        present = here.keys() | fresh.keys()
-        written = [(item, memory) for item, one in drawn if (memory := _stored_id(one, here)) in present]
+        self._add(list(new.values()))
+        present = stored.keys() | new.keys()
+        written = [(item, memory) for item, one in memories if (memory := _stored_id(one, stored)) in present]
         self._supersede([memory for item, memory in written if item.superseded])
-        self._refer(written)
+        self._link_concepts(written)
 
-    def _drawn(self, item: ImportedMemory) -> ValidatedMemory | None:
+    def _validate(self, item: ImportedMemory) -> ValidatedMemory | None:
         if is_only_injected(item.new):
             self.counts["passed"] += 1
             return None
@@ -382,19 +370,17 @@ class _BatchImporter:
             self._fault(item.where, str(error).removesuffix(" Nothing was written."))
             return None
 
-    def _add(self, fresh: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
+    def _add(self, memories: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
         workspace = self._workspace
-        for _, one in fresh:
+        for _, one in memories:
             self.counts["added"] += 1
             self.scrubbed.update(one.scrubbed)
             if len(self.samples) < MAX_SAMPLES:
                 self.samples.append(sample_memory(one.record))
-        if self._dry or not fresh:
+        if self._dry or not memories:
             return
-        new = [one for _, one in fresh]
-        store_path.put_memories(
-            workspace.store, workspace.scope, self._base, new, self._weaver, self._learner
-        )
+        new = [one for _, one in memories]
+        additions.put_memories(workspace.store, workspace.scope, self._base, new, self._edges, self._facts)
 
     def _supersede(self, memories: Sequence[str]) -> None:
         """Supersede memories that are superseded in the import, except those that somebody restored here."""
@@ -403,26 +389,27 @@ class _BatchImporter:
             active = [one for one, record in reader.get(memories).items() if record.status == "active"]
             events = reader.events(active) if active else []
         restored = {event.memory for event in events if event.op == "restored"}
-        past = {one: LifecycleChange(status="superseded") for one in active if one not in restored}
-        if past and not self._dry:
-            workspace.store.write(workspace.scope, [PutLifecycle(past)], durable=True)
+        changes = {one: LifecycleChange(status="superseded") for one in active if one not in restored}
+        if changes and not self._dry:
+            workspace.store.write(workspace.scope, [PutLifecycle(changes)], durable=True)
 
-    def _teach(self) -> None:
-        named, self._named = list(self._named.values()), {}
-        for one in named:
-            if (why := name_refusal(one.name)) is not None:
-                self._fault(one.where, f'"{one.name[:60]}" is not taken as a concept: {why}')
-        able = [one for one in named if name_refusal(one.name) is None]
-        if not able:
+    def _add_names(self) -> None:
+        names, self._names = list(self._names.values()), {}
+        allowed = []
+        for name in names:
+            if (why := name_refusal(name.name)) is None:
+                allowed.append(name)
+            else:
+                self._fault(name.where, f'"{name.name[:60]}" is not taken as a concept: {why}')
+        if not allowed:
             return
         if self._dry:
             known = self._concepts()
-            self.counts["concepts"] += len({normal_form(one.name) for one in able} - known.keys())
+            self.counts["concepts"] += len({normal_form(name.name) for name in allowed} - known.keys())
             return
         workspace = self._workspace
-        terms = parse_names(
-            [[one.name, *(a for a in one.aliases if name_refusal(a) is None)] for one in able]
-        )
+        rows = [[name.name, *(one for one in name.aliases if name_refusal(one) is None)] for name in allowed]
+        terms = parse_names(rows)
         self.counts["concepts"] += teach_names(
             workspace.store, workspace.scope, terms, self._key, workspace.dictionaries
         ).added
@@ -435,38 +422,38 @@ class _BatchImporter:
                     found[normal_form(name)] = row.id
         return found
 
-    def _refer(self, written: Sequence[tuple[ImportedMemory, str]]) -> None:
+    def _link_concepts(self, written: Sequence[tuple[ImportedMemory, str]]) -> None:
         """Link memories to the concepts they are about, whether or not their text has the name."""
         if not any(item.about for item, _ in written):
             return
         known = self._concepts()
-        wanted = {
+        edges = {
             (memory, "references", known[normal_form(name)]): ""
             for item, memory in written
             for name in item.about
             if normal_form(name) in known
         }
-        self._put(wanted)
+        self._add_edges(edges)
 
-    def _join(self, joined: Sequence[ImportedRelation]) -> None:
-        names = self.names.get([end for one in joined for end in (one.src, one.dst)])
-        wanted: dict[tuple[str, str, str], str] = {}
-        for one in joined:
-            src, dst = names.get(one.src), names.get(one.dst)
+    def _add_relations(self, relations: Sequence[ImportedRelation]) -> None:
+        names = self.names.get([end for relation in relations for end in (relation.src, relation.dst)])
+        edges: dict[tuple[str, str, str], str] = {}
+        for relation in relations:
+            src, dst = names.get(relation.src), names.get(relation.dst)
             if src is not None and dst is not None and src != dst:
-                wanted.setdefault((src, one.kind, dst), one.rule)
-        self._put(wanted)
+                edges.setdefault((src, relation.kind, dst), relation.rule)
+        self._add_edges(edges)
 
-    def _put(self, wanted: dict[tuple[str, str, str], str]) -> None:
+    def _add_edges(self, edges: dict[tuple[str, str, str], str]) -> None:
         workspace = self._workspace
-        kinds = sorted({kind for _, kind, _ in wanted})
+        kinds = sorted({kind for _, kind, _ in edges})
         with workspace.store.reader(workspace.scope) as reader:
-            held = reader.edges(sorted({src for src, _, _ in wanted}), kinds) if wanted else []
-        present = {(edge.src, edge.kind, edge.dst) for edge in held}
+            existing = reader.edges(sorted({src for src, _, _ in edges}), kinds) if edges else []
+        present = {(edge.src, edge.kind, edge.dst) for edge in existing}
         at = now_micros()
         fresh = tuple(
             Edge(*ends, self._key, 1.0, at, "given", rule or "imported")
-            for ends, rule in wanted.items()
+            for ends, rule in edges.items()
             if ends not in present
         )
         self.counts["edges"] += len(fresh)

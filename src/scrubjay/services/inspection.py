@@ -16,7 +16,7 @@ from scrubjay.models.records import FOREIGN, JOINT, OWN, Record, Source
 from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
 from scrubjay.models.sources import authorship, source_location
 from scrubjay.models.sources import find_source as sources_find_source
-from scrubjay.models.views import MemoryHistory, MemoryLink, MemoryView, TimelinePage
+from scrubjay.models.views import MemoryHistory, TimelinePage
 from scrubjay.search import browse
 from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.services.workspace import Workspace, resolve_id, resolve_projects
@@ -155,12 +155,6 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
         yield Redaction(record.id, mark[1] or "private", path, line, before, after)
 
 
-def inspect_memory(workspace: Workspace, memory: str, neighbours: int) -> MemoryView:
-    told = memory_history(workspace, memory)
-    with workspace.store.reader(workspace.scope) as reader:
-        return browse.view_memory(reader, told, neighbours)
-
-
 def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int) -> TimelinePage:
     if skip < 0:
         raise InputError(f"skip is {skip}; it must not be negative.")
@@ -171,7 +165,7 @@ def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int)
 
 
 MAX_HISTORY_EVENTS: Final = 1_000
-"""Events of one memory that are counted, the newest."""
+"""Newest events of one memory that are read."""
 
 
 def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
@@ -195,8 +189,3 @@ def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
         superseded_by=tuple(joined["supersedes", True]),
         contradicts=tuple(sorted({*joined["contradicts", False], *joined["contradicts", True]})),
     )
-
-
-def list_links(workspace: Workspace, memory: str) -> tuple[MemoryLink, ...]:
-    with workspace.store.reader(workspace.scope) as reader:
-        return browse.memory_links(reader, resolve_id(reader, memory))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +12,7 @@ from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MINILM: Final = "minilm"
-"""The name of the bundled model that is backfilled by default."""
+"""Bundled model that is backfilled by default."""
 
 
 def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> EmbedderCatalog:
@@ -49,10 +49,6 @@ def caller_catalog(embedders: Sequence[Embedder]) -> EmbedderCatalog:
         names = ", ".join(embedder.model.name for embedder in embedders)
         raise InputError(f"Two embedders have one name ({names}); a store tells its models apart by name.")
     return EmbedderCatalog(embedders[0], others, tuple(others))
-
-
-def _is_active(state: ModelState) -> bool:
-    return state.state == "active"
 
 
 def _open_minilm(settings: Settings) -> Embedder:
@@ -102,20 +98,12 @@ class ModelRegistry:
         self._store = store
         self._scope = scope
         self._catalog = catalog
-        self._cold = cold
         self._overlap = overlap
-
-    @property
-    def base(self) -> Embedder:
-        """The model that always covers every memory."""
-        return self._catalog.base
-
-    @property
-    def cold(self) -> bool:
-        return self._cold
+        self.base = catalog.base
+        self.cold = cold
 
     def for_scope(self, scope: Scope) -> ModelRegistry:
-        return ModelRegistry(self._store, scope, self._catalog, cold=self._cold, overlap=self._overlap)
+        return ModelRegistry(self._store, scope, self._catalog, cold=self.cold, overlap=self._overlap)
 
     def bundled(self, name: str | None) -> Embedder:
         """Return a bundled model by its own name or its name in the settings; None for the base model."""
@@ -130,52 +118,45 @@ class ModelRegistry:
 
     def writer(self) -> Embedder:
         """Return the base model, registered; a new store gets the default models with it."""
-        with self._store.reader(self._scope) as reader:
-            registered = {state.model.fingerprint for state in reader.models()}
         from scrubjay.storage.changes import PutModel
 
-        base = self._catalog.base
-        if base.model.fingerprint not in registered:
-            puts = [PutModel(base.model)]
+        registered = self._registered()
+        if all(state.model.fingerprint != self.base.model.fingerprint for state in registered):
+            puts = [PutModel(self.base.model)]
             if not registered:
                 puts += [PutModel(self._catalog.open(name).model) for name in self._catalog.default]
             self._store.write(self._scope, puts)
-            self._fill_base(bool(registered))
-        return base
+            if registered:  # the base model covers every memory before it is used
+                from scrubjay.ingest.embedder import backfill_vectors
 
-    def _fill_base(self, had_models: bool) -> None:
-        if had_models:
-            from scrubjay.ingest.embedder import backfill_vectors
-
-            backfill_vectors(self._store, self._scope, [self._catalog.base], overlap=self._overlap)
+                backfill_vectors(self._store, self._scope, [self.base], overlap=self._overlap)
+        return self.base
 
     def ready(self, states: Sequence[ModelState]) -> bool:
         """Return whether `rankers` opens no model that is not open yet."""
-        return self._cold or all(self._catalog.is_open(state.model) for state in states if _is_active(state))
+        return self.cold or all(self._catalog.is_open(one.model) for one in states if one.state == "active")
 
     def rankers(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
-        """Return the embedders a search ranks with, base first, and why others cannot be used.
+        """Return the embedders a search ranks with, base first, and why others are not used.
 
         A cold process ranks with the base model alone; `skipped` names the others.
         """
-        embedders = [self._catalog.base]
-        partial: list[str] = []
-        for state in filter(_is_active, self._others(states)):
-            if self._cold:
+        embedders, failed = [self.base], []
+        for state in () if self.cold else self._others(states):
+            if state.state != "active":
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
-                partial.append(f"{state.model.name} was not asked: {problem}")
+                failed.append(f"{state.model.name} was not asked: {problem}")
             else:
                 embedders.append(embedder)
-        return embedders, tuple(partial)
+        return embedders, tuple(failed)
 
     def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
-        if not self._cold:
-            return ()
         return tuple(
             f"{state.model.name} was not used: loading it takes longer than a cold search."
-            for state in filter(_is_active, self._others(states))
+            for state in (self._others(states) if self.cold else ())
+            if state.state == "active"
         )
 
     def backfilled(self) -> list[Embedder]:
@@ -184,11 +165,13 @@ class ModelRegistry:
         found = [self._catalog.find(state.model)[0] for state in states]
         return [embedder for embedder in found if embedder is not None]
 
+    def _registered(self) -> list[ModelState]:
+        with self._store.reader(self._scope) as reader:
+            return reader.models()
+
     def _others(self, states: Sequence[ModelState] | None = None) -> list[ModelState]:
-        if states is None:
-            with self._store.reader(self._scope) as reader:
-                states = reader.models()
-        return [state for state in states if state.model.fingerprint != self._catalog.base.model.fingerprint]
+        states = self._registered() if states is None else states
+        return [state for state in states if state.model.fingerprint != self.base.model.fingerprint]
 
     def status(self) -> list[ModelStatus]:
         """Return every registered model with its coverage, the base model first."""
@@ -196,7 +179,7 @@ class ModelRegistry:
 
         with self._store.reader(self._scope) as reader:
             reach = [(state, reader.coverage(state.model.fingerprint)) for state in reader.models()]
-        base = self._catalog.base.model.fingerprint
+        base = self.base.model.fingerprint
         reach.sort(key=lambda pair: (pair[0].model.fingerprint != base, pair[0].model.name))
         return [
             ModelStatus(
@@ -218,8 +201,7 @@ class ModelRegistry:
 
         self.writer()
         model = self._catalog.named(name).model
-        known = {status.fingerprint for status in self.status()}
-        if model.fingerprint not in known:
+        if all(status.fingerprint != model.fingerprint for status in self.status()):
             self._store.write(self._scope, [PutModel(model, "adding")])
         return self._status_of(model.fingerprint)
 
@@ -236,12 +218,15 @@ class ModelRegistry:
             if not self._catalog.describes(name):
                 raise
             chosen = self.add(name)
-        states = [state for state in self._others() if state.model.fingerprint != chosen.fingerprint]
-        changes = [PutModel(state.model, "adding") for state in states if state.state == "active"]
-        mine = [state for state in self._others() if state.model.fingerprint == chosen.fingerprint]
-        if not mine:
+        if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model, which is always used. Nothing was changed.")
-        self._store.write(self._scope, [*changes, PutModel(mine[0].model, "active")])
+        changes = []
+        for state in self._others():
+            if state.model.fingerprint == chosen.fingerprint:
+                changes.append(PutModel(state.model, "active"))
+            elif state.state == "active":
+                changes.append(PutModel(state.model, "adding"))
+        self._store.write(self._scope, changes)
         return self._status_of(chosen.fingerprint)
 
     def drop(self, name: str) -> ModelStatus:
@@ -249,7 +234,7 @@ class ModelRegistry:
         from scrubjay.storage.changes import DropModel
 
         chosen = self._find(name)
-        if chosen.fingerprint == self._catalog.base.model.fingerprint:
+        if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model; every search needs it. Nothing was dropped.")
         self._store.write(self._scope, [DropModel(chosen.fingerprint)])
         return chosen
@@ -259,7 +244,7 @@ class ModelRegistry:
         fingerprint = ""
         if name in self._catalog.names:
             fingerprint = self._catalog.open(name).model.fingerprint
-        # Two revisions of a model share its name: the one that the settings describe now is meant.
+        # Two revisions of a model share its name; prefer the one in the settings.
         for known in ([fingerprint], [name]):
             for status in registered:
                 if status.fingerprint in known or status.name in known:
@@ -275,7 +260,7 @@ class ModelRegistry:
 
 
 CALLER_RERANKER: Final = "given"
-"""What a reranker is called that a caller brought with `Memory.open`."""
+"""Kind of a reranker that was passed to `Memory.open`."""
 DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {
     "features": 0.25,
     "cross-encoder": 1.0,
@@ -373,14 +358,14 @@ def _open_reranker(workspace: Workspace, kind: str) -> Reranker:
 
 
 MAX_FAILURES: Final = 3
-"""Failures in a row after which the model is left alone for a while: each of them made somebody wait."""
+"""Consecutive failures after which the model rests: each made a search wait."""
 COOLDOWN_SECONDS: Final = 60.0
-"""Seconds for which it is then left alone."""
+"""Seconds that it rests."""
 MAX_RESPONSE_BYTES: Final = 1 << 16
-"""Bytes of an answer: a hundred times what was asked for."""
+"""Maximum bytes of an answer, a hundred times what is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RewriteOutcome:
     """Result of rewriting a question.
 
@@ -395,15 +380,6 @@ class RewriteOutcome:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _RequestStats:
-    model: LanguageModel | None = None
-    announced: bool = False
-    row: int = 0
-    until: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
 class QueryRewriter:
     """Rewrites questions with the settings' language model, which is left alone after repeated failures."""
 
@@ -416,7 +392,11 @@ class QueryRewriter:
         self._settings = settings
         self._announce = announce
         self._clock = clock
-        self._so_far = _RequestStats()
+        self._lock = threading.Lock()
+        self._model: LanguageModel | None = None
+        self._announced = False
+        self._failures = 0
+        self._resting_until = 0.0
 
     def rewrite(self, question: str, history: Sequence[str]) -> RewriteOutcome:
         """Return the question completed from the conversation before it.
@@ -424,71 +404,59 @@ class QueryRewriter:
         Raises:
             InputError: The history is no list of texts.
         """
-        if isinstance(history, list | tuple) and not history:  # most searches: nothing is loaded for them
+        if isinstance(history, list | tuple) and not history:  # most searches: load nothing
             return RewriteOutcome()
         from scrubjay.ingest.turns import redact_turns
         from scrubjay.redaction.redactor import redact_text
         from scrubjay.search.rewrite import MAX_QUESTION_LENGTH, check_history, check_rewriting, trim_history
 
-        wanted = self._settings
+        settings = self._settings
         clean = [turn.text for turn in redact_turns(check_history(history)).redacted]
-        said = trim_history(clean)
-        if not said or not question.strip():
+        turns = trim_history(clean)
+        if not turns or not question.strip():
             return RewriteOutcome()
-        if not wanted.model or not wanted.rewrite:
+        if not settings.model or not settings.rewrite:
             return RewriteOutcome(notes=("What was said before was not read: [llm] rewrite is off.",))
         if len(question) > MAX_QUESTION_LENGTH:
             return RewriteOutcome(notes=("The question is too long to be rewritten.",))
-        if self._clock() < self._so_far.until:
-            return self._without(
+        if self._clock() < self._resting_until:
+            return self._not_rewritten(
                 f"failed {MAX_FAILURES} times and is left alone for {COOLDOWN_SECONDS:.0f} s"
             )
         question = redact_text(question, before=clean).text
         try:
-            answer = self._complete(question, said)
+            answer = self._complete(question, turns)
         except (ConfigError, ProviderError) as error:
-            self._failed()
-            return self._without(f"did not rewrite it: {str(error).partition('. ')[0]}")
-        self._so_far.row = 0
-        found = check_rewriting(answer, question, said)
+            with self._lock:
+                self._failures += 1
+                if self._failures >= MAX_FAILURES:
+                    self._failures, self._resting_until = 0, self._clock() + COOLDOWN_SECONDS
+            return self._not_rewritten(f"did not rewrite it: {str(error).partition('. ')[0]}")
+        self._failures = 0
+        found = check_rewriting(answer, question, turns)
         if found.refused:
-            return self._without(f"rewrote it, which was not believed: {found.refused}")
+            return self._not_rewritten(f"rewrote it, which was not believed: {found.refused}")
         return RewriteOutcome(found.text)
 
-    def _without(self, why: str) -> RewriteOutcome:
+    def _not_rewritten(self, why: str) -> RewriteOutcome:
         return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {why}.",))
 
-    def _failed(self) -> None:
-        so_far = self._so_far
-        with so_far.lock:
-            so_far.row += 1
-            if so_far.row >= MAX_FAILURES:
-                so_far.row, so_far.until = 0, self._clock() + COOLDOWN_SECONDS
-
-    def _complete(self, question: str, said: Sequence[str]) -> str:
+    def _complete(self, question: str, turns: Sequence[str]) -> str:
+        from scrubjay.llm.client import LlmSpec, open_llm
         from scrubjay.search.rewrite import INSTRUCTIONS, build_prompt
 
-        model, deadline = self._model(), self._settings.rewrite_deadline
-        request = build_prompt(question, said)
-        self._tell(model, len(said), len(request))
-        return model.complete(INSTRUCTIONS, request, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
-
-    def _model(self) -> LanguageModel:
-        from scrubjay.llm.client import LlmSpec, open_llm
-
-        wanted = self._settings
-        with self._so_far.lock:
-            if self._so_far.model is None:
-                spec = LlmSpec(wanted.base_url, wanted.model, api_key("llm", wanted))
-                self._so_far.model = open_llm(spec)
-            return self._so_far.model
-
-    def _tell(self, model: LanguageModel, turns: int, characters: int) -> None:
-        with self._so_far.lock:
-            first, self._so_far.announced = not self._so_far.announced, True
+        settings = self._settings
+        with self._lock:
+            if self._model is None:
+                self._model = open_llm(LlmSpec(settings.base_url, settings.model, api_key("llm", settings)))
+            model, first, self._announced = self._model, not self._announced, True
+        prompt = build_prompt(question, turns)
         if first:
-            what = f"1 question with {turns} turn{'s' if turns > 1 else ''}"
             self._announce(
-                f"Sending {what} ({characters:,} characters) to {model.host} to be rewritten by {model.name}; "
-                "later questions with a history go there too."
+                f"Sending 1 question with {len(turns)} turn{'s' if len(turns) > 1 else ''} ({len(prompt):,} "
+                f"characters) to {model.host} to be rewritten by {model.name}; later questions with a history go "
+                "there too."
             )
+        return model.complete(
+            INSTRUCTIONS, prompt, deadline=settings.rewrite_deadline, max_bytes=MAX_RESPONSE_BYTES
+        )

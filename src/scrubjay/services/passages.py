@@ -106,7 +106,7 @@ def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[st
         _refuse_rewrite(where, "no longer says what is stored", "scrubjay sync, then edit what it says now")
     line, column = clean.count("\n", 0, place.start), place.start - clean.rfind("\n", 0, place.start) - 1
     at = 0
-    for _ in range(line):  # marks keep every line its number
+    for _ in range(line):  # redaction marks keep line numbers
         at = before.text.find("\n", at) + 1
     at += column
     begun = before.text[at - column : at] == clean[place.start - column : place.start]

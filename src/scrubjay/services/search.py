@@ -78,11 +78,10 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
             return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
         return (*files.partial, STALE_READ_ONLY)
-    from scrubjay.ingest.reader import stage_versions
     from scrubjay.ingest.scanner import MAX_INLINE_BYTES
-    from scrubjay.services.sync import chunk_settings, sync_each
+    from scrubjay.services.sync import current_versions, sync_each
 
-    if files.versions is not None and files.versions != stage_versions(chunk_settings(workspace)):
+    if files.versions is not None and files.versions != current_versions(workspace):
         return (
             *files.partial,
             "The store was made by another version: `scrubjay sync` brings it up to date.",
@@ -99,7 +98,7 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
 
 
 MAX_LOGGED_QUERY: Final = 2_000
-"""Characters of a question that are written down where the settings want them."""
+"""Characters of a query that are logged, if the settings allow it."""
 
 
 class StageTimer:
@@ -241,7 +240,7 @@ def _preferred_project(workspace: Workspace, here: str) -> str | None:
 
 
 USAGE_INTERVAL: Final = 3_600 * SECOND
-"""Microseconds within which reading a memory again is the same use of it; half-lives are weeks and more."""
+"""Microseconds within which reading a memory again is the same use; half-lives are weeks or more."""
 
 
 def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -> None:
@@ -256,12 +255,12 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
     from scrubjay.storage.changes import PutLifecycle
 
     now, own = now_micros(), workspace.scope.key()
-    asked = tuple(one for one in ids if one)
+    prefixes = tuple(one for one in ids if one)
     lives = {
         record.id: LifecycleChange(last_used=now)
         for record in found.records
         if record.key == own
-        and record.id.startswith(asked)
+        and record.id.startswith(prefixes)
         and (record.last_used is None or now - record.last_used >= USAGE_INTERVAL)
     }
     if lives:

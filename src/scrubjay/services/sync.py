@@ -32,7 +32,7 @@ from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
 
 MAX_LISTED_FILES: Final = 100
-"""Changed files that a summary names."""
+"""Changed files that a report lists."""
 
 
 def chunk_settings(workspace: Workspace) -> ChunkSettings:
@@ -43,7 +43,7 @@ def chunk_settings(workspace: Workspace) -> ChunkSettings:
 def sync(
     workspace: Workspace,
     path: Path | None,
-    wish: Source,
+    rules: Source,
     progress: ProgressCallback | None = None,
     only: Path | None = None,
     project: str | None = None,
@@ -65,37 +65,36 @@ def sync(
             hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
         )
     if path is not None and choice != NO_CHOICE:
-        _require_whole_source(workspace, path)
-    named = None if project is None else _project_choice(workspace, project)
+        full = Path(os.path.abspath(path.expanduser()))
+        whole = containing_source(_registered_sources(workspace), full)
+        where = source_location(whole) if whole is not None else str(full)
+        if where != str(full):
+            raise InputError(
+                f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was "
+                "synced.",
+                hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
+            )
+    named = None
+    if project is not None:
+        words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
+        named = words[project] if project in words else resolve_projects(workspace, [project])[0]
     found = None
     if path is None:
         chosen = _registered_sources(workspace)
     else:
-        source, found = register_source(workspace.store, workspace.scope, path, wish)
+        source, found = register_source(workspace.store, workspace.scope, path, rules)
         chosen = [source]
     _update_versions(workspace, progress)
     done = sync_each(
         workspace, chosen, started, progress, only=only, project=named, choice=choice, found=found
     )
-    log_sync_problems(workspace, done)
-    return done
-
-
-def _require_whole_source(workspace: Workspace, path: Path) -> None:
-    full = Path(os.path.abspath(path.expanduser()))
-    source = containing_source(_registered_sources(workspace), full)
-    if source is not None and source_location(source) != str(full):
-        where = source_location(source)
-        raise InputError(
-            f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was "
-            "synced.",
-            hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
+    if workspace.log is not None and done.problems:
+        workspace.log.write(
+            "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
         )
-
-
-def _project_choice(workspace: Workspace, project: str) -> str:
-    words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
-    return words[project] if project in words else resolve_projects(workspace, [project])[0]
+    if workspace.log is not None and done.notices:
+        workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
+    return done
 
 
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
@@ -190,13 +189,13 @@ def sync_each(
 
 def _unshared_notes(tally: SyncTally) -> Iterator[FileError]:
     if tally.unshared:
-        path, wish = min(tally.unshared.items())
+        path, visibility = min(tally.unshared.items())
         count = len(tally.unshared)
         notes = "This note asks" if count == 1 else f"{count:,} notes, this one the first, ask"
         yield FileError(
             path,
-            f"{notes} by front matter to be seen by others (visibility {wish}). Of this source that has no effect: "
-            "kept private.",
+            f"{notes} by front matter to be seen by others (visibility {visibility}). Of this source that has no "
+            "effect: kept private.",
             "scrubjay sync DIR --share, if front matter in DIR may share notes",
         )
 
@@ -205,19 +204,19 @@ def _update_versions(workspace: Workspace, progress: ProgressCallback | None) ->
     with workspace.store.reader(workspace.scope) as reader:
         stamped = reader.versions()
     if stamped is None:
-        workspace.store.write(workspace.scope, [PutVersions(stage_versions(chunk_settings(workspace)))])
-    elif stamped != stage_versions(chunk_settings(workspace)):
+        workspace.store.write(workspace.scope, [PutVersions(current_versions(workspace))])
+    elif stamped != current_versions(workspace):
         _rebuild_all(workspace, progress)
 
 
 def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> None:
     """Rebuild every memory, then its edges; until both are done the store does not have this version."""
-    now = stage_versions(chunk_settings(workspace))
-    base = workspace.models.writer()
+    store, scope = workspace.store, workspace.scope
+    now, base = current_versions(workspace), workspace.models.writer()
     unconnected = replace(now, labeller=f"{now.labeller}, unconnected")
-    rebuild_tenant(workspace.store, workspace.scope, base, chunk_settings(workspace), progress, unconnected)
-    rebuild_edges(workspace.store, workspace.scope, base, edge_builder(workspace, base), progress)
-    workspace.store.write(workspace.scope, [PutVersions(now)])
+    rebuild_tenant(store, scope, base, chunk_settings(workspace), progress, unconnected)
+    rebuild_edges(store, scope, base, edge_builder(workspace, base), progress)
+    store.write(scope, [PutVersions(now)])
 
 
 def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None) -> SyncReport:
@@ -225,34 +224,25 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
     _rebuild_all(workspace, progress)
     workspace.store.vacuum()
     with workspace.store.reader(workspace.scope) as reader:
-        held = reader.counts()
+        counts = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
     seconds = time.monotonic() - started
     return SyncReport(
-        held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
+        counts.documents, counts.memories, 0, counts.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
     )
 
 
-def remove_source(workspace: Workspace, gone: SourceStatus) -> RemovedSource:
+def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
     """Remove a source, its memories, what is derived from them alone, and the categories of its folders."""
     with workspace.store.reader(workspace.scope) as reader:
-        known = [one for one in reader.sources() if one.id == gone.id]
-        based = find_orphans(reader, gone.id)
-    for one in known:
+        sources = [one for one in reader.sources() if one.id == status.id]
+        derived = find_orphans(reader, status.id)
+    for one in sources:
         remove_folders(workspace.store, workspace.scope, one)
-    workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(based))), DropSource(gone.id)])
+    workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(status.id)])
     base = workspace.models.writer()
     recluster_due(workspace, base, edge_builder(workspace, base))
     return RemovedSource(
-        gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
-        gone.project, gone.trust, gone.share, gone.untrusted, len(based),
+        status.id, status.root, status.description, status.documents, status.passages, status.synced, status.present,
+        status.project, status.trust, status.share, status.untrusted, len(derived),
     )  # fmt: skip
-
-
-def log_sync_problems(workspace: Workspace, done: SyncReport) -> None:
-    if workspace.log is not None and done.problems:
-        workspace.log.write(
-            "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
-        )
-    if workspace.log is not None and done.notices:
-        workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))

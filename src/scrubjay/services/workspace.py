@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
-from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
+from scrubjay.errors import ForbiddenError, InputError, NotFoundError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
@@ -109,21 +109,14 @@ def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[
     from scrubjay.ingest.projects import ProjectResolver
 
     known = ProjectResolver(workspace.store, workspace.scope, learn=False)
-    return [_require_project(known.named(text), text) for text in projects]
-
-
-def _require_project(name: str, text: str) -> str:
-    if not name:
-        raise InputError(
-            f"{text} is no project: the home directory and the root of the disk hold projects and are none.",
-            hint="name a project's folder, or leave the project out",
-        )
-    return name
-
-
-def log_unexpected_end(workspace: Workspace, what: str, error: ScrubjayError) -> None:
-    if workspace.log is not None:
-        workspace.log.write("error", f"{what} ended", error=type(error).__name__)
+    names = [known.named(text) for text in projects]
+    for name, text in zip(names, projects, strict=True):
+        if not name:
+            raise InputError(
+                f"{text} is no project: the home directory and the root of the disk hold projects and are none.",
+                hint="name a project's folder, or leave the project out",
+            )
+    return names
 
 
 def resolve_id(reader: Reader, memory: str) -> str:
