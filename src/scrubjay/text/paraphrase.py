@@ -32,9 +32,11 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s")
 _FILLERS: Final = word_set("a an the oh yeah ok okay btw fyi actually honestly uh um")
 """Words without which the same is said, denied or not. Never "just", "really", "well": "I don't sleep well"."""
 _ARTICLES: Final = word_set("a an the")
-_MINE: Final = frozenset(("my", "mine", "our", "ours"))
-_ME: Final = frozenset(("i", "me", "we", "us"))
-_USERS: Final = frozenset(("user's", "users'"))
+_PERSON_WORDS: Final = {
+    **dict.fromkeys(("my", "mine", "our", "ours"), MINE),
+    **dict.fromkeys(("i", "me", "we", "us"), ME),
+}
+_USER_WORDS: Final = {"user": ME, "user's": MINE, "users'": MINE}
 _BARE: Final = {
     "im": ("i", "am"), "ive": ("i", "have"), "dont": ("do", "not"), "doesnt": ("does", "not"),
     "didnt": ("did", "not"), "cant": ("can", "not"), "cannot": ("can", "not"), "wont": ("will", "not"),
@@ -83,9 +85,10 @@ def claim_words(text: str, *, person: bool = True, claim: bool = False) -> tuple
     begins = True
     article: int | None = None
     for bare, start, end, tail in _pieces(text.translate(_MARK_TABLE)):
-        named = _normalize_pronoun(bare, claim=claim) if person else (bare,)
-        parts = [part for one in named for part in _expand_contraction(one)]
-        parts = [_pronoun_role(part) if person else part for part in parts if part not in _FILLERS]
+        word = _USER_WORDS.get(bare, bare) if person and claim else bare
+        parts = [part for part in _expand_contraction(word) if part not in _FILLERS]
+        if person:
+            parts = [_PERSON_WORDS.get(part, part) for part in parts]
         for part in parts:
             lead = start if article is None else article
             found.append(ClaimWord(part, start, end, lead, breaks=False, begins=begins, asks=False))
@@ -148,12 +151,6 @@ def _ends_sentence(text: str, at: int, gap: str) -> bool:
     )
 
 
-def _normalize_pronoun(word: str, *, claim: bool) -> tuple[str, ...]:
-    if claim and word in _USERS:
-        return (MINE,)
-    return (ME,) if claim and word == "user" else (word,)
-
-
 def _expand_contraction(word: str) -> tuple[str, ...]:
     if not word:
         return ()
@@ -165,10 +162,6 @@ def _expand_contraction(word: str) -> tuple[str, ...]:
     if cut > 0 and word[cut:] in _PARTS:
         return (word[:cut], _PARTS[word[cut:]])
     return (word,)
-
-
-def _pronoun_role(word: str) -> str:
-    return ME if word in _ME else MINE if word in _MINE else word
 
 
 SMALL_WORDS: Final = word_set(
@@ -298,7 +291,11 @@ def supporting_span(
         run = words[at : at + len(wanted)]
         if run[0].start < inside.start or run[-1].end > inside.end:
             continue
-        if _matches_at(wanted, words, at) and _is_whole_clause(words, at, at + len(wanted)):
+        same = all(
+            word == run[number].text or is_reworded(word, words, at + number)
+            for number, word in enumerate(wanted)
+        )
+        if same and _is_whole_clause(words, at, at + len(wanted)):
             quoted = [word for word in words if inside.start <= word.start and word.end <= inside.end]
             if within is None or count_denials(quoted) == count_denials(run):
                 return TextSpan(max(run[0].lead, inside.start), run[-1].end)
@@ -311,13 +308,6 @@ def count_denials(words: Sequence[ClaimWord]) -> int:
 
 def number_words(words: Sequence[ClaimWord]) -> set[str]:
     return {word.text for word in words if any(character.isdigit() for character in word.text)}
-
-
-def _matches_at(claim: Sequence[str], words: Sequence[ClaimWord], at: int) -> bool:
-    return all(
-        word == words[at + number].text or is_reworded(word, words, at + number)
-        for number, word in enumerate(claim)
-    )
 
 
 def _is_whole_clause(words: Sequence[ClaimWord], first: int, last: int) -> bool:

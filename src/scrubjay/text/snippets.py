@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
@@ -113,7 +113,7 @@ def contains_phrase(content: str, phrase: str) -> bool:
         lowered = content.lower()
         if any(atom not in lowered for atom in wanted):
             return False
-    return _join_atoms(wanted) in _join_atoms(_phrase_atoms(content))
+    return "\n".join(("", *wanted, "")) in "\n".join(("", *_phrase_atoms(content), ""))
 
 
 def _phrase_atoms(text: str) -> list[str]:
@@ -127,10 +127,6 @@ def _phrase_atoms(text: str) -> list[str]:
             atoms += word.text[-1] if word.start < end else word.text
         end = word.end
     return atoms
-
-
-def _join_atoms(atoms: Iterable[str]) -> str:
-    return "\n".join(("", *atoms, ""))
 
 
 def _matches(content: str, groups: Sequence[TermGroup], language: str) -> list[_Match]:
@@ -157,26 +153,20 @@ def _densest_window(matches: Sequence[_Match], weights: Sequence[float], room: i
     counts = [0] * len(weights)
     left = 0
     for right, match in enumerate(matches):
-        _count_groups(match.groups, counts, 1)
+        for index in match.groups:
+            counts[index] += 1
         while left < right and (
-            match.end - matches[left].start > room or _is_spare(matches[left].groups, counts)
+            match.end - matches[left].start > room
+            or all(counts[index] > 1 for index in matches[left].groups)  # the window keeps all its groups
         ):
-            _count_groups(matches[left].groups, counts, -1)
+            for index in matches[left].groups:
+                counts[index] -= 1
             left += 1
         worth = round(sum(w for w, times in zip(weights, counts, strict=True) if times), 9)
         rank = (worth, matches[left].start - match.end)
         if rank > best:
             best, found = rank, (matches[left].start, match.end)
     return found
-
-
-def _count_groups(indexes: Iterable[int], counts: list[int], by: int) -> None:
-    for index in indexes:
-        counts[index] += by
-
-
-def _is_spare(indexes: Iterable[int], counts: Sequence[int]) -> bool:
-    return all(counts[index] > 1 for index in indexes)
 
 
 def _cut_window(content: str, first: int, last: int, room: int) -> tuple[int, int]:
@@ -200,7 +190,9 @@ def _first_start(content: str, earliest: int, first: int) -> int:
         match = pattern.search(content, earliest, first)
         if match:
             return match.end()
-    return _grapheme_start(content, earliest, first)
+    while earliest < first and _inside_grapheme(content, earliest):
+        earliest += 1
+    return earliest
 
 
 def _last_stop(content: str, last: int, latest: int) -> int:
@@ -217,12 +209,6 @@ def _last_stop(content: str, last: int, latest: int) -> int:
     while latest > last and _inside_grapheme(content, latest):
         latest -= 1
     return latest
-
-
-def _grapheme_start(content: str, place: int, last: int) -> int:
-    while place < last and _inside_grapheme(content, place):
-        place += 1
-    return place
 
 
 def _inside_grapheme(content: str, place: int) -> bool:
