@@ -24,10 +24,10 @@ def frozen(cls: type[T]) -> type[T]:
     >>> Point(1), Point(1) == Point(1, 0), hash(Point(1)) == hash(Point(1, 0)), Point(1) == (1, 0)
     (Point(x=1, y=0), True, True, False)
     """
-    made: Any = dataclass(slots=True, eq=False, repr=False)(cls)
-    made.__compared__ = attrgetter(*(item.name for item in fields(made) if item.compare))
-    made.__eq__, made.__hash__, made.__repr__ = _equals, _hash, _text
-    return made  # type: ignore[no-any-return]
+    new: Any = dataclass(slots=True, eq=False, repr=False)(cls)
+    new.__compared__ = attrgetter(*(item.name for item in fields(new) if item.compare))
+    new.__eq__, new.__hash__, new.__repr__ = _equals, _hash, _text
+    return new  # type: ignore[no-any-return]
 
 
 def _equals(self: Any, other: Any) -> bool:

@@ -38,12 +38,12 @@ class Log:
 
         at = time.time()
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}Z"
-        told: dict[str, object] = {"time": stamp, "level": level, "event": event}
+        entry: dict[str, object] = {"time": stamp, "level": level, "event": event}
         if ms is not None:
-            told["ms"] = round(ms, 1)
-        whole = json.dumps(told | {"pid": os.getpid()} | facts, ensure_ascii=True) + "\n"
+            entry["ms"] = round(ms, 1)
+        line = json.dumps(entry | {"pid": os.getpid()} | facts, ensure_ascii=True) + "\n"
         try:
-            self._append(whole.encode("ascii"))
+            self._append(line.encode("ascii"))
         except OSError:
             return
 

@@ -36,12 +36,12 @@ class JobQueue:
         import hashlib
         import json
 
-        whole = json.dumps({"kind": kind, **facts}, sort_keys=True).encode("ascii")
+        data = json.dumps({"kind": kind, **facts}, sort_keys=True).encode("ascii")
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        path = os.path.join(self.folder, hashlib.sha256(whole).hexdigest()[:24])
+        path = os.path.join(self.folder, hashlib.sha256(data).hexdigest()[:24])
         descriptor = os.open(f"{path}.new-{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            os.write(descriptor, whole)
+            os.write(descriptor, data)
         finally:
             os.close(descriptor)
         os.replace(f"{path}.new-{os.getpid()}", path)

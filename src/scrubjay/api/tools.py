@@ -130,8 +130,8 @@ def _type_error(value: Any, schema: Mapping[str, Any]) -> str:
         return "" if isinstance(value, str) else "text"
     if schema["type"] == "boolean":
         return "" if isinstance(value, bool) else "true or false"
-    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER
-    return "" if whole else "a whole number"
+    is_integer = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER
+    return "" if is_integer else "a whole number"
 
 
 INSTRUCTIONS: Final = (
@@ -160,12 +160,12 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _plural_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments as `Memory` takes them: a list of what the model gives one of."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in arguments.items():
         option = _SEARCH_ARGUMENTS.get(name)
         single = option is not None and option.name != name
-        given[option.name if option is not None else name] = (value,) if single else value
-    return given
+        values[option.name if option is not None else name] = (value,) if single else value
+    return values
 
 
 def _get(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:

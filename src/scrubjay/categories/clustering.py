@@ -164,11 +164,11 @@ class TermMatrix:
         """Return the matrix of some rows, in this order; the terms keep their numbers."""
         index = np.full(self.size, -1, dtype=np.intp)
         index[list(rows)] = np.arange(len(rows))
-        kept = index[self.rows] >= 0
-        moved = index[self.rows[kept]]
+        mask = index[self.rows] >= 0
+        moved = index[self.rows[mask]]
         order = np.argsort(moved, kind="stable")
         return TermMatrix(
-            self.words, moved[order], self.terms[kept][order], self.counts[kept][order], len(rows)
+            self.words, moved[order], self.terms[mask][order], self.counts[mask][order], len(rows)
         )
 
 
@@ -214,11 +214,13 @@ def feature_rows(vectors: Matrix, matrix: TermMatrix) -> Matrix:
 def _word_rows(matrix: TermMatrix) -> Matrix:
     """Hash each term into a column with a sign (Weinberger et al., 2009); it moves the Rand index by .01."""
     frequency = matrix.document_frequency()
-    kept = np.flatnonzero((frequency >= 2) & (frequency <= max(2, COMMON_SHARE * matrix.size)))
+    frequent = np.flatnonzero((frequency >= 2) & (frequency <= max(2, COMMON_SHARE * matrix.size)))
     codes = np.zeros(len(matrix.words), dtype=np.int64)
-    codes[kept] = [zlib.crc32(matrix.words[term].encode("utf-8", "surrogatepass")) for term in kept.tolist()]
+    codes[frequent] = [
+        zlib.crc32(matrix.words[term].encode("utf-8", "surrogatepass")) for term in frequent.tolist()
+    ]
     weights = np.zeros(len(matrix.words))
-    weights[kept] = np.log(matrix.size / frequency[kept]) * np.where(codes[kept] >> 31, 1, -1)
+    weights[frequent] = np.log(matrix.size / frequency[frequent]) * np.where(codes[frequent] >> 31, 1, -1)
     places = matrix.rows * HASH_COLUMNS + codes[matrix.terms] % HASH_COLUMNS
     values = (1 + np.log(matrix.counts)) * weights[matrix.terms]
     sums = np.bincount(places, values, minlength=matrix.size * HASH_COLUMNS)

@@ -88,20 +88,20 @@ def folder_nodes(spots: Sequence[PassageLocation]) -> tuple[FolderNode, ...]:
         for trail in above:
             documents[trail].add(spot.path)
         passages.update(inside)
-    kept = {trail for trail, below in documents.items() if len(below) >= MIN_DOCUMENTS}
+    folders = {trail for trail, below in documents.items() if len(below) >= MIN_DOCUMENTS}
     for trail in [trail for trail, count in passages.items() if count >= MIN_PASSAGES]:
-        kept |= {trail[:depth] for depth in range(1, len(trail) + 1)}
+        folders |= {trail[:depth] for depth in range(1, len(trail) + 1)}
     members: defaultdict[Trail, list[PassageLocation]] = defaultdict(list)
     for spot in sorted(spots, key=lambda one: one.id):
         above, inside = trails[spot.id]
-        deepest = next((trail for trail in reversed([*above, *inside]) if trail in kept), None)
+        deepest = next((trail for trail in reversed([*above, *inside]) if trail in folders), None)
         if deepest is not None:
             members[deepest].append(spot)
     below: defaultdict[Trail, list[str]] = defaultdict(list)
-    for trail in sorted(kept):
+    for trail in sorted(folders):
         below[trail[:-1]].append(trail[-1])
     nodes = []
-    for trail in sorted(kept):
+    for trail in sorted(folders):
         names = dict.fromkeys([*below[trail], *(spot.title for spot in members[trail])])
         titles = [name for name in names if name and name.casefold() != trail[-1].casefold()]
         abstract, overview = list_titles(trail[-1], titles), list_titles(trail[-1], titles, L1_TOKENS)

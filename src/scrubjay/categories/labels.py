@@ -251,10 +251,10 @@ def distinct_titles(
     name: str, central: Sequence[TopicMember], elsewhere: Collection[str] = frozenset()
 ) -> Iterator[str]:
     """Yield the memories' titles, else their first sentences, that differ from the name and from each other."""
-    given = [
+    titles = [
         " ".join(_MARK.sub(" ", member.title).split()).rstrip(".:;") for member in central[:TITLED_MEMBERS]
     ]
-    written = [title for title in given if title and not _FILE.match(title)]
+    written = [title for title in titles if title and not _FILE.match(title)]
     if not written:
         written = [next(iter(_sentences(member)), "").rstrip(".:;") for member in central[:TITLED_MEMBERS]]
     chosen: list[frozenset[str]] = [_title_words(name)]

@@ -114,9 +114,9 @@ def build_topics(
     known_topics = match_groups(members, topic_rows, [one for one in old if not one.theme])
     known_themes = match_groups(members, theme_rows, [one for one in old if one.theme])
     kept_names = [one.name for one in known_topics if one is not None]
-    above = describer.describe(theme_rows, known_themes, taken=kept_names)
+    above = describer.describe(theme_rows, known_themes, names=kept_names)
     parents = {topic: above[number].name for number, theme in enumerate(themes) for topic in theme}
-    topics = describer.describe(topic_rows, known_topics, taken=parents.values())
+    topics = describer.describe(topic_rows, known_topics, names=parents.values())
     found = []
     for theme, below in zip(above, themes, strict=True):
         abstract = list_titles(theme.name, [topics[topic].name for topic in below])
@@ -172,12 +172,12 @@ class _TopicDescriber:
         self._plain = plain
 
     def describe(
-        self, groups: Sequence[Sequence[int]], known: Sequence[KnownCategory | None], *, taken: Iterable[str]
+        self, groups: Sequence[Sequence[int]], known: Sequence[KnownCategory | None], *, names: Iterable[str]
     ) -> list[Topic]:
         """Return groups of rows as topics; one that continues a known category keeps its name."""
         members, vectors = self._members, self._vectors
         centroids = _centroids(vectors, groups)
-        used = {*taken, *(one.name for one in known if one is not None)}
+        used = {*names, *(one.name for one in known if one is not None)}
         titles = Counter(
             title for group in groups for title in {members[row].title.strip().casefold() for row in group}
         )

@@ -171,8 +171,8 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
     except ConfigError as error:
         yield check_problem("settings", str(error), error.hint or "scrubjay config")
         return
-    given = sum(origin != "default" for origin in settings.origins.values())
-    yield check_ok("settings", f"valid; {given} set, the others at their defaults")
+    set_count = sum(origin != "default" for origin in settings.origins.values())
+    yield check_ok("settings", f"valid; {set_count} set, the others at their defaults")
     yield from run_checks(Installation(settings, agent_home(), mend=fix), names, agents=not other)
 
 

@@ -83,16 +83,16 @@ def consolidate(
         raise click.UsageError("--undo takes no other option.")
     with call.open(cold=True) as memory:
         if undo is not None:
-            taken = memory.undo(undo)
+            undone = memory.undo(undo)
         else:
             with show_progress(quiet=call.json) as (report, _):
                 done = memory.consolidate(
                     if_due=if_due, after_days=after_days, archive=archive, dry_run=dry_run, progress=report
                 )
     if call.json:
-        write_json(serializers.to_plain(taken if undo is not None else done))
+        write_json(serializers.to_plain(undone if undo is not None else done))
     elif undo is not None:
-        _print_undone(taken)
+        _print_undone(undone)
     else:
         _print_run(done)
 
@@ -110,12 +110,12 @@ def _print_run(done: ConsolidationReport) -> None:
     for trouble in done.partial:
         write_error(single_line(trouble))
     if done.dry_run:
-        for made in done.made:
-            _print_digest(made)
+        for digest in done.made:
+            _print_digest(digest)
         for tier, promoted in _by_tier(done).items():
             write(f"{format_count(len(promoted), TIER_NOUNS[tier])} would be promoted:")
-            for made in promoted[:MAX_EXAMPLES]:
-                _print_digest(made)
+            for digest in promoted[:MAX_EXAMPLES]:
+                _print_digest(digest)
             if len(promoted) > MAX_EXAMPLES:
                 write(f"  and {len(promoted) - MAX_EXAMPLES:,} more (use --json to list all)")
     if done.files:
@@ -125,14 +125,14 @@ def _print_run(done: ConsolidationReport) -> None:
     write(_run_summary(done))
 
 
-def _print_digest(made: CreatedMemory) -> None:
-    write(f"{made.id}  {single_line(made.title)}".rstrip())
-    write(indent(strip_control(made.content)))
+def _print_digest(digest: CreatedMemory) -> None:
+    write(f"{digest.id}  {single_line(digest.title)}".rstrip())
+    write(indent(strip_control(digest.content)))
 
 
 def _by_tier(done: ConsolidationReport) -> dict[str, list[CreatedMemory]]:
-    tiers = sorted({made.tier for made in done.promoted})
-    return {tier: [made for made in done.promoted if made.tier == tier] for tier in tiers}
+    tiers = sorted({memory.tier for memory in done.promoted})
+    return {tier: [memory for memory in done.promoted if memory.tier == tier] for tier in tiers}
 
 
 def _run_summary(done: ConsolidationReport) -> str:
@@ -281,8 +281,8 @@ def _print_retention(done: RetentionReport) -> None:
 
 def _count_line(ids: Sequence[str], what: str, dry_run: bool) -> str:
     verb = "would be" if dry_run else "was" if len(ids) == 1 else "were"
-    said = f"{format_count(len(ids), 'memory')} {verb} {what}"
+    line = f"{format_count(len(ids), 'memory')} {verb} {what}"
     if not ids:
-        return f"{said}."
+        return f"{line}."
     more = f" and {len(ids) - MAX_IDS:,} more (use --json to list all)" if len(ids) > MAX_IDS else ""
-    return f"{said}: {' '.join(ids[:MAX_IDS])}{more}"
+    return f"{line}: {' '.join(ids[:MAX_IDS])}{more}"

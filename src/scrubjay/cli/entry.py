@@ -171,19 +171,19 @@ LEADING_OPTIONS = ("--store", "--user")
 def main() -> None:
     raise_gc_threshold()
     words = sys.argv[1:]
-    given = dict.fromkeys(LEADING_OPTIONS, "")
+    options = dict.fromkeys(LEADING_OPTIONS, "")
     at = 0
     while at < len(words) and words[at].partition("=")[0] in LEADING_OPTIONS:
         name, mark, value = words[at].partition("=")
         at += 1
         if not mark and at < len(words):
             value, at = words[at], at + 1
-        given[name] = value
+        options[name] = value
     if words[at : at + 1] == ["hook"] and not {"-h", "--help"} & set(words[at:]):
         if words[at + 1 :] == ["--errands"]:
-            run_jobs(given["--store"], given["--user"])
+            run_jobs(options["--store"], options["--user"])
         else:
-            run_hook(words[at + 1 :], given["--store"], given["--user"])
+            run_hook(words[at + 1 :], options["--store"], options["--user"])
         return
     from scrubjay.cli.main import main as others
 

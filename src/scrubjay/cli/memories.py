@@ -67,10 +67,10 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     anything is stored.
     """
     content = read_text(text, file)
-    given = {name: value for name, value in fields.items() if value is not None}
+    arguments = {name: value for name, value in fields.items() if value is not None}
     visibility = "public" if public else "group" if fields.get("group") else "user"
     with call.open(new=True) as memory:
-        done = memory.add(content, visibility=visibility, pinned=pin, **given)
+        done = memory.add(content, visibility=visibility, pinned=pin, **arguments)
     if call.print_json(done):
         return
     write(f"{done.id} {'already exists' if done.existed else 'added'}.")

@@ -134,17 +134,17 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
         raise InputError("Query and --history cannot both be read from standard input.")
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
     explain = options["explain"]
-    given = {name: value for name, value in options.items() if value not in (None, (), "")}
-    if "history" in given:
-        given["history"] = read_history(given["history"])
+    arguments = {name: value for name, value in options.items() if value not in (None, (), "")}
+    if "history" in arguments:
+        arguments["history"] = read_history(arguments["history"])
     for name in ("weights", "min_relevance"):
-        if name in given:
-            given[name] = _parse_setting(name, given[name])
-    found = search_in_daemon(call, text, given)
+        if name in arguments:
+            arguments[name] = _parse_setting(name, arguments[name])
+    found = search_in_daemon(call, text, arguments)
     where = ""
     if found is None or not (found.results or found.silence):
         with call.open(cold=True) as memory:
-            found = memory.search(text, **given)
+            found = memory.search(text, **arguments)
             empty = not (found.results or found.silence) and memory.status().memories == 0
             where = memory.status().store if empty else ""
     hint = "scrubjay sync DIR" if where else ""
@@ -157,9 +157,9 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     if hint:
         write(f"The store is empty: {strip_control(where)}.\nhint: {hint}")
         return
-    whole = weak or explain or '"' in text or "min_relevance" in given
+    full_text = weak or explain or '"' in text or "min_relevance" in arguments
     numbered = list(enumerate(found.results, 1))
-    shown = len(numbered) if whole else count_strong([one.relevance for one in found.results])
+    shown = len(numbered) if full_text else count_strong([one.relevance for one in found.results])
     blocks = [format_result(number, result, text) for number, result in numbered[:shown]]
     if shown < len(numbered):
         blocks.append(weak_summary(numbered[shown:]))
@@ -235,8 +235,8 @@ def format_explanation(why: Explanation, score: float) -> list[str]:
     lines = []
     for part in why.contributions:
         sign = "-" if part.amount < 0 else "+"
-        made = f"value {part.value:.6f} x weight {part.weight:.6f} (raw {part.raw:.6f})"
-        lines.append(f"{sign} {abs(part.amount):.6f}  {single_line(part.channel)}: {made}")
+        formula = f"value {part.value:.6f} x weight {part.weight:.6f} (raw {part.raw:.6f})"
+        lines.append(f"{sign} {abs(part.amount):.6f}  {single_line(part.channel)}: {formula}")
     for factor in why.factors:
         reason = f" ({single_line(factor.reason)})" if factor.reason else ""
         lines.append(f"x {factor.value:.6f}  {single_line(factor.name)}{reason}")
@@ -270,9 +270,9 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     standard input.
     """
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
-    given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    arguments = {name: value for name, value in options.items() if value not in (None, (), "")}
     with call.open(cold=True) as memory:
-        found = memory.thread(text, **given)
+        found = memory.thread(text, **arguments)
     if call.json:
         from scrubjay.api.serializers import thread_fields
 
@@ -317,9 +317,9 @@ def format_path(reached: ReachedMemory) -> str:
     return f"found by the search and via {steps}" if reached.found else f"via {steps}"
 
 
-def format_step(taken: PathStep) -> str:
-    name = taken.name or taken.id
-    return f"-{taken.kind}-> {name}" if taken.direction == "to" else f"<-{taken.kind}- {name}"
+def format_step(step: PathStep) -> str:
+    name = step.name or step.id
+    return f"-{step.kind}-> {name}" if step.direction == "to" else f"<-{step.kind}- {name}"
 
 
 @command("context")
@@ -360,9 +360,9 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
     if session_start and query:
         raise InputError("--session-start takes no question.", hint="omit one of them")
     text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
-    given = {name: value for name, value in options.items() if value not in (None, ())}
+    arguments = {name: value for name, value in options.items() if value not in (None, ())}
     with call.open(cold=True) as memory:
-        found = memory.context(text, **given)
+        found = memory.context(text, **arguments)
     if call.print_json(found):
         return
     if found.text:

@@ -315,8 +315,8 @@ def create_token(
     first = not tokens.all()
     secret = tokens.create(name, who, lasts)
     if call.json:
-        made = next(each for each in tokens.all() if each.name == name)
-        write_json(_token_fields(made) | {"token": secret})
+        created = next(each for each in tokens.all() if each.name == name)
+        write_json(_token_fields(created) | {"token": secret})
         return
     write(secret)
     until = "without expiry" if lasts is None else f"for {expires}"

@@ -151,10 +151,10 @@ def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: 
     if call.print_json(done):
         return
     for one in done:
-        held = one.counts
+        counts = one.counts
         write(
-            f"Tenant {single_line(one.tenant)}: {format_count(held['memories'], 'memory')}, "
-            f"{format_count(held['documents'], 'document')}, {format_count(held['edges'], 'edge')} and "
-            f"{format_count(held['events'], 'event')} verified in {single_line(one.store)}, "
+            f"Tenant {single_line(one.tenant)}: {format_count(counts['memories'], 'memory')}, "
+            f"{format_count(counts['documents'], 'document')}, {format_count(counts['edges'], 'edge')} and "
+            f"{format_count(counts['events'], 'event')} verified in {single_line(one.store)}, "
             f"{format_duration(one.seconds)}"
         )

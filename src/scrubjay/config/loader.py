@@ -97,22 +97,22 @@ def load_settings(
     known = known_settings()
     file = config_path(environ) if path is None else Path(path).expanduser()
     required = path is not None or bool(environ.get(CONFIG_VARIABLE))
-    given = {item.name: item for item in _from_file(file, known, required=required)}
-    values = {name: item.read(text=False) for name, item in given.items()}
-    tables = sorted({name.split(".")[1] for name in given if name.count(".") == 2})
+    entries = {item.name: item for item in _from_file(file, known, required=required)}
+    values = {name: item.read(text=False) for name, item in entries.items()}
+    tables = sorted({name.split(".")[1] for name in entries if name.count(".") == 2})
     for item in (*_from_environment(environ, known, tables), *_from_overrides(overrides or {}, known)):
-        given[item.name] = item
+        entries[item.name] = item
         values[item.name] = item.read(text=True)
 
     sections: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, setting = name.rpartition(".")
         sections.setdefault(section, {})[setting] = value
-    made = {name: kind(**sections.get(name, {})) for name, kind in SECTIONS.items()}
+    built = {name: kind(**sections.get(name, {})) for name, kind in SECTIONS.items()}
     extra = {name: ExtraModelSettings(**sections[f"models.{name}"]) for name in tables}
-    made["models"] = replace(made["models"], extra=extra)
-    origins = dict.fromkeys(known, "default") | {name: item.origin for name, item in given.items()}
-    settings = Settings(**sections.get("", {}), **made, origins=origins)
+    built["models"] = replace(built["models"], extra=extra)
+    origins = dict.fromkeys(known, "default") | {name: item.origin for name, item in entries.items()}
+    settings = Settings(**sections.get("", {}), **built, origins=origins)
     _check(settings)
     return settings
 
@@ -188,7 +188,7 @@ def _position(path: Path, text: str, name: str) -> str:
 def _from_environment(
     environ: Mapping[str, str], known: Mapping[str, SettingRule], tables: Iterable[str]
 ) -> Iterator[GivenValue]:
-    given = sorted(name for name in environ if name.startswith(PREFIX))
+    names = sorted(name for name in environ if name.startswith(PREFIX))
     variables = {variable_name(name): (name, rule) for name, rule in known.items()}
     for former, section in RENAMED_SECTIONS.items():
         for setting, rule in setting_rules(SECTIONS[section]).items():
@@ -203,7 +203,7 @@ def _from_environment(
         for table in tables
         for setting, rule in setting_rules(ExtraModelSettings).items()
     }
-    for variable in given:
+    for variable in names:
         if variable in (CONFIG_VARIABLE, OFF_VARIABLE):
             continue
         if variable not in variables:

@@ -130,5 +130,5 @@ def settings_fingerprint(environ: Mapping[str, str]) -> str:
     version = sys.modules["scrubjay"].__version__  # imported as every module of it is
     folders = (home_folder(environ), data_folder(environ), cache_folder(environ))
     parts = (version, str(uid), *folders, file, repr(own))
-    whole = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + content
-    return hashlib.sha256(whole).hexdigest()
+    data = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + content
+    return hashlib.sha256(data).hexdigest()

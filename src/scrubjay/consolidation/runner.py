@@ -151,12 +151,12 @@ class _KeyRun:
 
     def withdraw_stale(self) -> None:
         """Withdraw stale digests until none is left: one that rests on a withdrawn one is stale as well."""
-        again = True
-        while again:
-            again, stale = False, stale_digests(self._ctx)
+        repeat = True
+        while repeat:
+            repeat, stale = False, stale_digests(self._ctx)
             while batch := list(islice(stale, STALE_BATCH)):
                 self.withdraw(batch)
-                again = not self._ctx.dry_run
+                repeat = not self._ctx.dry_run
 
     def withdraw(self, stale: Sequence[StaleDigest]) -> None:
         """Withdraw digests and reactivate what was archived with them."""
@@ -382,8 +382,8 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         sources = [source for memory in batch for source in archived[memory]] if batch else others
         with store.reader(scope) as reader:
             reactivated = _still_archived_by(reader, run, sources)
-        back = revert_status_events(reactivated, now_micros(), run)
-        store.write(scope, [DropMemory(tuple(batch)), *back], durable=True)
+        reverted = revert_status_events(reactivated, now_micros(), run)
+        store.write(scope, [DropMemory(tuple(batch)), *reverted], durable=True)
         restored += len(reactivated)
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
     return UndoReport(run, len(removable), restored)
@@ -437,8 +437,8 @@ def _undo_fact_changes(store: Store, scope: Scope, run: str, events: Sequence[Ev
     dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
     restored = [event for event in last.values() if event.op == "superseded" and event.run == run]
     if dropped or restored or confidences:
-        back = revert_status_events(restored, now_micros(), run)
-        store.write(scope, [DropEdges(dropped), PutLifecycle(confidences), *back], durable=True)
+        reverted = revert_status_events(restored, now_micros(), run)
+        store.write(scope, [DropEdges(dropped), PutLifecycle(confidences), *reverted], durable=True)
     return len(restored)
 
 

@@ -73,8 +73,8 @@ def ask_daemon(
         return None
     request = {"settings": fingerprint, "verb": verb, "arguments": arguments}
     try:
-        told = _exchange(path, json.dumps(request).encode("ascii") + b"\n", time.monotonic() + seconds)
-        answer = json.loads(told)["answer"]
+        reply = _exchange(path, json.dumps(request).encode("ascii") + b"\n", time.monotonic() + seconds)
+        answer = json.loads(reply)["answer"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return answer if isinstance(answer, dict) else None

@@ -123,9 +123,9 @@ class _UnitCache(dict[str, bytes]):
         more = len(run[0]) // LONGEST_RUN_TOKEN - 3
         short = unit[: run.start()] + unit[run.start() + more * LONGEST_RUN_TOKEN :]
         ids = array("H", self[short]).tolist()
-        (whole,) = _merge_short(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
-        at = ids.index(whole)
-        return [*ids[:at], *[whole] * more, *ids[at:]]
+        (merged,) = _merge_short(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
+        at = ids.index(merged)
+        return [*ids[:at], *[merged] * more, *ids[at:]]
 
     def _search(self, pair: int, never: int) -> int:
         """Find a pair's merge by binary search; after ``SEARCHES_BEFORE_DICT``, by a dictionary."""

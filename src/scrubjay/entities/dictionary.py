@@ -208,21 +208,21 @@ class EntityDictionary:
     ) -> list[Entity]:
         """Return the entities that memories introduce, as rows of their key."""
         new: list[Entity] = []
-        taken: set[str] = set()
+        names: set[str] = set()
         for item in discover_names([_passage(record) for record in records], stored_mentions):
             name = normal_form(item.name)
             # A name in the other number is found already by the known one.
-            known = any(one in taken or self._owner(one) is not None for one in (name, other_number(name)))
+            known = any(one in names or self._owner(one) is not None for one in (name, other_number(name)))
             if name and not known and not self._is_refused(item.name):
                 aliases = {
                     alias
                     for alias in item.aliases
-                    if alias != item.name and self.means(alias) is None and normal_form(alias) not in taken
+                    if alias != item.name and self.means(alias) is None and normal_form(alias) not in names
                 }
                 new.append(
                     Entity(entity_id(secret, name), key, item.name, tuple(sorted(aliases)), item.kind, at)
                 )
-                taken.update(normal_form(one) for one in (item.name, *aliases))
+                names.update(normal_form(one) for one in (item.name, *aliases))
         return new
 
     def _is_refused(self, name: str) -> bool:

@@ -110,8 +110,8 @@ class JoinedPassages:
 
 def join_passages(texts: Sequence[str]) -> JoinedPassages:
     listed = _COMMENT.sub(_blank, _FENCE.sub(_blank, "\n" + PASSAGE_BREAK.join(texts)))
-    whole = blot_addresses(_ESCAPE.sub("  ", listed), " ")
-    return JoinedPassages(listed, whole, CODE_SPAN.sub(_as_code, whole))
+    text = blot_addresses(_ESCAPE.sub("  ", listed), " ")
+    return JoinedPassages(listed, text, CODE_SPAN.sub(_as_code, text))
 
 
 def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
@@ -207,7 +207,7 @@ def gather_candidates(
     texts: Sequence[str],
     capitals_count: Sequence[bool],
     headings: Iterable[Collection[str]],
-    given: Sequence[tuple[str, str]],
+    passages: Sequence[tuple[str, str]],
 ) -> tuple[JoinedPassages, dict[str, NameEvidence]]:
     """Return the joined passages, and the evidence of possible names by normal form, their last word in the singular.
 
@@ -215,7 +215,7 @@ def gather_candidates(
         texts: The passages.
         capitals_count: Whether capitals within sentences are evidence in each.
         headings: The distinct headings of each document.
-        given: Names that people marked, each with its kind, ``page`` or ``tag``.
+        passages: Names that people marked, each with its kind, ``page`` or ``tag``.
     """
     joined = join_passages(texts)
     prose = joined.prose
@@ -232,8 +232,8 @@ def gather_candidates(
         "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
         "heading": wholes,
         "link": addressed,
-        "page": pages + Counter(name for name, kind in given if kind == "page"),
-        "tag": Counter(name for name, kind in given if kind == "tag"),
+        "page": pages + Counter(name for name, kind in passages if kind == "page"),
+        "tag": Counter(name for name, kind in passages if kind == "tag"),
     }
     evidence = _grouped(surfaces)
     _expand(evidence, prose)
@@ -355,10 +355,10 @@ def count_occurrences(
     case = np.where(chars == ord(CODE_MARK), 0, np.where(high, 1, 2))
     ends = _ends(np.frombuffer(padded, "<u4"), first + np.array(sizes)[hits[:, 1]]) & (case != 0)
     # Distinct by phrase, then passage, then case.
-    seen = np.sort((owner_of * len(passage_sizes) + passage) * 3 + case)
-    seen = seen[np.append(True, seen[1:] != seen[:-1])]
-    phrases_seen, cases = seen // (3 * len(passage_sizes)), seen % 3
-    first_of_passage = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
+    occurrences = np.sort((owner_of * len(passage_sizes) + passage) * 3 + case)
+    occurrences = occurrences[np.append(True, occurrences[1:] != occurrences[:-1])]
+    phrases_seen, cases = occurrences // (3 * len(passage_sizes)), occurrences % 3
+    first_of_passage = np.append(True, occurrences[1:] // 3 != occurrences[:-1] // 3)
     chosen = (owner_of, phrases_seen[first_of_passage], *(phrases_seen[cases == one] for one in (0, 1, 2)))
     plain = (owner_of[case != 0], owner_of[ends])
     columns = [np.bincount(one, minlength=len(evidence)).tolist() for one in (*chosen, *plain)]

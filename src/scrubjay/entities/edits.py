@@ -352,9 +352,9 @@ def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope,
 
     Where the key has none, its name is what viewers of the key know: a merge does not reveal a name to others.
     """
-    seen = scope.seen_with(row.key).keys
+    visible = scope.seen_with(row.key).keys
     existing = [other for other in rows if other.id == into and other.key == row.key]
-    known = merge_entities(other for other in rows if other.id == into and other.key in seen)
+    known = merge_entities(other for other in rows if other.id == into and other.key in visible)
     if existing:
         base = replace(existing[0], kind=row.kind if existing[0].kind == "refused" else existing[0].kind)
     elif known:

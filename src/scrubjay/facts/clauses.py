@@ -120,10 +120,10 @@ def _without_lines(text: str) -> str:
         if any(speakers)
         else set()
     )
-    kept = []
+    lines_left = []
     for line, speaker, foreign in zip(lines, speakers, _foreign(lines), strict=True):
-        kept.append(_blank(line) if foreign or (chat and speaker) else line)
-    return "\n".join(kept)
+        lines_left.append(_blank(line) if foreign or (chat and speaker) else line)
+    return "\n".join(lines_left)
 
 
 def _foreign(lines: list[str]) -> Iterator[bool]:
@@ -275,7 +275,7 @@ def read_words(text: str, limit: int) -> WordSequence:
     found = list(_WORD.finditer(text, 0, limit))
     raw = [one[0] for one in found]
     starts = [one.start() for one in found]
-    ends = [start + len(whole) for start, whole in zip(starts, raw, strict=True)]
+    ends = [start + len(token) for start, token in zip(starts, raw, strict=True)]
     known = list(map(classify_word, raw))
     return WordSequence(text, [word for word, _ in known], starts, ends, raw, [marks for _, marks in known])
 
@@ -284,8 +284,8 @@ def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
     """Yield first word, end and whether it asks of each sentence; list markers are left out."""
     lines = "\n" in sequence.text
     start, line, last = 0, 0, len(sequence.raw) - 1
-    for at, whole in enumerate(sequence.raw):
-        ended = at == last or (whole[-1] in ".!?\"')]*_" and _ends(whole) and not _goes_on(sequence, at + 1))
+    for at, word in enumerate(sequence.raw):
+        ended = at == last or (word[-1] in ".!?\"')]*_" and _ends(word) and not _goes_on(sequence, at + 1))
         if lines and at < last:
             gap = sequence.text[sequence.ends[at] : sequence.starts[at + 1]]
             if "\n" in gap:
@@ -294,7 +294,7 @@ def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
         if ended:
             while start < at and _ITEM.match(sequence.raw[start]):
                 start += 1
-            yield start, at + 1, "?" in whole[-3:]
+            yield start, at + 1, "?" in word[-3:]
             start = at + 1
 
 
@@ -361,23 +361,23 @@ class Clause(NamedTuple):
     asked: bool
 
 
-def split_clauses(sequence: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
+def split_clauses(sequence: WordSequence, first: int, last: int, questioning: bool) -> list[Clause]:
     """Return the clauses of a sentence in order; those after a question within it count as asked too."""
     words = sequence.words
-    bounds = _bounds(sequence, first, last, asked)
+    bounds = _bounds(sequence, first, last, questioning)
     parts, question = [], False
     for number, start in enumerate(bounds[:-1]):
         end = bounds[number + 1]
         question = question or is_question(words, start, end)
         tagged = number == len(bounds) - 3 and last - end < LEAST_SAID
-        parts.append(Clause(start, end, question or (asked and (end == last or tagged))))
-        question = question and asked
+        parts.append(Clause(start, end, question or (questioning and (end == last or tagged))))
+        question = question and questioning
     return parts
 
 
-def _bounds(sequence: WordSequence, first: int, last: int, asked: bool) -> list[int]:
+def _bounds(sequence: WordSequence, first: int, last: int, is_question: bool) -> list[int]:
     words, raw = sequence.words, sequence.raw
-    dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
+    dictated = last - first > DICTATED and not any(token[-1] in ",;:" for token in raw[first : last - 1])
     pictures = not sequence.text.isascii()
     plain = not (dictated or pictures)
     bounds = [first]
@@ -397,7 +397,7 @@ def _bounds(sequence: WordSequence, first: int, last: int, asked: bool) -> list[
             cut = _joins(words, bounds[-1], at, last, mark == ",")
         elif mark in ",)":
             cut = _opens(words, at, last) or word in _AFTERTHOUGHTS
-            cut = cut or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED)
+            cut = cut or (is_question and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED)
         elif word in _AND_ABROAD:
             cut = at - bounds[-1] >= LEAST_ASKED and words[first] in _ABROAD
         else:

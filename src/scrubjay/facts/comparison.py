@@ -67,7 +67,8 @@ def match_days(old: tuple[DateValue, ...], new: tuple[DateValue, ...]) -> tuple[
             continue
         right.remove(same)
         finer |= any(
-            ours is None and theirs is not None for ours, theirs in zip(day.parts, same.parts, strict=True)
+            old_part is None and new_part is not None
+            for old_part, new_part in zip(day.parts, same.parts, strict=True)
         )
     return (tuple(left), tuple(right)), finer
 
@@ -99,17 +100,19 @@ def _is_hour(number: Quantity, day: DateValue) -> bool:
 
 def are_sides_exchanged(old: Claim, new: Claim) -> bool:
     """Return whether denials, opposites or numbers changed places: "three cats, two dogs", "two cats, three dogs"."""
-    theirs = {word.key: word for word in new.words}
+    new_words = {word.key: word for word in new.words}
     at = [
-        n for n, word in enumerate(old.words) if word.key in theirs and theirs[word.key].denied != word.denied
+        n
+        for n, word in enumerate(old.words)
+        if word.key in new_words and new_words[word.key].denied != word.denied
     ]
     if len(at) > 1 and (
-        at[-1] - at[0] > 1 or any(old.words[n].aside or theirs[old.words[n].key].aside for n in at)
+        at[-1] - at[0] > 1 or any(old.words[n].aside or new_words[old.words[n].key].aside for n in at)
     ):
         return True  # "not X but Y" / "not Y but X"; a denial said of a verb or of what is beside it is one denial
     if [word.key for word in old.words] != [word.key for word in new.words]:
         return _recounted(old, new)
-    if len(theirs) < len(new.words) and [w.denied for w in old.words] != [w.denied for w in new.words]:
+    if len(new_words) < len(new.words) and [w.denied for w in old.words] != [w.denied for w in new.words]:
         return True
     numbers, days = [number.key for number in old.numbers], [day.parts for day in old.days]
     others, dates = [number.key for number in new.numbers], [day.parts for day in new.days]
@@ -122,12 +125,12 @@ def _recounted(old: Claim, new: Claim) -> bool:
     """Return whether shared numbers count each other's things."""
     if len(old.numbers) < 2 or len(new.numbers) < 2:
         return False
-    ours = {(number.key, meaning_of(number.near[1], "en").key) for number in old.numbers}
-    theirs = {(number.key, meaning_of(number.near[1], "en").key) for number in new.numbers}
+    old_counts = {(number.key, meaning_of(number.near[1], "en").key) for number in old.numbers}
+    new_counts = {(number.key, meaning_of(number.near[1], "en").key) for number in new.numbers}
     return (
-        ours != theirs
-        and {key for key, _ in ours} == {key for key, _ in theirs}
-        and {n for _, n in ours} == {n for _, n in theirs}
+        old_counts != new_counts
+        and {key for key, _ in old_counts} == {key for key, _ in new_counts}
+        and {n for _, n in old_counts} == {n for _, n in new_counts}
     )
 
 
@@ -252,12 +255,12 @@ class ClaimDifference:
 
 
 def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
-    ours, theirs = {word.key: word for word in old.words}, {word.key: word for word in new.words}
-    shared = ours.keys() & theirs.keys()
-    dropped = [word for key, word in ours.items() if key not in theirs]
-    added = [word for key, word in theirs.items() if key not in ours]
-    contrary = {key for key in shared if ours[key].opposite != theirs[key].opposite}
-    denied = {key for key in shared if ours[key].denied != theirs[key].denied}
+    old_words, new_words = {word.key: word for word in old.words}, {word.key: word for word in new.words}
+    shared = old_words.keys() & new_words.keys()
+    dropped = [word for key, word in old_words.items() if key not in new_words]
+    added = [word for key, word in new_words.items() if key not in old_words]
+    contrary = {key for key in shared if old_words[key].opposite != new_words[key].opposite}
+    denied = {key for key in shared if old_words[key].denied != new_words[key].denied}
     odd = (old.odd != new.odd) ^ (len(contrary) % 2 == 1)
     if dropped and added and len(dropped) <= MAX_SPELLINGS and len(added) <= MAX_SPELLINGS:
         odd ^= _paired(dropped, added)
@@ -286,7 +289,9 @@ def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
         and (are_sides_exchanged(old, new) or are_sides_reversed(old, new, shared)),
         split=split,
         names_old=not any(word.aside and word.denied for word in old.words)
-        and any(theirs[key].aside and theirs[key].denied and not ours[key].denied for key in shared),
+        and any(
+            new_words[key].aside and new_words[key].denied and not old_words[key].denied for key in shared
+        ),
     )
 
 
@@ -447,10 +452,10 @@ def is_inverted(d: ClaimDifference) -> bool:
 def differs_in_place(d: ClaimDifference) -> bool:
     """Return whether only the place or the means differs."""
     dated = bool(d.old.days) and not (d.days[0] or d.days[1])
-    kept = dated or any(
+    same_rest = dated or any(
         not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words
     )
-    return kept and bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
+    return same_rest and bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
 
 
 def says_less(d: ClaimDifference) -> bool:
@@ -460,10 +465,10 @@ def says_less(d: ClaimDifference) -> bool:
     if any(not number.unit and number.near[1] in _OFTEN for number in d.numbers[0]):
         return False
     if d.dropped or d.numbers[0] or d.days[0]:
-        kept = d.shared - LIGHT
+        shared = d.shared - LIGHT
         if d.dropped and not _says_the_same_of_it(d):
             return False
-        content = kept - {d.new.verb.key} or (kept and not d.dropped)
+        content = shared - {d.new.verb.key} or (shared and not d.dropped)
         return bool(content) and not says_changed(d)
     return True
 
@@ -497,12 +502,12 @@ def has_other_subject(d: ClaimDifference) -> bool:
     old, new = d.old, d.new
     if {old.person, new.person} == {"i", "they"} or {old.person, new.person} == {"you", "they"}:
         return True
-    ours, theirs = (any(word.early for word in words) for words in (d.dropped, d.added))
+    old_only, new_only = (any(word.early for word in words) for words in (d.dropped, d.added))
     if all(any(number.early for number in numbers) for numbers in d.numbers):
         return True
-    if ours and theirs:
+    if old_only and new_only:
         return not is_inverted(d)
-    if (old.person == "i" and theirs and not ours) or (new.person == "i" and ours and not theirs):
+    if (old.person == "i" and new_only and not old_only) or (new.person == "i" and old_only and not new_only):
         spoken_of = any(word.early and word.key in d.shared for word in (*old.words, *new.words))
         return not says_changed(d) and not spoken_of
     return False
@@ -570,10 +575,10 @@ def shared_fraction(claim: Claim, d: ClaimDifference) -> float:
     moved = d.new.verb.key in MOVES  # "moved" stands for whatever verb the old one had
     idle = LIGHT | MOVES | ({d.old.verb.key} if moved else set())
     words = {word.key for word in claim.words if word.key not in idle}
-    alone = {word.key for word in (d.dropped if claim is d.old else d.added)} & words
-    alone |= (d.old.settings.keys() ^ d.new.settings.keys()) & claim.settings.keys()
-    total = len(words | alone)
-    return 1 - len(alone) / total if total else 1.0
+    unmatched = {word.key for word in (d.dropped if claim is d.old else d.added)} & words
+    unmatched |= (d.old.settings.keys() ^ d.new.settings.keys()) & claim.settings.keys()
+    total = len(words | unmatched)
+    return 1 - len(unmatched) / total if total else 1.0
 
 
 def are_related(d: ClaimDifference) -> bool:
@@ -591,9 +596,9 @@ def are_occasions(d: ClaimDifference) -> bool:
 def _elaborated(d: ClaimDifference) -> bool:
     if says_changed(d) or "over" in d.new.signals or d.new.verb.key in MOVES:
         return bool(shared_words(d))
-    said = {word.key for word in d.new.words} if not d.old.person else set()
+    new_keys = {word.key for word in d.new.words} if not d.old.person else set()
     static = d.old.verb.key in STATIC and d.new.verb.key in STATIC
-    if d.old.person != d.new.person or not (static or d.old.verb.key in said | {d.new.verb.key, ""}):
+    if d.old.person != d.new.person or not (static or d.old.verb.key in new_keys | {d.new.verb.key, ""}):
         return False
     return len(shared_words(d)) > 1 or not _personal(d.old)
 
@@ -621,10 +626,10 @@ def _measured(d: ClaimDifference, old: float, new: float) -> bool:
 
 def _narrowed(d: ClaimDifference) -> bool:
     """Return whether an added word tells which one is meant: a budget, the holiday budget."""
-    alone = {word.key for word in d.added} - LIGHT
+    added = {word.key for word in d.added} - LIGHT
     words = d.new.words
     return any(
-        word.key in alone and after.key in d.shared and after.key != d.new.verb.key
+        word.key in added and after.key in d.shared and after.key != d.new.verb.key
         for word, after in itertools.pairwise(words)
     )
 
@@ -667,10 +672,10 @@ def _valued(d: ClaimDifference, old: float, new: float) -> bool:
 
 def adjacent_slot(claim: Claim, words: tuple[ContentWord, ...]) -> list[ContentWord] | None:
     """Return the words of one claim alone if they stand side by side, else None."""
-    alone = [word for word in words if word.key not in LIGHT]
-    at = [n for n, word in enumerate(claim.words) if word in alone]
-    between = [word for word in claim.words[at[0] : at[-1]] if word not in alone] if at else []
-    return alone if all(word.key in LIGHT for word in between) and len(alone) <= MAX_VALUE_WORDS else None
+    content = [word for word in words if word.key not in LIGHT]
+    at = [n for n, word in enumerate(claim.words) if word in content]
+    between = [word for word in claim.words[at[0] : at[-1]] if word not in content] if at else []
+    return content if all(word.key in LIGHT for word in between) and len(content) <= MAX_VALUE_WORDS else None
 
 
 def _same_subject(d: ClaimDifference) -> bool:

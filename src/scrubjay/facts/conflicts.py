@@ -96,22 +96,34 @@ _DIGITS: Final = re.compile(r"\d+")
 
 def equality_objection(old: str, new: str, language: str) -> str:
     """Return why two texts cannot say the same: "denied", "number", "another", "bounded" (only a doubt), or ""."""
-    ours, theirs = (tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new))
-    if ours == theirs:
+    old_tokens, new_tokens = (
+        tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new)
+    )
+    if old_tokens == new_tokens:
         return ""
-    if (count_denials(ours, language) + count_denials(theirs, language) + _opposites(ours, theirs)) % 2:
+    if (
+        count_denials(old_tokens, language)
+        + count_denials(new_tokens, language)
+        + _opposites(old_tokens, new_tokens)
+    ) % 2:
         return "denied"
-    if any(word in _ANOTHER for word in set(theirs) - set(ours)):
+    if any(word in _ANOTHER for word in set(new_tokens) - set(old_tokens)):
         return "another"
-    if any(word in _BOUNDED for word in set(theirs) - set(ours)):
-        return "number" if _counted(ours, theirs, language) else "bounded"
-    one, other = ({_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in (ours, theirs))
-    when = [_when(words) for words in (ours, theirs)]
+    if any(word in _BOUNDED for word in set(new_tokens) - set(old_tokens)):
+        return "number" if _counted(old_tokens, new_tokens, language) else "bounded"
+    one, other = (
+        {_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in (old_tokens, new_tokens)
+    )
+    when = [_when(words) for words in (old_tokens, new_tokens)]
     if when[0] and when[1] and not when[0] & when[1]:
         return "another"
-    if (one and other and not one & other) or _switched(ours, theirs) or _switched(theirs, ours):
+    if (
+        (one and other and not one & other)
+        or _switched(old_tokens, new_tokens)
+        or _switched(new_tokens, old_tokens)
+    ):
         return "another"
-    return "number" if _counted(ours, theirs, language) else ""
+    return "number" if _counted(old_tokens, new_tokens, language) else ""
 
 
 def _when(words: Sequence[str]) -> set[str]:
@@ -121,8 +133,8 @@ def _when(words: Sequence[str]) -> set[str]:
     }
 
 
-def _switched(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    return "on" in ours and "off" not in ours and "off" in theirs
+def _switched(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> bool:
+    return "on" in old_tokens and "off" not in old_tokens and "off" in new_tokens
 
 
 @lru_cache(TOKEN_CACHE)
@@ -135,27 +147,27 @@ def count_denials(words: tuple[str, ...], language: str) -> int:
     return found - any(word in NEGATORS and after in _ASIDE for word, after in opening)
 
 
-def _opposites(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    one = [(word, meaning_of(word, "en")) for word in set(ours) - set(theirs)]
-    other = [(word, meaning_of(word, "en")) for word in set(theirs) - set(ours)]
+def _opposites(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> int:
+    one = [(word, meaning_of(word, "en")) for word in set(old_tokens) - set(new_tokens)]
+    other = [(word, meaning_of(word, "en")) for word in set(new_tokens) - set(old_tokens)]
     return sum(_opposed(a, b, mine, yours) for a, mine in one for b, yours in other)
 
 
-def _opposed(one: str, other: str, ours: WordMeaning, theirs: WordMeaning) -> bool:
-    if ours.key == theirs.key:
-        return ours.opposite != theirs.opposite
+def _opposed(one: str, other: str, old_meaning: WordMeaning, new_meaning: WordMeaning) -> bool:
+    if old_meaning.key == new_meaning.key:
+        return old_meaning.opposite != new_meaning.opposite
     if one[-3:] != other[-3:] and one[:3] != other[:3]:
         return False  # neither a prefix nor an ending turns one into the other
     return is_prefix_opposite(one, other) or f"{one}less" == other or one == f"{other}less"
 
 
-def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], language: str) -> bool:
+def _counted(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language: str) -> bool:
     if _PARTS & {
-        *ours,
-        *theirs,
+        *old_tokens,
+        *new_tokens,
     }:  # "half a thousand", "a quarter to nine": as many clothes as there are numbers
         return False
-    old, new = _numbers(ours, language), _numbers(theirs, language)
+    old, new = _numbers(old_tokens, language), _numbers(new_tokens, language)
     if (
         any(one > 1 and not any(_one(one, other) for other in new) for one in old)
         and 1 in new
@@ -170,13 +182,15 @@ def _numbers(words: tuple[str, ...], language: str) -> list[float]:
     found: list[float] = []
     tens = 0.0  # "twenty" of "twenty-five"
     for word in words:
-        said = number_words(language).get(word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5))
-        if tens and said and said < _TEN:
-            found[-1], tens = tens + said, 0.0
+        number = number_words(language).get(
+            word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5)
+        )
+        if tens and number and number < _TEN:
+            found[-1], tens = tens + number, 0.0
             continue
-        tens = float(said) if said and said in _TENS else 0.0
-        if said is not None:
-            found.append(float(said))
+        tens = float(number) if number and number in _TENS else 0.0
+        if number is not None:
+            found.append(float(number))
         elif word in SCALES:
             found.append(float(SCALES[word]))
         else:
@@ -186,9 +200,9 @@ def _numbers(words: tuple[str, ...], language: str) -> list[float]:
 
 def _written(word: str) -> list[float]:
     plain = word.replace(",", "")
-    whole = _WHOLE.fullmatch(plain)
-    if whole:
-        return [float(whole[1]) * SCALES.get(whole[2], 1)]
+    digits = _WHOLE.fullmatch(plain)
+    if digits:
+        return [float(digits[1]) * SCALES.get(digits[2], 1)]
     return [float(one[:18]) for one in _DIGITS.findall(plain)]
 
 
@@ -308,11 +322,11 @@ def _values(d: ClaimDifference, least: float, substance: float) -> PairFeatures:
 
 
 def _beside(d: ClaimDifference) -> bool:
-    ours, theirs = (
+    old_neighbours, new_neighbours = (
         {meaning_of(w.lower(), "en").key for one in claim.numbers for w in one.near if w}
         for claim in (d.old, d.new)
     )
-    return bool(ours & theirs) or any(one.unit for one in d.old.numbers)
+    return bool(old_neighbours & new_neighbours) or any(one.unit for one in d.old.numbers)
 
 
 def _times(d: ClaimDifference, old_shared: float) -> PairFeatures:
@@ -603,21 +617,25 @@ def _somebody_else(d: ClaimDifference) -> bool:
 
 def _swapped(d: ClaimDifference) -> bool:
     """Return whether one place has other words and all else is the same: "drinks milk", "drinks red wine"."""
-    ours, theirs = ([word.key for word in claim.words] for claim in (d.old, d.new))
-    before = _alike(ours, theirs)
-    behind = _alike(ours[before:][::-1], theirs[before:][::-1])
-    gaps = len(ours) - before - behind, len(theirs) - before - behind
+    old_keys, new_keys = ([word.key for word in claim.words] for claim in (d.old, d.new))
+    before = _alike(old_keys, new_keys)
+    behind = _alike(old_keys[before:][::-1], new_keys[before:][::-1])
+    gaps = len(old_keys) - before - behind, len(new_keys) - before - behind
     return min(gaps) > 0 and before + behind >= max(gaps) and bool(d.dropped and d.added)
 
 
-def _alike(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    pairs = enumerate(zip(ours, theirs, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+def _alike(old_keys: Sequence[str], new_keys: Sequence[str]) -> int:
+    pairs = enumerate(zip(old_keys, new_keys, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old_keys), len(new_keys)))
 
 
 def _other_names(d: ClaimDifference) -> bool:
-    ours, theirs = ([word.raw.lower() for word in words if word.name] for words in (d.dropped, d.added))
-    return bool(ours and theirs) and not any(common_root(one, other) for one in ours for other in theirs)
+    old_names, new_names = (
+        [word.raw.lower() for word in words if word.name] for words in (d.dropped, d.added)
+    )
+    return bool(old_names and new_names) and not any(
+        common_root(one, other) for one in old_names for other in new_names
+    )
 
 
 def _named(d: ClaimDifference) -> bool:
@@ -665,9 +683,11 @@ def compare_texts(old: str, new: str) -> ComparedPair:
     language = shared_language(old, new)
     difference = compare_claims(parse_claim(old, language), parse_claim(new, language))
     reason = equality_objection(old, new, language)
-    ours, theirs = (tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new))
+    old_tokens, new_tokens = (
+        tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new)
+    )
     verdict, rule = _rule_verdict(difference, reason)
-    return ComparedPair(difference, ours, theirs, language, reason, verdict, rule)
+    return ComparedPair(difference, old_tokens, new_tokens, language, reason, verdict, rule)
 
 
 def _rule_verdict(difference: ClaimDifference, reason: str) -> tuple[str, str]:

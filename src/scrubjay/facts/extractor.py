@@ -194,22 +194,22 @@ def find_candidates(text: str) -> Iterator[FactCandidate | None]:
     sequence = read_words(plain, len(plain))
     limit = earnest_end(plain, frozenset(sequence.words))
     turn = turn_features(text, plain, sequence.words)
-    for first, last, asked in sentence_ranges(sequence):
+    for first, last, question in sentence_ranges(sequence):
         if sequence.starts[first] >= limit:
             break
         if is_retraction(plain, sequence.starts[first], sequence.ends[last - 1]):
             yield None
-        for candidate in _of_sentence(text, sequence, first, last, asked, turn):
+        for candidate in _of_sentence(text, sequence, first, last, question, turn):
             if sequence.ends[candidate.last - 1] <= limit:
                 yield candidate
 
 
 def _of_sentence(
-    text: str, sequence: WordSequence, first: int, last: int, asked: bool, turn: int
+    text: str, sequence: WordSequence, first: int, last: int, question: bool, turn: int
 ) -> Iterator[FactCandidate]:
     if is_question(sequence.words, first, last):
         return
-    for clause in split_clauses(sequence, first, last, asked):
+    for clause in split_clauses(sequence, first, last, question):
         words, start, end = (
             sequence.words[clause.first : clause.last],
             sequence.starts[clause.first],
@@ -226,7 +226,7 @@ def _of_sentence(
             return
         if is_unreal(sequence.text, sequence.starts[first], end, sequence.words[first : clause.last + 1]):
             return
-        if not (asked and words[0] in _KNOWN):
+        if not (question and words[0] in _KNOWN):
             yield FactCandidate(
                 sequence, clause.first, clause.last, clause_features(text, sequence, clause, first) | turn
             )
@@ -336,9 +336,9 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     found = list(_marked(text, plain))
     for one in find_statements(text):
         if _apart(one, found) and _lasts(one.text.lower()):
-            whole = _whole(text, one)
-            if _ended(text, whole.end):
-                found.append(whole)
+            sentence = _whole(text, one)
+            if _ended(text, sentence.end):
+                found.append(sentence)
     found += [one for one in _decisions(text, plain) if _apart(one, found)]
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -367,9 +367,9 @@ def _sentence(
     text: str, start: int, end: int, kind: str, shortest: int = MIN_CHARACTERS
 ) -> Iterator[Statement]:
     start += len(text[start:end]) - len(text[start:end].lstrip())
-    kept = " ".join(text[start:end].split())
-    if shortest <= len(kept) <= MAX_CHARACTERS:
-        yield Statement(start, end, kind, kept, "marked")
+    sentence = " ".join(text[start:end].split())
+    if shortest <= len(sentence) <= MAX_CHARACTERS:
+        yield Statement(start, end, kind, sentence, "marked")
 
 
 def _marked(text: str, plain: str) -> Iterator[Statement]:
@@ -377,16 +377,16 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
         sentence = plain[start:end]
         if not sentence.strip() or _NOT.search(sentence):
             continue
-        asked, kind = _ASKED.match(sentence), "preference"
-        if asked:
-            start += asked.end()
+        request, kind = _ASKED.match(sentence), "preference"
+        if request:
+            start += request.end()
         elif not _stands_alone(sentence):
             continue
         elif not (_REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence)):
             if not _PLAIN.match(sentence) or _TRANSIENT.search(sentence):
                 continue
             kind = statement_kind(sentence.split())
-        yield from _sentence(text, start, end, kind, 2 if asked else MIN_CHARACTERS)
+        yield from _sentence(text, start, end, kind, 2 if request else MIN_CHARACTERS)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -473,10 +473,10 @@ def is_prefix_opposite(one: str, other: str) -> bool:
     return len(short) > 2 and long.endswith(short) and any(long == prefix + short for prefix in PREFIXES)
 
 
-def is_abbreviation(whole: str, parts: list[str]) -> bool:
+def is_abbreviation(word: str, parts: list[str]) -> bool:
     """Return whether a word joins others ("timezone", "time zone") or has their first letters ("ETA")."""
-    low = whole.lower().replace(".", "")
-    return low == "".join(parts) or (whole.isupper() and low == "".join(part[:1] for part in parts))
+    low = word.lower().replace(".", "")
+    return low == "".join(parts) or (word.isupper() and low == "".join(part[:1] for part in parts))
 
 
 def _one_edit(one: str, other: str) -> bool:

@@ -98,7 +98,7 @@ def _of_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, found: V
     sequence = read_words(plain, len(plain))
     limit = earnest_end(plain, frozenset(sequence.words))
     known = [TextSpan(one.start, one.end) for one in extract_facts(text)]
-    kept: list[Statement] = []
+    statements: list[Statement] = []
     for item in proposals:
         span = _own_span(text, plain, item)
         if span is None or span.end > limit or not _is_earnest(plain, sequence, span):
@@ -107,9 +107,9 @@ def _of_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, found: V
             found.known += 1
         else:
             known.append(span)
-            kept.append(_statement(text, span, item["kind"]))
-    if kept:
-        found.kept[turn] = sorted(kept, key=lambda one: one.start)
+            statements.append(_statement(text, span, item["kind"]))
+    if statements:
+        found.kept[turn] = sorted(statements, key=lambda one: one.start)
 
 
 def _own_span(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
@@ -140,21 +140,21 @@ def find_quotes(quote: str, text: str) -> Iterator[TextSpan]:
 
 def _is_own_text(text: str, plain: str, span: TextSpan) -> bool:
     pairs = zip(text[slice(*span)], plain[slice(*span)], strict=False)
-    return span.end <= len(plain) and all(kept.isalnum() for one, kept in pairs if one.isalnum())
+    return span.end <= len(plain) and all(other.isalnum() for one, other in pairs if one.isalnum())
 
 
 def _is_earnest(plain: str, sequence: WordSequence, span: TextSpan) -> bool:
     if is_temporary(plain, *span):
         return False
     over = False
-    for first, last, asked in sentence_ranges(sequence):
+    for first, last, question in sentence_ranges(sequence):
         start, end = sequence.starts[first], sequence.ends[last - 1]
         if over:
             return not is_retraction(plain, start, end)
         if start < span.end and span.start < end:
             words = sequence.words[first:last]
             ordered = words[0] in IMPERATIVES and HABITUAL.isdisjoint(words)
-            if asked or ordered or is_question(sequence.words, first, last):
+            if question or ordered or is_question(sequence.words, first, last):
                 return False
             if is_unreal(plain, start, end, words) or is_hearsay(plain, start, end, words):
                 return False

@@ -111,11 +111,13 @@ def parse_numeric_date(text: str) -> DateValue | None:
 def dates_agree(one: DateValue, other: DateValue) -> bool:
     """Return whether two dates share a part, and all shared parts are equal."""
     shared = False
-    for name, ours, theirs in zip(("y", "m", "d", "w", "t"), one.parts, other.parts, strict=True):
-        if ours is None or theirs is None:
+    for name, one_part, other_part in zip(("y", "m", "d", "w", "t"), one.parts, other.parts, strict=True):
+        if one_part is None or other_part is None:
             continue
         shared = True
-        if ours == theirs or (name == "t" and (one.vague or other.vague) and (ours - theirs) % HALF_DAY == 0):
+        if one_part == other_part or (
+            name == "t" and (one.vague or other.vague) and (one_part - other_part) % HALF_DAY == 0
+        ):
             continue
         return False
     return shared
@@ -352,9 +354,9 @@ def statement_tokens(text: str, language: str) -> tuple[tuple[Token, ...], str]:
 def _english(raw: str, low: str) -> list[Token]:
     if low in _BARE or low.endswith("n't"):
         return [("word", _BARE.get(low) or low[:-3], ""), ("word", "not", "")]
-    for ending, whole in _ENDINGS if "'" in low else ():
+    for ending, expansion in _ENDINGS if "'" in low else ():
         if low.endswith(ending):
-            return [("word", low[: -len(ending)], raw[: -len(ending)]), ("word", whole, "")]
+            return [("word", low[: -len(ending)], raw[: -len(ending)]), ("word", expansion, "")]
     if "-" not in low or low in ("used-to", "no-longer"):
         return [("word", low, raw)]
     return [("word", part.lower(), part) for part in raw.split("-") if part]
@@ -372,9 +374,9 @@ def _phrased(found: list[Token]) -> list[Token]:
     at = 0
     while at < len(found):
         kind, low, raw = found[at]
-        for rest, made in table.get(low, ()):
+        for rest, phrase in table.get(low, ()):
             if tuple(token[1] for token in found[at + 1 : at + 1 + len(rest)]) == rest:
-                out.append(("word", made, raw))
+                out.append(("word", phrase, raw))
                 at += len(rest)
                 break
         else:
@@ -449,7 +451,7 @@ def _written(read: list[Token], at: int, language: str) -> ParsedAmount:
 
 
 def _spelt(read: list[Token], at: int, language: str) -> ParsedAmount | None:
-    known, end, total, part, seen = number_words(language), at, 0.0, 0.0, False
+    known, end, total, part, any_word = number_words(language), at, 0.0, 0.0, False
     if (
         read[at][1] == "a"
         and at + 1 < len(read)
@@ -459,20 +461,20 @@ def _spelt(read: list[Token], at: int, language: str) -> ParsedAmount | None:
     while end < len(read) and end < at + 9:
         low = read[end][1]
         if low in known and low != "dozen":
-            part, seen = part + known[low], True
+            part, any_word = part + known[low], True
         elif low in SCALES and (
-            seen or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
+            any_word or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
         ):
             part = (part or 1) * SCALES[low]
             if SCALES[low] > 100:
                 total, part = total + part, 0.0
-            seen = True
+            any_word = True
         elif not (
-            low == "and" and seen and end + 1 < len(read) and read[end + 1][1] in known and part >= 100
+            low == "and" and any_word and end + 1 < len(read) and read[end + 1][1] in known and part >= 100
         ):
             break
         end += 1
-    if not seen or (end == at + 1 and read[at][1] in _WEAK and not _counted(read, end)):
+    if not any_word or (end == at + 1 and read[at][1] in _WEAK and not _counted(read, end)):
         return None
     return _measured(read, at, end, total + part)
 
@@ -520,15 +522,15 @@ def _rate(read: list[Token], at: int) -> ParsedAmount | None:
     return [StatementPiece(RATES[unit], unit)], 2
 
 
-def _pointed(read: list[Token], at: int, whole: float) -> tuple[float, int]:
+def _pointed(read: list[Token], at: int, integer: float) -> tuple[float, int]:
     """Return a number with "point five", "and a half" or "quarters of", and the tokens used."""
     following = [token[1] for token in read[at : at + 3]]
     if following == ["and", "a", "half"]:
-        return whole + 0.5, 3
+        return integer + 0.5, 3
     if following[:1] == ["quarters"]:
-        return whole / 4, 1 + sum(token[1] in ("of", "an") for token in read[at + 1 : at + 3])
+        return integer / 4, 1 + sum(token[1] in ("of", "an") for token in read[at + 1 : at + 3])
     digit = number_words("en").get(following[1]) if len(following) > 1 and following[0] == "point" else None
-    return (whole + digit / 10, 2) if digit is not None and digit < 10 else (whole, 0)
+    return (integer + digit / 10, 2) if digit is not None and digit < 10 else (integer, 0)
 
 
 def _half(read: list[Token], at: int) -> ParsedAmount | None:
@@ -690,9 +692,9 @@ def parse_pieces(text: str, language: str) -> tuple[list[StatementPiece], str]:
         elif (
             kind == "clock"
             and not (language in ("en", "de") and "h" in low and "u" not in low)
-            and (said := parse_clock(low))
+            and (clock := parse_clock(low))
         ):
-            out.append(StatementPiece("", raw, day=DateValue(minute=said[0], vague=said[1])))
+            out.append(StatementPiece("", raw, day=DateValue(minute=clock[0], vague=clock[1])))
         elif found := parse_spoken_date(read, at) or parse_amount(read, at, language):
             out += found[0]
             at += found[1] - 1

@@ -505,11 +505,11 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
     if set(KIN.findall(old.text)) != set(KIN.findall(new.text)):
         return True
     weekly = all(any(low in WEEKDAYS and low.endswith("s") for low in one.low) for one in (old, new))
-    ours, theirs = ({low.removesuffix("s") for low in one.low if low in WEEKDAYS} for one in (old, new))
-    if ours and theirs and not weekly and not ours & theirs:
+    old_days, new_days = ({low.removesuffix("s") for low in one.low if low in WEEKDAYS} for one in (old, new))
+    if old_days and new_days and not weekly and not old_days & new_days:
         return True
-    ours, theirs = ({PERSONS[low] for low in one.low if low in PERSONS} for one in (old, new))
-    if ours and theirs and not ours & theirs:
+    old_days, new_days = ({PERSONS[low] for low in one.low if low in PERSONS} for one in (old, new))
+    if old_days and new_days and not old_days & new_days:
         return True
     first, second = _labels(old), _labels(new)
     if first and second and not first & second:
@@ -601,8 +601,14 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has one amount with a unit, of the same unit and not the same."""
-    ours, theirs = ([(one.low[at], unit) for at, unit in one.amounts.items() if unit] for one in (old, new))
-    return len(ours) == len(theirs) == 1 and ours[0][1] == theirs[0][1] and ours[0][0] != theirs[0][0]
+    old_amounts, new_amounts = (
+        [(one.low[at], unit) for at, unit in one.amounts.items() if unit] for one in (old, new)
+    )
+    return (
+        len(old_amounts) == len(new_amounts) == 1
+        and old_amounts[0][1] == new_amounts[0][1]
+        and old_amounts[0][0] != new_amounts[0][0]
+    )
 
 
 def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
@@ -664,12 +670,12 @@ def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: b
         return False
     if _drops_owner(old, new):
         return False
-    ours = old.content - ({old.keys[first + 1]} if unit else set())
-    theirs = new.content - ({new.keys[second + 1]} if unit else set())
-    if not theirs or any(kind & (ours ^ theirs) for kind in (*QUALIFIERS, DAY_KEYS)):
+    old_content = old.content - ({old.keys[first + 1]} if unit else set())
+    new_content = new.content - ({new.keys[second + 1]} if unit else set())
+    if not new_content or any(kind & (old_content ^ new_content) for kind in (*QUALIFIERS, DAY_KEYS)):
         return False  # a word more tells which of several
-    most = len(theirs) if all(key >= "\u4e00" for key in theirs) else min(len(theirs), FEW)
-    return ours == theirs or (theirs < ours and len(ours - theirs) < most)
+    most = len(new_content) if all(key >= "\u4e00" for key in new_content) else min(len(new_content), FEW)
+    return old_content == new_content or (new_content < old_content and len(old_content - new_content) < most)
 
 
 def _drops_owner(old: ParsedStatement, new: ParsedStatement) -> bool:
@@ -696,8 +702,10 @@ def _are_turned(old: ParsedStatement, new: ParsedStatement) -> bool:
         both = {low, another}
         if len(both) > 1 and not key and not behind and small.isdisjoint(both) and not both <= ARTICLES:
             return True
-    ours, theirs = old.names, new.names
-    return [name for name in ours if name in theirs] != [name for name in theirs if name in ours]
+    old_names, new_names = old.names, new.names
+    return [name for name in old_names if name in new_names] != [
+        name for name in new_names if name in old_names
+    ]
 
 
 def _identifies(statement: ParsedStatement, at: int) -> bool:
@@ -715,7 +723,9 @@ def _differ_in_name(old: ParsedStatement, new: ParsedStatement) -> bool:
     if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.low, *new.low}:
         return False
     pairs = enumerate(zip(old.low, new.low, strict=False))
-    value = next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(old.low), len(new.low)))
+    value = next(
+        (at for at, (old_word, new_word) in pairs if old_word != new_word), min(len(old.low), len(new.low))
+    )
     return bool(ATTRIBUTES.search(" ".join(old.low[:value]))) and all(
         _is_rare_name(one.raw[value:]) for one in (old, new)
     )
@@ -735,25 +745,25 @@ def _is_rare_name(raw: tuple[str, ...]) -> bool:
 
 def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
     """Return whether an announced change is the old statement but for one value."""
-    before, ours, theirs, behind = _aligned(old, bare)
+    before, old_value, new_value, behind = _aligned(old, bare)
     head = {old.low[at] for at in before}
-    kept = {old.keys[at] for at in (*before, *behind)} - {""}
+    frame = {old.keys[at] for at in (*before, *behind)} - {""}
     if head & (ADDITIVE - VERBS) or _NEGATED & set(old.low) != _NEGATED & set(bare.low):
         return False
-    if ours and theirs and max(len(ours), len(theirs)) <= FEW:
-        slots = {old.low[at] for at in ours} | {bare.low[at] for at in theirs}
-        return bool(head & (AT_VERB | VERBS)) and len(kept) > 1 and not DIRECTIONS & slots
+    if old_value and new_value and max(len(old_value), len(new_value)) <= FEW:
+        slots = {old.low[at] for at in old_value} | {bare.low[at] for at in new_value}
+        return bool(head & (AT_VERB | VERBS)) and len(frame) > 1 and not DIRECTIONS & slots
     gone, come = old.content - bare.content, bare.content - old.content
     return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.low[0] in VERBS
 
 
 def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether two statements differ only in one value of an attribute that has one."""
-    before, ours, theirs, behind = _aligned(old, new)
-    if not (ours and theirs) or max(len(ours), len(theirs)) > FEW + 1:
+    before, old_value, new_value, behind = _aligned(old, new)
+    if not (old_value and new_value) or max(len(old_value), len(new_value)) > FEW + 1:
         return False
     head = tuple(old.low[at] for at in before)
-    slots = [[old.low[at] for at in ours], [new.low[at] for at in theirs]]
+    slots = [[old.low[at] for at in old_value], [new.low[at] for at in new_value]]
     if any(_NEGATED & set(slot) or DIRECTIONS & set(slot) for slot in slots):
         return False
     if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
@@ -765,8 +775,10 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return not _are_turned(old, new) and _differ_in_schedule(old.text, head, slots)
     if len(slots[0]) == len(slots[1]) == 1 and all(_as_count(slot[0]) for slot in slots):
         tail = tuple(old.low[at] for at in behind)
-        return _is_count(old, head, ours[0], tail) and _as_count(slots[0][0]) != _as_count(slots[1][0])
-    names = [tuple(statement.raw[at] for at in slot) for statement, slot in ((old, ours), (new, theirs))]
+        return _is_count(old, head, old_value[0], tail) and _as_count(slots[0][0]) != _as_count(slots[1][0])
+    names = [
+        tuple(statement.raw[at] for at in slot) for statement, slot in ((old, old_value), (new, new_value))
+    ]
     return not behind and bool(SINGLE.search(" ".join(head))) and all(_is_name(name) for name in names)
 
 
@@ -777,10 +789,10 @@ def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, 
     lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0
     raw, low = statement.raw[lead:], statement.low[lead:]
     last = SINCE.search(" ".join(low))
-    kept = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
+    length = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
     days = {at - low[at - 1 : at].count("these") for at, word in enumerate(low) if word == "days"}
     days = {at for at in days if low[at] == "these"}
-    places = [at for at in range(min(kept, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days]
+    places = [at for at in range(min(length, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days]
     announced = lead > 0 or len(places) < len(low)
     chosen = tuple(low[at] for at in places)
     keys = tuple(statement.keys[lead + at] for at in places)
@@ -789,21 +801,21 @@ def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, 
 
 def _aligned(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], list[int], list[int], list[int]]:
     """Return the places before the value, of both values, and behind the value."""
-    ours = [at for at, low in enumerate(old.low) if low not in ARTICLES]
-    theirs = [at for at, low in enumerate(new.low) if low not in ARTICLES]
-    skip, other_skip = _same_subject(old, new, ours, theirs)
-    lead, ours, theirs = ours[:skip], ours[skip:], theirs[other_skip:]
-    shorter = min(len(ours), len(theirs))
+    old_places = [at for at, low in enumerate(old.low) if low not in ARTICLES]
+    new_places = [at for at, low in enumerate(new.low) if low not in ARTICLES]
+    skip, other_skip = _same_subject(old, new, old_places, new_places)
+    lead, old_places, new_places = old_places[:skip], old_places[skip:], new_places[other_skip:]
+    shorter = min(len(old_places), len(new_places))
     start = end = 0
-    while start < shorter and _same_word(old, ours[start], new, theirs[start]):
+    while start < shorter and _same_word(old, old_places[start], new, new_places[start]):
         start += 1
-    while end < shorter - start and old.low[ours[-1 - end]] == new.low[theirs[-1 - end]]:
+    while end < shorter - start and old.low[old_places[-1 - end]] == new.low[new_places[-1 - end]]:
         end += 1
     return (
-        lead + ours[:start],
-        ours[start : len(ours) - end],
-        theirs[start : len(theirs) - end],
-        ours[len(ours) - end :],
+        lead + old_places[:start],
+        old_places[start : len(old_places) - end],
+        new_places[start : len(new_places) - end],
+        old_places[len(old_places) - end :],
     )
 
 
@@ -814,11 +826,11 @@ def _same_word(old: ParsedStatement, at: int, new: ParsedStatement, place: int) 
 
 
 def _same_subject(
-    old: ParsedStatement, new: ParsedStatement, ours: list[int], theirs: list[int]
+    old: ParsedStatement, new: ParsedStatement, old_places: list[int], new_places: list[int]
 ) -> tuple[int, int]:
     """Return where the subject ends in each, 0 where they do not name the same in any order."""
     subjects, directions, ends = [], [], []
-    for statement, places in ((old, ours), (new, theirs)):
+    for statement, places in ((old, old_places), (new, new_places)):
         end = next((n for n, at in enumerate(places) if statement.low[at] in STATES | AT_VERB), 0)
         ends.append(end)
         subjects.append({statement.keys[at].removesuffix("in") for at in places[:end]} - {""})

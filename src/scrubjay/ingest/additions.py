@@ -265,8 +265,8 @@ def _with_existing_ids(
             old = stored.get(record.id)
             if old is not None and old.place is None and not _same_text(old, record):
                 parts = ("again", record.id, record.content_hash)
-                again = replace(record, id=memory_id(record.tier, memory_key(secret, parts)))
-                items[place] = replace(items[place], record=again)
+                renumbered = replace(record, id=memory_id(record.tier, memory_key(secret, parts)))
+                items[place] = replace(items[place], record=renumbered)
                 renamed.append(place)
         places = renamed
     return items, present

@@ -62,10 +62,10 @@ def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]
                 and note_marker_id(texts[end]) is None
             ):
                 end += 1
-            whole = "".join(texts[place:end])[marker.end() :].strip()
-            if all(line.startswith(">") for line in whole.splitlines()):
-                whole = _QUOTE.sub("", whole)
-            texts[place:end] = [whole] * (end - place)
+            text = "".join(texts[place:end])[marker.end() :].strip()
+            if all(line.startswith(">") for line in text.splitlines()):
+                text = _QUOTE.sub("", text)
+            texts[place:end] = [text] * (end - place)
         place = end
     return texts
 
@@ -131,16 +131,16 @@ def _pair(
     for record in unmatched:
         by_path[record.heading_path].append(record)
     totals = Counter(new[place].heading_path for place in places)
-    seen: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     pairs: list[tuple[float, int, int, str, Record]] = []
     for place in places:
         path = new[place].heading_path
         pool = by_path[path] if same_headings else unmatched
         first, last = 0, len(pool)
         if same_headings and totals[path] * len(pool) > MAX_COMPARISONS**2:
-            here = seen[path] * len(pool) // totals[path]
+            here = counts[path] * len(pool) // totals[path]
             first, last = max(0, here - NEARBY_PLACES), here + NEARBY_PLACES
-        seen[path] += 1
+        counts[path] += 1
         own = _words(new[place].content)
         candidates = []
         for rank, record in enumerate(pool[first:last], first):

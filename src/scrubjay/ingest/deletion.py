@@ -111,11 +111,11 @@ def _find_dependents(reader: Reader, records: Mapping[str, Record]) -> tuple[dic
 
 def _repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:
     """Return whether a memory has words in a row that only deleted sources have."""
-    kept, lost = _shingles(left), _shingles(deleted)
+    left_shingles, lost = _shingles(left), _shingles(deleted)
     own = f"{record.title} {record.content}"
-    if not kept.issuperset(_shingles([own]) & lost):
+    if not left_shingles.issuperset(_shingles([own]) & lost):
         return True
-    short = {" ".join(words) for words in lost - kept if len(words) < SHINGLE_WORDS}
+    short = {" ".join(words) for words in lost - left_shingles if len(words) < SHINGLE_WORDS}
     plain = f" {' '.join(_WORD.findall(own.casefold()))} "
     return any(words and f" {words} " in plain for words in short)
 

@@ -124,10 +124,13 @@ def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVect
     if not texts:
         return []
     windows = embedder.embed(texts)
-    whole = quantize_rows(np.concatenate(windows))
+    quantized = quantize_rows(np.concatenate(windows))
     ends = np.cumsum([len(rows) for rows in windows]).tolist()
     starts = [0, *ends[:-1]]
-    return [QuantizedVectors(whole.data[a:b], whole.scales[a:b]) for a, b in zip(starts, ends, strict=True)]
+    return [
+        QuantizedVectors(quantized.data[a:b], quantized.scales[a:b])
+        for a, b in zip(starts, ends, strict=True)
+    ]
 
 
 BACKFILL_BATCH: Final = 64

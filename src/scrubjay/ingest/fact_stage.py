@@ -71,15 +71,15 @@ class FactStage:
         self._secret = store.secret(scope)
         self.learned = 0
 
-    def extract(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
+    def extract(self, memories: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
         """Extract facts from embedded memories that are about to be written.
 
         With ``settle`` the given memories are reconciled and returned too; passages of files are not.
         """
         at = now_micros()
         batch = FactBatch()
-        for key in sorted({one.record.key for one in given}):
-            own = [one for one in given if one.record.key == key]
+        for key in sorted({one.record.key for one in memories}):
+            own = [one for one in memories if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
                 statements = self._statements(reader, own, at) if "statements" in self._stages else []
                 facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)

@@ -240,15 +240,15 @@ def _without_forgotten(
     if not forgotten:
         return list(drafts)
     stored = Counter(record.content_hash for record in old)
-    kept = []
+    remaining = []
     for one, pair in zip(drafts, texts, strict=True):
         if not forgotten.isdisjoint(tombstones(pair)):
             digest = text_hash(one.content)
             if not stored[digest]:
                 continue
             stored[digest] -= 1
-        kept.append(one)
-    return kept
+        remaining.append(one)
+    return remaining
 
 
 def _preceding_texts(planned: PlannedDocument, old: Sequence[Record]) -> list[str]:

@@ -39,16 +39,16 @@ def strip_injected(text: str) -> StrippedText:
     >>> strip_injected("Hi.<scrubjay-memories>Ann likes tea.</scrubjay-memories> What does Ann like?")
     StrippedText(text='Hi. What does Ann like?', blocks=1)
     """
-    kept: list[str] = []
+    lines: list[str] = []
     place = count = 0
     while (start := text.find(BLOCK_OPEN, place)) >= 0:
         end = text.find(BLOCK_CLOSE, start)
         if end < 0:
             break
-        kept.append(text[place:start])
+        lines.append(text[place:start])
         place = end + len(BLOCK_CLOSE)
         count += 1
-    return StrippedText("".join(kept) + text[place:], count)
+    return StrippedText("".join(lines) + text[place:], count)
 
 
 def content_without_injected(new: NewMemory) -> object:

@@ -261,9 +261,11 @@ def post_json(
         pause = endpoint.backoff * 4 ** (tries - 1) if answer.wait is None else answer.wait
         late = time.monotonic() + pause >= until
         if late or not answer.retry or tries == TRIES or pause > MAX_RETRY_WAIT:
-            asked = f", asking to wait {pause:.0f} s" if pause > MAX_RETRY_WAIT else ""
+            wait_note = f", asking to wait {pause:.0f} s" if pause > MAX_RETRY_WAIT else ""
             count = f" ({tries} tries)" if tries > 1 else ""
-            raise ProviderError(f"{endpoint.host} {answer.problem}{asked}{count}. {lost}", hint=answer.hint)
+            raise ProviderError(
+                f"{endpoint.host} {answer.problem}{wait_note}{count}. {lost}", hint=answer.hint
+            )
         time.sleep(pause)
     try:
         return json.loads(answer.content)

@@ -167,8 +167,8 @@ def _asked_in(turn: str) -> AskedSecret | None:
         first = max((match.end() for match in _END.finditer(turn, 0, at)), default=0)
         last = _END.search(turn, end)
         sentence = turn[first : last.end() if last else len(turn)]
-        if _asks_for_secret(sentence, at - first, end - first) and (asked := _asked_kind(turn, at, end)):
-            return asked
+        if _asks_for_secret(sentence, at - first, end - first) and (kind := _asked_kind(turn, at, end)):
+            return kind
     return None
 
 

@@ -104,8 +104,8 @@ class LexicalReranker:
         rows = np.concatenate(of_words)
         if not len(rows):
             return [0.0] * len(texts)
-        seen, places = np.unique(np.concatenate([rows, *passages]), return_inverse=True)
-        likeness = token_cosines(table, seen[places[: len(rows)]], seen)
+        tokens, places = np.unique(np.concatenate([rows, *passages]), return_inverse=True)
+        likeness = token_cosines(table, tokens[places[: len(rows)]], tokens)
         weights = np.asarray(shares) / total
         values, first = [], len(rows)
         for ids in passages:
@@ -160,9 +160,9 @@ def token_cosines(
     def codes(rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         wide = table.take(rows, axis=0).astype(np.float32)
         peaks = np.abs(wide).max(axis=1, keepdims=True)
-        whole = np.rint(wide * (np.float32(127.0) / np.maximum(peaks, np.float32(1e-9))))
-        lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole))
-        return whole, np.maximum(lengths, np.float32(1.0))
+        rounded = np.rint(wide * (np.float32(127.0) / np.maximum(peaks, np.float32(1e-9))))
+        lengths = np.sqrt(np.einsum("ij,ij->i", rounded, rounded))
+        return rounded, np.maximum(lengths, np.float32(1.0))
 
     (left, left_lengths), (right, right_lengths) = codes(one), codes(other)
     return np.asarray((left @ right.T) / left_lengths[:, None] / right_lengths, np.float32)

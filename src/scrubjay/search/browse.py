@@ -130,16 +130,16 @@ def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[st
 def _by_lines(
     reader: Reader, path: str, lines: tuple[int, int] | None
 ) -> tuple[list[Record], tuple[str, ...]]:
-    given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
-    absolute = Path(os.path.abspath(given))
+    target = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
+    absolute = Path(os.path.abspath(target))
     sources = reader.sources()
     candidates = [
         (source, absolute.relative_to(source.root).as_posix())
         for source in sources
         if absolute.is_relative_to(source.root)
     ]
-    if not given.is_absolute():
-        candidates += [(source, given.as_posix()) for source in sources]
+    if not target.is_absolute():
+        candidates += [(source, target.as_posix()) for source in sources]
     for source, relative in candidates:
         records = reader.passages(source.id, relative)
         if records and lines is None:
@@ -364,14 +364,14 @@ def category_tree(reader: Reader) -> list[CategorySummary]:
         above = category.parent if category.parent in by_id else None
         children.setdefault(above, []).append(category)
     rows: list[CategorySummary] = []
-    seen: set[str] = set()
+    visited: set[str] = set()
     # Last in, first out. A parent that is below its own child has no top; its ring is entered somewhere.
     waiting = [(category, 0) for category in reversed(_category_order(known, counts))]
     waiting += [(category, 0) for category in reversed(_category_order(children.get(None, []), counts))]
     while waiting:
         category, depth = waiting.pop()
-        if category.id not in seen:
-            seen.add(category.id)
+        if category.id not in visited:
+            visited.add(category.id)
             rows.append(_category_summary(category, depth, counts))
             below = _category_order(children.get(category.id, []), counts)
             waiting += [(child, depth + 1) for child in reversed(below)]

@@ -231,9 +231,9 @@ class ContextRequest:
             raise InputError(
                 f"budget is {self.budget}; it must lie between {MIN_BUDGET} and {MAX_BUDGET:,} tokens."
             )
-        for what, given in (("parts", self.parts), ("exclude_paths", self.exclude_paths)):
-            if isinstance(given, str):
-                raise InputError(f"{what} is {given!r}, one text; give a list of them.")
+        for what, values in (("parts", self.parts), ("exclude_paths", self.exclude_paths)):
+            if isinstance(values, str):
+                raise InputError(f"{what} is {values!r}, one text; give a list of them.")
         for part in self.parts:
             if part not in CONTEXT_PARTS:
                 raise InputError(f"Part {part!r} is not one of {', '.join(CONTEXT_PARTS)}.")

@@ -166,8 +166,8 @@ def _by_title(
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
     matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
-        whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        holders = [s for s, text in texts.items() if s != memory and name in text and whole.search(text)]
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        holders = [s for s, text in texts.items() if s != memory and name in text and pattern.search(text)]
         if holders and not contains_phrase(query, name):
             matches.append((memory, name, max(holders, key=seeds.__getitem__)))
     for memory, name, seed in matches:

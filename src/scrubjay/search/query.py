@@ -281,7 +281,7 @@ class AnchorEvent:
     full: tuple[str, ...]
 
 
-def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
+def find_events(text: str, covered: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
     """Return the events that a text counts time from; none overlaps a ``taken`` range of characters.
 
     >>> [(one.relation, one.core, one.full) for one in find_events("what ran before the migration to Postgres?")]
@@ -295,19 +295,19 @@ def find_events(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Ancho
         before = text[max(0, match.start() - _LOOKBEHIND) : match.end(2)] if relation else ""
         if _NOT_TEMPORAL.search(before) or (article is not None and article.casefold() not in _ARTICLES):
             continue
-        event = _event_name(text, match, _RELATIONS[(relation or fused).casefold()], taken)
-        if event is not None and all(event.last <= first or last <= event.first for first, last in taken):
+        event = _event_name(text, match, _RELATIONS[(relation or fused).casefold()], covered)
+        if event is not None and all(event.last <= first or last <= event.first for first, last in covered):
             events.append(event)
     return tuple(events)
 
 
 def _event_name(
-    text: str, lead: re.Match[str], relation: str, taken: Sequence[tuple[int, int]]
+    text: str, lead: re.Match[str], relation: str, covered: Sequence[tuple[int, int]]
 ) -> AnchorEvent | None:
     core: list[str] = []
     full: list[str] = []
     last, joined = lead.end(), False
-    for word, end in _event_words(text, lead.end(), taken):
+    for word, end in _event_words(text, lead.end(), covered):
         if word in _CLAUSE_STARTS and not joined:
             return None
         if word in _EVENT_JOINS and core:
@@ -326,12 +326,16 @@ def _event_name(
     )
 
 
-def _event_words(text: str, start: int, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
+def _event_words(text: str, start: int, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
     for match in _EVENT_CHUNK.finditer(text, start):
         raw = match.group()
         bare = raw.rstrip(_EVENT_MARKS)
         word = fold(bare.lstrip(_EVENT_MARKS))
-        if not word or raw[0] in _EVENT_ENDS or any(a < match.end() and match.start() < b for a, b in taken):
+        if (
+            not word
+            or raw[0] in _EVENT_ENDS
+            or any(a < match.end() and match.start() < b for a, b in covered)
+        ):
             return
         yield word, match.start() + len(bare)
         if not _EVENT_ENDS.isdisjoint(raw[len(bare) :]):
@@ -368,9 +372,9 @@ def resolve_anchors(
     """Add the times of the events that a question counts from; they are looked for in all visible memories."""
     text = query.text
     known = [*query.phrases, *query.preferred, *(one.words for one in question.times)]
-    taken = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
+    covered = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
     times, notes = list(question.times), list(question.notes)
-    for event in find_events(text, taken)[:MAX_ANCHORS]:
+    for event in find_events(text, covered)[:MAX_ANCHORS]:
         anchor = _find_anchor(event, reader, languages, as_of)
         if anchor is None:
             continue

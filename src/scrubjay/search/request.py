@@ -411,8 +411,8 @@ def build_request(
         if not 0 <= weight <= MAX_WEIGHT:
             raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
     zone = load_zone(clock.tz)
-    asked, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
-    now = asked.start if asked is not None else now_micros()
+    at, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
+    now = at.start if at is not None else now_micros()
     since = until = None
     if filters.since is not None or filters.until is not None:
         since, until = _time_range(filters, zone, now)
@@ -429,17 +429,17 @@ def build_request(
         sessions=tuple(filters.sessions),
         categories=tuple(filters.categories),
     )
-    given = {one.name: getattr(options, one.name) for one in fields(options)}
-    given = {name: value for name, value in given.items() if value is not None}
+    values = {one.name: getattr(options, one.name) for one in fields(options)}
+    values = {name: value for name, value in values.items() if value is not None}
     for name in ("channels", "models", "stages"):
-        if name in given:
-            given[name] = tuple(given[name])
+        if name in values:
+            values[name] = tuple(values[name])
     if not variety:
-        given["stages"] = tuple(one for one in given.get("stages", STAGES) if one != "mmr")
-    given["min_relevance"] = _least_relevance(given.get("min_relevance", 0.0), filters)
+        values["stages"] = tuple(one for one in values.get("stages", STAGES) if one != "mmr")
+    values["min_relevance"] = _least_relevance(values.get("min_relevance", 0.0), filters)
     return SearchRequest(
         query,
-        **given,
+        **values,
         where=where,
         multiplier=multiplier,
         now=now,
@@ -450,17 +450,21 @@ def build_request(
     )
 
 
-def _least_relevance(given: float | str, filters: Filters) -> float | None:
+def _least_relevance(min_relevance: float | str, filters: Filters) -> float | None:
     """Return ``SearchRequest.min_relevance``: None for ``auto``, but 0 where the caller names a part to search.
 
     The usual threshold was fitted on whole stores; whoever names a file, a tag or a time asks for the best of it.
     """
-    if given == AUTO:
+    if min_relevance == AUTO:
         within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
         return 0.0 if any((*within, filters.sessions, filters.categories)) else None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-        raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
-    return float(given)
+    if (
+        isinstance(min_relevance, bool)
+        or not isinstance(min_relevance, int | float)
+        or not 0 <= min_relevance <= 1
+    ):
+        raise InputError(f"min_relevance is {min_relevance!r}; it must be {AUTO} or a number from 0 to 1.")
+    return float(min_relevance)
 
 
 def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> EventTime | None:
@@ -514,7 +518,7 @@ def check_options(options: object) -> None:
                     raise InputError(f"{item.name} is {value}; it must lie between {least} and {most}.")
 
 
-def _check_choices(noun: str, given: Iterable[str], known: Sequence[str]) -> None:
-    for name in given:
+def _check_choices(noun: str, values: Iterable[str], known: Sequence[str]) -> None:
+    for name in values:
         if name not in known:
             raise InputError(f"{noun} {name!r} is not one of {', '.join(known)}.")

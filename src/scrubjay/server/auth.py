@@ -98,11 +98,11 @@ def _find_socket(one: SocketAddress, other: SocketAddress) -> SocketInfo | None:
         OSError: The lookup failed.
         AttributeError: The system is not Linux.
     """
-    own, theirs = ipaddress.ip_address(one[0]).packed, ipaddress.ip_address(other[0]).packed
+    own, peer = ipaddress.ip_address(one[0]).packed, ipaddress.ip_address(other[0]).packed
     family = socket.AF_INET if len(own) == 4 else socket.AF_INET6
     ports = socket.htons(one[1]), socket.htons(other[1])
     body = _DIAG_REQUEST.pack(
-        family, socket.IPPROTO_TCP, 0, _NO_COOKIE, *ports, own, theirs, 0, _NO_COOKIE, _NO_COOKIE
+        family, socket.IPPROTO_TCP, 0, _NO_COOKIE, *ports, own, peer, 0, _NO_COOKIE, _NO_COOKIE
     )
     header = _MESSAGE_HEADER.pack(_MESSAGE_HEADER.size + len(body), _BY_FAMILY, _NLM_F_REQUEST, 0, 0)
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as netlink:

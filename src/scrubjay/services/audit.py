@@ -156,17 +156,17 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
         ids = sorted({event.memory for event in events})
         for first in range(0, len(ids), BATCH):
             records |= reader.get(ids[first : first + BATCH])
-    back = [
+    restored = [
         one
         for one in events
         if one.before and one.op == records[one.memory].status and may_change(workspace, records[one.memory])
     ]
     at = now_micros()
-    for first in range(0, len(back), BATCH):
+    for first in range(0, len(restored), BATCH):
         workspace.store.write(
-            workspace.scope, _undo_changes(back[first : first + BATCH], records, at), durable=True
+            workspace.scope, _undo_changes(restored[first : first + BATCH], records, at), durable=True
         )
-    turned = tuple(event.memory for event in back)
+    turned = tuple(event.memory for event in restored)
     return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
 
 

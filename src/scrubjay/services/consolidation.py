@@ -56,8 +56,8 @@ def run_consolidation(
         progress: Called with the progress.
     """
     started = time.monotonic()
-    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
-        if not alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
+        if not exclusive:
             return ConsolidationReport(passed="busy", dry_run=dry_run)
         interrupted = () if dry_run else _close_dead_runs(workspace)
         rows = _list_runs(workspace)
@@ -92,17 +92,17 @@ def run_consolidation(
             workspace.store.vacuum()
     return ConsolidationReport(
         run=run if any(one.wrote for one in tallies) else None,
-        made=tuple(made for one in tallies for made in one.made),
+        made=tuple(created for one in tallies for created in one.made),
         kinds=dict(sorted(sum((one.kinds for one in tallies), Counter()).items())),
         tokens=sum(one.tokens for one in tallies),
         kept=sum(one.kept for one in tallies),
         archived=sum(one.archived for one in tallies),
         files=dict(sorted(sum((one.files for one in tallies), Counter()).items())),
         renewed=sum(one.renewed for one in tallies),
-        promoted=tuple(made for one in tallies for made in one.promoted),
+        promoted=tuple(created for one in tallies for created in one.promoted),
         supported=sum(one.supported for one in tallies),
         read=sum(one.read for one in tallies),
-        found=tuple(made for one in tallies for made in one.found),
+        found=tuple(created for one in tallies for created in one.found),
         rephrased=sum(one.rephrased for one in tallies),
         refused=sum(one.refused for one in tallies),
         partial=(*problems, *(model.partial if model is not None else ())),
@@ -119,8 +119,8 @@ def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
         NotFoundError: No run, or several, are called so.
         StoreBusyError: Another process consolidates.
     """
-    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
-        if not alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
+        if not exclusive:
             raise StoreBusyError(
                 "Another process consolidates now. Nothing was undone.",
                 hint=f"scrubjay consolidate --undo {run}",
@@ -134,8 +134,8 @@ def restore_consolidated(workspace: Workspace) -> ChangeReport:
     Raises:
         StoreBusyError: Another process consolidates.
     """
-    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
-        if not alone:
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
+        if not exclusive:
             raise StoreBusyError(
                 "Another process consolidates now. Nothing was restored.",
                 hint="scrubjay restore --archived-by-consolidation, once it is done",

@@ -105,9 +105,9 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
     if src == dst:
         raise InputError(f"{src} cannot be joined with itself. Nothing was written.")
     rule = redact_text(edge.rule, workspace.settings.redaction.allow).text
-    made = Edge(src, edge.kind, dst, workspace.scope.key(), float(weight), now_micros(), "given", rule)
-    workspace.store.write(workspace.scope, [PutEdges((made,))], durable=True)
-    return MemoryLink(dst, made.kind, "to", made.weight, rule, True, phrase)
+    edge_row = Edge(src, edge.kind, dst, workspace.scope.key(), float(weight), now_micros(), "given", rule)
+    workspace.store.write(workspace.scope, [PutEdges((edge_row,))], durable=True)
+    return MemoryLink(dst, edge_row.kind, "to", edge_row.weight, rule, True, phrase)
 
 
 def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
@@ -115,11 +115,11 @@ def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
     with workspace.store.reader(workspace.scope) as reader:
         one, other = resolve_id(reader, src), resolve_id(reader, dst)
         there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]
-        back = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
+        reverse = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
         if any(edge.key != workspace.scope.key() for edge in there):
             require_may_change(workspace, [reader.get([one])[one]], "part")
     if not there:
-        hint = f"it is joined the other way round: unlink {other} from {one}" if back else ""
+        hint = f"it is joined the other way round: unlink {other} from {one}" if reverse else ""
         raise NotFoundError(f"No edge of kind {kind} leads from {one} to {other}.", hint=hint)
     workspace.store.write(workspace.scope, [DropEdges(((one, kind, other),))], durable=True)
 

@@ -82,8 +82,8 @@ def import_path(
             "Nothing was imported.",
             hint=f"scrubjay sync {path} --untrusted",
         )
-    with workspace.store.try_exclusive(workspace.scope, "import") as alone:
-        if not alone:
+    with workspace.store.try_exclusive(workspace.scope, "import") as exclusive:
+        if not exclusive:
             raise StoreBusyError(
                 f"Another program imports into {workspace.store.url}. Nothing was imported.",
                 hint="run it again when that has ended",

@@ -276,8 +276,8 @@ quarter."""
 class RerankerRegistry:
     """The rerankers of one process, each opened on first use; ``given`` is the caller's own."""
 
-    def __init__(self, given: Reranker | None = None) -> None:
-        self._given = given
+    def __init__(self, reranker: Reranker | None = None) -> None:
+        self._given = reranker
         self._opened: dict[str, Reranker] = {}
         self._opening = threading.Lock()
 

@@ -66,8 +66,8 @@ def sync(
         )
     if path is not None and choice != NO_CHOICE:
         full = Path(os.path.abspath(path.expanduser()))
-        whole = containing_source(_registered_sources(workspace), full)
-        where = source_location(whole) if whole is not None else str(full)
+        container = containing_source(_registered_sources(workspace), full)
+        where = source_location(container) if container is not None else str(full)
         if where != str(full):
             raise InputError(
                 f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was "

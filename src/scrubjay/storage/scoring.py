@@ -85,10 +85,10 @@ def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[
         np.copyto(part, rows)
         # A few rows at once: BLAS would share more among threads, which on a busy machine cost ten times the sum.
         times = len(part) // together
-        whole, sums = times * together, found[first : first + BLOCK_ROWS]
-        sums[:whole] = np.matmul(part[:whole].reshape(times, together, len(codes)), wide).ravel()
-        if whole < len(part):
-            sums[whole:] = np.einsum("ij,j->i", part[whole:], wide)
+        scaled, sums = times * together, found[first : first + BLOCK_ROWS]
+        sums[:scaled] = np.matmul(part[:scaled].reshape(times, together, len(codes)), wide).ravel()
+        if scaled < len(part):
+            sums[scaled:] = np.einsum("ij,j->i", part[scaled:], wide)
     return found
 
 
@@ -239,8 +239,8 @@ def union_matches(found: Sequence[TermMatches]) -> TermMatches:
 
 def score_group(table: MemoryTable, forms: Sequence[TermMatches]) -> GroupScores:
     """Return what a term group adds to the score of each of its rows; the first form is the word itself."""
-    whole, exact = union_matches(forms), forms[0] if forms else NO_MATCHES
-    rows, amounts = whole[0], _bm25(table, whole) * (1.0 - EXACT_SHARE)
+    matches, exact = union_matches(forms), forms[0] if forms else NO_MATCHES
+    rows, amounts = matches[0], _bm25(table, matches) * (1.0 - EXACT_SHARE)
     spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
     amounts[spots] += _bm25(table, exact) * EXACT_SHARE
     return rows, amounts

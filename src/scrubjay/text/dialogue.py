@@ -89,12 +89,12 @@ def is_question(sentence: str) -> bool:
     >>> [is_question(text) for text in ("how long is the trial", "多久？", "21 days.", "when it fails, run make clean")]
     [True, True, False, False]
     """
-    said = sentence.strip()
-    if said.endswith(("?", "？", "?)", '?"')):
+    text = sentence.strip()
+    if text.endswith(("?", "？", "?)", '?"')):
         return True
-    if said.endswith((".", "!", "。", ":")) or _CONDITION.match(said):
+    if text.endswith((".", "!", "。", ":")) or _CONDITION.match(text):
         return False
-    return bool(_QUESTION.match(said) or _QUESTION_END.search(said))
+    return bool(_QUESTION.match(text) or _QUESTION_END.search(text))
 
 
 def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
@@ -103,8 +103,8 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     >>> drop_questions("I redo the page. How long is the trial? It was 14 days.", lambda said: "trial" in said)
     'I redo the page. It was 14 days.'
     """
-    sentences = [said for said in _SENTENCE.split(text) if said and said.strip()]
-    left = [said for said in sentences if not (is_question(said) and repeats(said))]
+    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence and sentence.strip()]
+    left = [sentence for sentence in sentences if not (is_question(sentence) and repeats(sentence))]
     return text if len(left) == len(sentences) else " ".join(left)
 
 

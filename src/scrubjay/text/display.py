@@ -68,12 +68,12 @@ def _replacement(found: re.Match[str]) -> str:
     start, end = found.span()
     before = found.string[max(start - 1, 0) : start]
     after = found.string[end : end + 1]
-    kept = ""
+    visible = ""
     for mark in found[0][:MAX_JOINED]:
         if _is_variation_selector(mark, before) or _is_joiner(mark, before, after):
-            kept += mark
+            visible += mark
             before = mark
-    return kept
+    return visible
 
 
 def _is_variation_selector(mark: str, before: str) -> bool:
@@ -146,10 +146,10 @@ _DIGITS = b"0123456789"
 def quarter_tokens(text: str) -> int:
     """Return four times `estimate_tokens` of a text, before rounding; it adds up over parts."""
     raw = text.encode("utf-8", "surrogatepass")
-    seen = raw.translate(None, _SPACE + _FOLLOWING)
-    other = seen.translate(None, _LETTERS)
+    counted = raw.translate(None, _SPACE + _FOLLOWING)
+    other = counted.translate(None, _LETTERS)
     rare = other.translate(None, _DIGITS)
-    return (len(seen) - len(other)) + 2 * (len(other) - len(rare)) + 4 * len(rare)
+    return (len(counted) - len(other)) + 2 * (len(other) - len(rare)) + 4 * len(rare)
 
 
 def estimate_tokens(text: str) -> int:

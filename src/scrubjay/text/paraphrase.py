@@ -128,9 +128,9 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int, str]]:
     """Yield each word in lower case, its start and end, and the marks between it and the next."""
     found = list(_PIECE.finditer(text))
     for number, one in enumerate(found):
-        whole = one[0]
-        head = len(whole) - len(whole.lstrip(_OPENING))
-        bare = whole[head:].rstrip(_CLOSING + _BREAKS + _STOPS)
+        chunk = one[0]
+        head = len(chunk) - len(chunk.lstrip(_OPENING))
+        bare = chunk[head:].rstrip(_CLOSING + _BREAKS + _STOPS)
         start, end = one.start() + head, one.start() + head + len(bare)
         last = number + 1 == len(found)
         gap = "" if last else text[one.end() : found[number + 1].start()]

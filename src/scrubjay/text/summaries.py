@@ -232,31 +232,31 @@ def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:
     read = normalize_newlines(content[:READ])
     runs = not normalize_typography(read).isascii() and has_unspaced(read)
     units: list[_Unit] = []
-    held: list[_Unit] = []
-    said: set[str] = set()
+    result: list[_Unit] = []
+    sentences: set[str] = set()
     total = 0
     for place, (kind, text) in enumerate(text_units(read)):
         if kind in HELD_BACK:
-            held.append(_Unit(place, kind, text, 0))
+            result.append(_Unit(place, kind, text, 0))
             continue
         found = _words(text)
-        bag, before = set(found), len(said)
-        said |= bag
+        bag, before = set(found), len(sentences)
+        sentences |= bag
         if kind == "heading":
             passed = text.casefold() in known
         else:
-            passed = len(said) - before < NEW * len(bag)
+            passed = len(sentences) - before < NEW * len(bag)
         if passed or not found:
             continue
         size = _count(text) if runs else len(found)
         if kind == "text" and size < SHORT:
-            held.append(_Unit(place, kind, text, size))
+            result.append(_Unit(place, kind, text, size))
             continue
         units.append(_Unit(place, kind, text, size))
         total += size
         if total > room:
             return units, total
-    sized = (unit._replace(size=_count(unit.text)) for unit in held[:room])
+    sized = (unit._replace(size=_count(unit.text)) for unit in result[:room])
     return [*units, *(unit for unit in sized if unit.size)], total
 
 
@@ -291,20 +291,20 @@ def _count(text: str) -> int:
 
 def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
     room, letters = tokens, tokens * CHARACTERS
-    taken: list[_Unit] = []
+    chosen: list[_Unit] = []
     for unit in units:
         if unit.size > room or len(unit.text) > letters:
             cut = _cut(unit.text[:letters], room) if room > tokens * EMPTY else ""
             if cut:
-                taken.append(unit._replace(text=cut))
+                chosen.append(unit._replace(text=cut))
                 break
-            if taken and unit.size > room:
+            if chosen and unit.size > room:
                 break
             continue
-        taken.append(unit)
+        chosen.append(unit)
         room -= unit.size
         letters -= len(unit.text)
-    return _joined(sorted(taken)) or None
+    return _joined(sorted(chosen)) or None
 
 
 def _joined(units: Sequence[_Unit]) -> str:

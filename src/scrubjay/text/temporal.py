@@ -58,8 +58,8 @@ def _rule_table(*rules: tuple[str, str]) -> dict[str, list[tuple[str, tuple[str,
         for chosen in product(*parts):
             first, *rest = [one for part in chosen for one in part]
             found.setdefault(first, []).append((name, tuple(rest)))
-    for held in found.values():
-        held.sort(key=lambda rule: -len(rule[1]))
+    for entries in found.values():
+        entries.sort(key=lambda rule: -len(rule[1]))
     return found
 
 
@@ -90,12 +90,12 @@ def _english() -> TimeVocabulary:
     words.put("the", 0, "the this a my our")
     words.put("in", 0, "in during within over throughout")
     words.put("on", 0, "on at")
-    for name, held in (
+    for name, names in (
         ("since", "since"), ("until", "until till"), ("before", "before"), ("after", "after"),
         ("from", "from"), ("of", "of"), ("between", "between"), ("to", "to until till through"),
         ("and", "and"), ("onward", "on onward onwards"), ("as", "as"),
     ):  # fmt: skip
-        words.put(name, 0, held)
+        words.put(name, 0, names)
     rules = _rule_table(
         ("given", "date"),
         ("day", "the? daynum of? month year?"),
@@ -165,11 +165,11 @@ def _german() -> TimeVocabulary:
     words.put("the", 0, "der die das dem den des")
     words.put("in", 0, "in im während")
     words.put("on", 0, "am an")
-    for name, held in (
+    for name, names in (
         ("since", "seit ab"), ("until", "bis"), ("before", "vor"), ("after", "nach"), ("from", "vom von"),
         ("of", "zum zur"), ("between", "zwischen"), ("to", "bis"), ("and", "und"), ("stand", "stand"),
     ):  # fmt: skip
-        words.put(name, 0, held)
+        words.put(name, 0, names)
     rules = _rule_table(
         ("given", "date"),
         ("day", "the? daydot month year?"),
@@ -354,13 +354,13 @@ def _date(values: RuleNumbers, now: datetime) -> DateRange:
 def _weekday(values: RuleNumbers, now: datetime) -> DateRange:
     """Return the last one before today, this week's, or the next after today; without a word, the latest."""
     today, day = now.date(), values["weekday"]
-    back = (today.weekday() - day) % 7
+    days = (today.weekday() - day) % 7
     which = values.get("which")
     if which == 0:
         return _day(today + timedelta(days=day - today.weekday()))
     if which == 1:
-        return _day(today + timedelta(days=7 - back))
-    return _day(today - timedelta(days=back or (7 if which == -1 else 0)))
+        return _day(today + timedelta(days=7 - days))
+    return _day(today - timedelta(days=days or (7 if which == -1 else 0)))
 
 
 def _weekend(values: RuleNumbers, now: datetime) -> DateRange:
@@ -489,13 +489,13 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     for tongue in TIME_VOCABULARIES:
         found += _spans(tokens, tongue, now)
     found.sort(key=lambda span: (span.first - span.last, span.first))
-    kept: list[TimeExpression] = []
-    taken = bytearray(len(text) + 1)
+    expressions: list[TimeExpression] = []
+    covered = bytearray(len(text) + 1)
     for span in found:
-        if not any(taken[span.first : span.last]):
-            taken[span.first : span.last] = b"\1" * (span.last - span.first)
-            kept.append(span)
-    return tuple(sorted(kept, key=lambda span: span.first))
+        if not any(covered[span.first : span.last]):
+            covered[span.first : span.last] = b"\1" * (span.last - span.first)
+            expressions.append(span)
+    return tuple(sorted(expressions, key=lambda span: span.first))
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -630,8 +630,8 @@ def _with_relation(
 ) -> list[TimeExpression]:
     begin, relation = atom.begin, "in"
 
-    def word(back: int) -> Mapping[str, int]:
-        place = begin - back
+    def word(days: int) -> Mapping[str, int]:
+        place = begin - days
         return classes[place] if place >= 0 and not tokens[place].closed else {}
 
     skip = (
@@ -674,8 +674,8 @@ def _range_between(
     one, other = ends
     first = one.stretch
     if first[0] >= other.stretch[0]:
-        again = resolve_rule(one.rule, one.values, tokens[one.begin].word, other.stretch[0])
-        first = again if again is not None and again[0] < other.stretch[1] else first
+        resolved = resolve_rule(one.rule, one.values, tokens[one.begin].word, other.stretch[0])
+        first = resolved if resolved is not None and resolved[0] < other.stretch[1] else first
     if first[0] >= other.stretch[1]:
         return _with_relation(tokens, classes, one, tongue) + _with_relation(tokens, classes, other, tongue)
     return [_expression(tokens, one.begin - 1, other.end, (first[0], other.stretch[1], "range"), "in")]

@@ -291,15 +291,17 @@ def find_terms(
 ) -> list[tuple[int, int, tuple[str, ...]]]:
     """Return start, end and wanted terms of each source word that emits any, in order."""
     learnt = _form_cache(language)
-    asked = frozenset(wanted)
+    wanted_terms = frozenset(wanted)
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
     for raw in set(_word_pattern(text).findall(text)):
         emitted, source_words = (learnt[raw], 1) if raw in learnt else _learn_forms(raw, language, learnt)
-        if asked.isdisjoint(emitted):
+        if wanted_terms.isdisjoint(emitted):
             continue
-        whole = source_words == 1 and raw.isascii() and raw.isalnum()  # nothing to trim or to tell apart
-        forms = tuple(term for term in emitted if term in asked)
-        known[raw] = [(0, len(raw), forms)] if whole else _cached_hits(raw, asked, language)
+        single_word = (
+            source_words == 1 and raw.isascii() and raw.isalnum()
+        )  # nothing to trim or to tell apart
+        forms = tuple(term for term in emitted if term in wanted_terms)
+        known[raw] = [(0, len(raw), forms)] if single_word else _cached_hits(raw, wanted_terms, language)
     return [
         (match.start() + first, match.start() + last, forms)
         for match in _word_pattern(text).finditer(text)
@@ -323,8 +325,8 @@ def terms_by_word(text: str, language: str = "en") -> list[frozenset[str]]:
 
 def _cached_hits(raw: str, wanted: Collection[str], language: str) -> list[tuple[int, int, tuple[str, ...]]]:
     emitted = ((a, b, _stem_gram(gram, piece, language)) for gram, piece, a, b in _source_words(raw))
-    kept = ((a, b, tuple(term for term in forms if term in wanted)) for a, b, forms in emitted)
-    return [hit for hit in kept if hit[2]]
+    hits = ((a, b, tuple(term for term in forms if term in wanted)) for a, b, forms in emitted)
+    return [hit for hit in hits if hit[2]]
 
 
 def _word_pattern(text: str) -> re.Pattern[str]:

@@ -46,8 +46,8 @@ MAX_INTEGER: Final = 2**63 - 1
 class LineFields:
     """The fields of one line; every method checks one and raises an `InputError` that names it."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self._fields = given
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._fields = values
 
     def text(self, name: str, default: str | None = None) -> str:
         return str(self._get(name, str, "a text", default))
@@ -377,12 +377,12 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
     """
     with open_export(file) as stream:
         for number, raw in _raw(file, stream):
-            given = _object(file, number, raw)
-            kind = given.get("line")
+            values = _object(file, number, raw)
+            kind = values.get("line")
             if kind not in LINE_KINDS:
                 raise InputError(f"Line {number:,} of {file} holds {kind!r}, which no export has.")
             if kind not in ("header", "footer"):
-                yield number, kind, LineFields(given)
+                yield number, kind, LineFields(values)
 
 
 def open_export(file: Path) -> BinaryIO:
@@ -409,36 +409,36 @@ def _raw(file: Path, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
     try:
-        given = json.loads(raw)
+        value = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise InputError(f"Line {number:,} of {file} is not JSON: {error}.", hint=REEXPORT_HINT) from error
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         raise InputError(f"Line {number:,} of {file} is not a JSON object.", hint=REEXPORT_HINT)
-    return given
+    return value
 
 
 def _header(file: Path, raw: bytes) -> ExportHeader:
-    given = LineFields(_object(file, 1, raw.removeprefix(b"\xef\xbb\xbf")))
-    if given.text("format", "") != EXPORT_FORMAT:
+    fields = LineFields(_object(file, 1, raw.removeprefix(b"\xef\xbb\xbf")))
+    if fields.text("format", "") != EXPORT_FORMAT:
         raise InputError(f"{file} is not an export of scrubjay. {NOTHING_IMPORTED}")
-    version = given.number("version")
+    version = fields.number("version")
     if version != EXPORT_VERSION:
         raise InputError(
-            f"{file} has version {version} of the format ({given.text('made_by', 'unknown')}); this scrubjay "
+            f"{file} has version {version} of the format ({fields.text('made_by', 'unknown')}); this scrubjay "
             f"reads {EXPORT_VERSION}. {NOTHING_IMPORTED}",
             hint="upgrade scrubjay, or export it again with this version",
         )
-    return ExportHeader(given.text("store"), _versions(given.inner("versions")), 0, 0)
+    return ExportHeader(fields.text("store"), _versions(fields.inner("versions")), 0, 0)
 
 
 def _footer(file: Path, number: int, raw: bytes) -> dict[str, Any]:
     try:
-        given = json.loads(raw)
+        value = json.loads(raw)
     except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict) or given.get("line") != "footer":
+        value = None
+    if not isinstance(value, dict) or value.get("line") != "footer":
         raise InputError(
             f"{file} was cut short: line {number:,}, its last, is not the footer of an export. {NOTHING_IMPORTED}",
             hint=REEXPORT_HINT,
         )
-    return given
+    return value

@@ -70,26 +70,26 @@ class TenantDigest:
     digests: Mapping[str, str]
 
 
-def digest_tenant(whole: TenantReader, on_count: CountCallback | None = None) -> TenantDigest:
+def digest_tenant(reader: TenantReader, on_count: CountCallback | None = None) -> TenantDigest:
     counts: dict[str, int] = {}
     totals: dict[str, int] = {}
-    for part, row in _row_bytes(whole, on_count):
+    for part, row in _row_bytes(reader, on_count):
         counts[part] = counts.get(part, 0) + 1
         totals[part] = totals.get(part, 0) + int.from_bytes(hashlib.sha256(row).digest())
     digests = {part: f"{totals.get(part, 0) % (1 << DIGEST_BITS):064x}" for part in PARTS}
     return TenantDigest({part: counts.get(part, 0) for part in PARTS}, digests)
 
 
-def _row_bytes(whole: TenantReader, on_count: CountCallback | None) -> Iterator[tuple[str, bytes]]:
+def _row_bytes(reader: TenantReader, on_count: CountCallback | None) -> Iterator[tuple[str, bytes]]:
     done = 0
-    for batch in whole.memories():
+    for batch in reader.memories():
         yield from (("memories", _memory_bytes(one)) for one in batch)
-        readings = whole.extractions([one.record.id for one in batch])
+        readings = reader.extractions([one.record.id for one in batch])
         yield from (("readings", repr(one).encode()) for one in readings.values())
         done += len(batch)
         if on_count is not None:
             on_count(done)
-    for part, rows in _rows_by_part(whole):
+    for part, rows in _rows_by_part(reader):
         yield from ((part, repr(row).encode()) for row in rows)
 
 
@@ -101,19 +101,19 @@ def _memory_bytes(one: PreparedMemory) -> bytes:
     return b"\0".join(parts)
 
 
-def _rows_by_part(whole: TenantReader) -> Iterator[tuple[str, Iterable[object]]]:
-    sources = whole.sources()
+def _rows_by_part(reader: TenantReader) -> Iterator[tuple[str, Iterable[object]]]:
+    sources = reader.sources()
     yield "sources", sources
-    yield "documents", (one for source in sources for one in whole.documents(source.id).values())
-    yield "models", whole.models()
-    yield "edges", chain.from_iterable(whole.all_edges())
-    yield "concepts", whole.concepts()
-    yield "categories", whole.categories()
-    yield "projects", whole.all_projects()
-    yield "events", enumerate(chain.from_iterable(whole.all_events()))
-    yield "runs", (run for run in whole.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX)
-    yield "tombstones", chain.from_iterable(whole.tombstones())
-    yield "versions", (one for one in [whole.versions()] if one is not None)
+    yield "documents", (one for source in sources for one in reader.documents(source.id).values())
+    yield "models", reader.models()
+    yield "edges", chain.from_iterable(reader.all_edges())
+    yield "concepts", reader.concepts()
+    yield "categories", reader.categories()
+    yield "projects", reader.all_projects()
+    yield "events", enumerate(chain.from_iterable(reader.all_events()))
+    yield "runs", (run for run in reader.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX)
+    yield "tombstones", chain.from_iterable(reader.tombstones())
+    yield "versions", (one for one in [reader.versions()] if one is not None)
 
 
 T = TypeVar("T")
@@ -290,8 +290,8 @@ def compare_searches(here: TenantReader, there: TenantReader) -> str | None:
             _sample_searches(there, here, record, models),
             strict=True,
         )
-        for (query, mine), (_, theirs) in pairs:
-            if mine != theirs:
+        for (query, mine), (_, target_answer) in pairs:
+            if mine != target_answer:
                 return query
     return None
 
@@ -359,8 +359,8 @@ def copy_tenant(
         target = open_target(here.secret)
         try:
             scope = UnrestrictedScope(tenant, "", (), (COPY_RUN_PREFIX,))
-            with _lock_target(target, scope) as alone:
-                if not alone:
+            with _lock_target(target, scope) as exclusive:
+                if not exclusive:
                     raise StoreBusyError(
                         f"Another program is copying tenant {tenant} to {target.url}. Nothing was copied.",
                         hint="wait until it is done; running the same copy then verifies it",
@@ -374,9 +374,9 @@ def copy_tenant(
 def _lock_target(target: Store, scope: UnrestrictedScope) -> Iterator[bool]:
     end = time.monotonic() + LOCK_PATIENCE
     while True:
-        with target.try_exclusive(scope, COPY_RUN) as alone:
-            if alone or time.monotonic() >= end:
-                yield alone
+        with target.try_exclusive(scope, COPY_RUN) as exclusive:
+            if exclusive or time.monotonic() >= end:
+                yield exclusive
                 return
         time.sleep(LOCK_PAUSE)
 
@@ -417,8 +417,8 @@ def _copy_once(
     return CopyReport(scope.tenant, target.url, digest.counts, digest.digests, state != "new", seconds)
 
 
-def _copy_state(whole: TenantReader) -> str:
-    states = [run.state for run in whole.runs(NO_LIMIT) if run.key == COPY_RUN_PREFIX]
+def _copy_state(reader: TenantReader) -> str:
+    states = [run.state for run in reader.runs(NO_LIMIT) if run.key == COPY_RUN_PREFIX]
     return states[0] if states else ""
 
 
@@ -448,10 +448,12 @@ def _target_state(here: TenantReader, target: Store, on_count: CountCallback) ->
 def _verify(here: TenantReader, target: Store, on_count: CountCallback) -> TenantDigest:
     mine = digest_tenant(here)
     with target.tenant_reader(here.scope.tenant) as there:
-        theirs = digest_tenant(there, on_count)
-        other = _first_difference(mine, theirs)
+        target_digest = digest_tenant(there, on_count)
+        other = _first_difference(mine, target_digest)
         if other:
-            counts = ", ".join(f"{mine.counts[part]:,} and {theirs.counts[part]:,} {part}" for part in other)
+            counts = ", ".join(
+                f"{mine.counts[part]:,} and {target_digest.counts[part]:,} {part}" for part in other
+            )
             raise StoreError(
                 f"The store and its copy do not hold the same: {counts}. Another program wrote to {target.url}, or the "
                 "store has changed since a copy that was stopped began. The store is untouched.",
@@ -466,5 +468,5 @@ def _verify(here: TenantReader, target: Store, on_count: CountCallback) -> Tenan
     return mine
 
 
-def _first_difference(mine: TenantDigest, theirs: TenantDigest) -> list[str]:
-    return [part for part in mine.digests if mine.digests[part] != theirs.digests[part]]
+def _first_difference(mine: TenantDigest, target: TenantDigest) -> list[str]:
+    return [part for part in mine.digests if mine.digests[part] != target.digests[part]]

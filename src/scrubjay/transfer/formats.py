@@ -345,16 +345,16 @@ def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     note = _Note(path, title, tuple(tag for tag in tags if tag), date)
     yield ImportedName(title, (), path)
     body, first = (text[front.end() :], front[0].count("\n") + 1) if front else (text, 1)
-    kept, found = _split_note(note, body, first)
-    prose = "\n".join(kept).strip()
-    if any(line.strip() and not line.lstrip().startswith("#") for line in kept):
+    lines, found = _split_note(note, body, first)
+    prose = "\n".join(lines).strip()
+    if any(line.strip() and not line.lstrip().startswith("#") for line in lines):
         new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)
         yield ImportedMemory(new, path, (title,), title)
     yield from found
 
 
 def _split_note(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
-    kept: list[str] = []
+    lines: list[str] = []
     found: list[ImportedItem] = []
     fenced = False
     for number, line in enumerate(body.split("\n"), first):
@@ -365,10 +365,10 @@ def _split_note(note: _Note, body: str, first: int) -> tuple[list[str], list[Imp
         if parsed:
             found += parsed
             continue
-        kept.append(line)
+        lines.append(line)
         if not fenced:
             found += _links(note, line)
-    return kept, found
+    return lines, found
 
 
 def _links(note: _Note, text: str) -> list[ImportedItem]:
@@ -514,13 +514,13 @@ def read_mem0(file: Path) -> Iterator[ImportedItem]:
         InputError: It holds no array of memories.
     """
     value = read_json(file)
-    given = as_object(value)
-    found = value if isinstance(value, list) else given.get("results", given.get("memories"))
+    row = as_object(value)
+    found = value if isinstance(value, list) else row.get("results", row.get("memories"))
     if not isinstance(found, list):
         raise InputError(f"{file} holds no array of memories, alone or as `results`. {NOTHING_IMPORTED}")
     for place, entry in enumerate(found, 1):
         yield _mem0_memory(f"memory {place:,}", as_object(entry))
-    for place, entry in enumerate(as_array(given.get("relations")), 1):
+    for place, entry in enumerate(as_array(row.get("relations")), 1):
         yield from _mem0_relation(f"relation {place:,}", as_object(entry))
 
 

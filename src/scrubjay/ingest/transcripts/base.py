@@ -203,7 +203,7 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
     """
     if "<" not in text:
         return text
-    kept, position = [], 0
+    pieces, position = [], 0
     open_only: set[str] = set()  # without a closing tag: searching again would be quadratic
     for match in _opening(names).finditer(text):
         name = match[1]
@@ -213,9 +213,9 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
         if end < 0:
             open_only.add(name)
             continue
-        kept.append(text[position : match.start()])
+        pieces.append(text[position : match.start()])
         position = end + len(name) + 3
-    return "".join([*kept, text[position:]])
+    return "".join([*pieces, text[position:]])
 
 
 @lru_cache(maxsize=8)

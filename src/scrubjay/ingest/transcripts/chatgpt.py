@@ -63,19 +63,19 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     conversation_id = as_string(conversation.get("conversation_id")) or as_string(conversation.get("id"))
     title = as_string(conversation.get("title"))
     lines = dict(zip(mapping, places, strict=False))
-    seen: set[str] = set()
+    visited: set[str] = set()
     leaf = as_string(conversation.get("current_node"))
     for session, keys in message_paths(_parents(mapping), leaf, conversation_id or next(iter(mapping))):
         for key in keys:
             message = as_object(mapping[key].get("message"))
             found = _text(message) if message else None
             own = as_string(message.get("id")) or f"{conversation_id}:{key}"
-            if isinstance(found, str) and own in seen:
+            if isinstance(found, str) and own in visited:
                 found = SkippedItem("message that is there twice")
             if isinstance(found, SkippedItem):
                 yield found
             elif found:
-                seen.add(own)
+                visited.add(own)
                 role = as_string(as_object(message.get("author")).get("role"))
                 seconds = message.get("create_time")
                 timed = isinstance(seconds, int | float) and seconds < _LATEST_SECONDS

@@ -66,13 +66,13 @@ def message_words(content: object, user: bool, skipped: list[SkippedItem]) -> st
     if text.startswith(_OPENING):
         skipped.append(SkippedItem("session_context"))
         return ""
-    kept = strip_tags(text, _GIVEN)
-    if kept != text:
+    words = strip_tags(text, _GIVEN)
+    if words != text:
         skipped.append(SkippedItem("context"))
-    if _COMMAND.match(kept):
+    if _COMMAND.match(words):
         skipped.append(SkippedItem("command"))
         return ""
-    return kept.strip("\n")
+    return words.strip("\n")
 
 
 def _parts(content: object, skipped: list[SkippedItem]) -> list[str]:

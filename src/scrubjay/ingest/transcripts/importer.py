@@ -244,7 +244,7 @@ class _TranscriptImport:
     def _parts(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
         root, path = Path(self.source.root), self.state.path
         versions = replace(stage_versions(self.run.chunks), extractor=self.form.version)
-        with open_file(root, path) as file, open_file(root, path) as again:
+        with open_file(root, path) as file, open_file(root, path) as second:
             cursor = end = self._resume_cursor(file, stored)
             title = stored.title if stored is not None and cursor else Path(path).name
             turns: list[Turn] = []
@@ -253,7 +253,7 @@ class _TranscriptImport:
                 document = Document(
                     self.source.id,
                     path,
-                    log_fingerprint(again, end),
+                    log_fingerprint(second, end),
                     mtime_ns,
                     self.state.size,
                     title,
@@ -307,8 +307,8 @@ class _TranscriptImport:
             drafts = [self._draft(turn, clean) for turn, clean in zip(turns, redacted, strict=True)]
             fresh = self._numbered(reader, drafts)
         for draft in drafts:
-            said = StoredTurn(draft.text, tuple(record.id for record in draft.records))
-            self.recent[draft.session] = [*self.recent[draft.session], said][-CONTEXT_TURNS:]
+            stored = StoredTurn(draft.text, tuple(record.id for record in draft.records))
+            self.recent[draft.session] = [*self.recent[draft.session], stored][-CONTEXT_TURNS:]
         if called:
             run.tally.scrubbed["password"] += redact_stored_turns(run.store, run.scope, run.base, called)
         return fresh
@@ -372,8 +372,8 @@ class _TranscriptImport:
             records.append(record)
         tombstones = tombstone_hashes(run.secret, clean.text, run.scope.keys)
         if clean.counts:  # it may have been forgotten as redacted without context
-            alone = redact_text(turn.text, run.chunks.allow).text
-            tombstones |= tombstone_hashes(run.secret, alone, run.scope.keys)
+            plain = redact_text(turn.text, run.chunks.allow).text
+            tombstones |= tombstone_hashes(run.secret, plain, run.scope.keys)
         return _TurnDraft(turn.session, clean.text, tombstones, records)
 
     def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[PreparedMemory]:

@@ -58,17 +58,17 @@ def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
 def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | BrokenRow]:
     file.seek(start)
     while data := file.readline(MAX_LINE_BYTES + 1):
-        whole = data.endswith(b"\n")
+        complete = data.endswith(b"\n")
         end = start + len(data)
-        if not whole and len(data) > MAX_LINE_BYTES:
-            end, whole = _line_end(file, end)
-            if not whole:
+        if not complete and len(data) > MAX_LINE_BYTES:
+            end, complete = _line_end(file, end)
+            if not complete:
                 return
             message = f"has {end - start:,} bytes, more than the {MAX_LINE_BYTES:,} that are read"
             yield BrokenRow(line, start, end, message)
         else:
             found = _row(data.removeprefix(BYTE_ORDER_MARK) if start == 0 else data, line, start, end)
-            if not whole and not isinstance(found, LogRow):
+            if not complete and not isinstance(found, LogRow):
                 return
             if found is not None:
                 yield found

@@ -156,8 +156,8 @@ def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
             for part, part_data in parts
             if part_data is None
         )
-        whole = [part for _, part in parts if part is not None]
-        yield from session.message(row, line, {**info, "id": key}, whole)
+        readable = [part for _, part in parts if part is not None]
+        yield from session.message(row, line, {**info, "id": key}, readable)
 
 
 def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:

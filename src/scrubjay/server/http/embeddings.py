@@ -109,8 +109,8 @@ def _embed_packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list
     return [struct.pack(f"<{length}f", *row) for row in found.rows], found.tokens, found.model
 
 
-def _texts_of(given: Any) -> list[str]:
-    texts = [given] if isinstance(given, str) else given
+def _texts_of(value: Any) -> list[str]:
+    texts = [value] if isinstance(value, str) else value
     if not texts or len(texts) > MAX_TEXTS:
         raise InputError(f"input has {len(texts):,} texts; it must have 1 to {MAX_TEXTS:,}.")
     if not isinstance(texts[0], str):

@@ -68,10 +68,10 @@ def declared_fields(
             for name in inspect.signature(method).parameters
             if name in options and name not in without and name not in form.model_fields
         }
-        made = create_model(
+        model = create_model(
             form.__name__, __base__=form, __module__=form.__module__, __doc__=form.__doc__, **fields
         )
-        return document_fields(method, Memory.search)(made)
+        return document_fields(method, Memory.search)(model)
 
     return extended
 
@@ -81,26 +81,26 @@ def _form_field(one: Option) -> tuple[Any, Any]:
     kind = one.kind.removesuffix(" | None")
     least, most = one.bounds or (None, None)
     enum: dict[str, Any] = {"enum": list(one.choices)}
-    given: Any
+    annotation: Any
     if kind.startswith("Sequence") and one.default is None:
         examples: dict[str, Any] = {"examples": [list(one.choices)]}
-        given = Annotated[Strings, Field(json_schema_extra=examples)] if one.choices else Strings
+        annotation = Annotated[Strings, Field(json_schema_extra=examples)] if one.choices else Strings
     elif kind.startswith("Sequence"):
         item: Any = Project if one.project else str
         item = Annotated[item, Field(json_schema_extra=enum)] if one.choices else item
-        given = Annotated[list[item], Field(max_length=MAX_ITEMS)]
+        annotation = Annotated[list[item], Field(max_length=MAX_ITEMS)]
     elif kind.startswith(("int", "float")):
         number: Any = int if kind == "int" else float
-        given = Annotated[number, Field(ge=least, le=most)]
-        given = given | Literal[one.choices] if one.choices else given
+        annotation = Annotated[number, Field(ge=least, le=most)]
+        annotation = annotation | Literal[one.choices] if one.choices else annotation
     elif kind == "bool":
-        given = bool
+        annotation = bool
     else:
-        given = Project if one.project else str
-        given = Annotated[given, Field(json_schema_extra=enum)] if one.choices else given
+        annotation = Project if one.project else str
+        annotation = Annotated[annotation, Field(json_schema_extra=enum)] if one.choices else annotation
     default = list(one.default) if isinstance(one.default, tuple) else one.default
-    given = given if default is not None else given | None
-    return given, Field(default, description=_DESCRIPTIONS.get(one.name))
+    annotation = annotation if default is not None else annotation | None
+    return annotation, Field(default, description=_DESCRIPTIONS.get(one.name))
 
 
 @declared_fields(request.Filters, Memory.search)

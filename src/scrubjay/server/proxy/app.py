@@ -190,8 +190,8 @@ class Proxy:
             if scope["method"] == "POST" and route_path(scope) == adapter.prefix + adapter.completion_path:
                 exchange = _Exchange(self, adapter, who, options)
                 readable = headers.get("content-encoding", "identity").lower() == "identity"
-                whole = b"".join([piece async for piece in stream_body(receive)])
-                body = await exchange.prepare(whole, readable=readable)
+                content = b"".join([piece async for piece in stream_body(receive)])
+                body = await exchange.prepare(content, readable=readable)
                 dropped = {b"content-length"}
                 if exchange.stores_answer:
                     dropped.add(b"accept-encoding")

@@ -90,14 +90,14 @@ async def concepts(
     number: PageNumber = 1,
 ) -> Response:
     found = await session.read(who, lambda memory: memory.concepts.list(query=find))
-    given = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
-    web = request.scope.get("root_path", "") + url_with_query("/concepts/web.json", given)
+    parameters = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
+    web = request.scope.get("root_path", "") + url_with_query("/concepts/web.json", parameters)
     page = page_of(found, number, CONCEPTS_PAGE_SIZE)
     return render_page(
         request,
         "concepts",
         known=len(found),
-        given=given,
+        given=parameters,
         find=find,
         size=size,
         sizes=GRAPH_SIZES,

@@ -99,10 +99,10 @@ async def forget(
     return render_page(request, "forgotten", done=done)
 
 
-def _redirect_back(ids: tuple[str, ...], name: str, said: str) -> Response:
+def _redirect_back(ids: tuple[str, ...], name: str, message: str) -> Response:
     if not ids:
         raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was done.")
-    return redirect(url_with_query(f"/memories/{ids[0]}", {"said": said}))
+    return redirect(url_with_query(f"/memories/{ids[0]}", {"said": message}))
 
 
 PASSAGE_FIELDS: Final = ("confidence", "valid_from", "valid_until")
@@ -120,11 +120,11 @@ async def edit(
     request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
 ) -> Response:
     found = await session.read(who, lambda memory: memory.look(name, neighbours=0))
-    given = {field: _normalize_newlines(first_value(fields, field)) for field in _form_values(found.memory)}
+    values = {field: _normalize_newlines(first_value(fields, field)) for field in _form_values(found.memory)}
     try:
-        id = await session.write(who, _change(who, found, given, first_value(fields, "was")))
+        id = await session.write(who, _change(who, found, values, first_value(fields, "was")))
     except ScrubjayError as error:
-        return _render_form(request, who, found, {**given, "was": first_value(fields, "was")}, error)
+        return _render_form(request, who, found, {**values, "was": first_value(fields, "was")}, error)
     return redirect(url_with_query(f"/memories/{id}", {"said": "edited"}))
 
 
@@ -164,11 +164,11 @@ def _form_values(record: Record) -> dict[str, str]:
     }
 
 
-def _change(who: Principal, found: MemoryView, given: dict[str, str], was: str) -> Callable[[Memory], str]:
+def _change(who: Principal, found: MemoryView, values: dict[str, str], was: str) -> Callable[[Memory], str]:
     """Return a function that writes the fields that differ from the memory as shown."""
     record = found.memory
     shown = _form_values(record)
-    edits = {name: value for name, value in given.items() if value != shown[name]}
+    edits = {name: value for name, value in values.items() if value != shown[name]}
     passage = record.place is not None
     text = edits.pop("content", None) if passage else None
     if text is not None:

@@ -55,7 +55,7 @@ async def search(
     by: str = "memory",
     show: str = "",
 ) -> Response:
-    given = {
+    parameters = {
         "query": query,
         "tier": [each for each in tier or () if each],  # a form without scripts also sends empty fields
         "tag": tag,
@@ -69,8 +69,8 @@ async def search(
     limit = int(show) if show.isdecimal() and len(show) < 4 else PAGE_SIZE
     limit = max(PAGE_SIZE, min(MAX_RESULTS, limit))
     shown: dict[str, Any] = {
-        "given": given,
-        "narrowed": any(value for name, value in given.items() if name not in ("query", "by")),
+        "given": parameters,
+        "narrowed": any(value for name, value in parameters.items() if name not in ("query", "by")),
         "limit": limit,
         "tiers": TIERS,
         "statuses": STATUSES,
@@ -83,9 +83,9 @@ async def search(
     code = 200
     try:
         if query.strip():
-            shown |= await _search_results(session, who, given, limit)
+            shown |= await _search_results(session, who, parameters, limit)
         else:
-            filters = _filters(given)
+            filters = _filters(parameters)
             latest = await session.read(who, lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
             shown["latest"] = memory_rows(latest)
     except InputError as error:
@@ -94,11 +94,11 @@ async def search(
 
 
 async def _search_results(
-    session: SessionDep, who: ReadPrincipal, given: Mapping[str, Any], limit: int
+    session: SessionDep, who: ReadPrincipal, parameters: Mapping[str, Any], limit: int
 ) -> dict[str, Any]:
-    query, by = given["query"], given["by"] or "memory"
+    query, by = parameters["query"], parameters["by"] or "memory"
     # One more than is shown tells whether there is more.
-    options = {**_filters(given), "limit": limit + 1, "explain": True, "by": by}
+    options = {**_filters(parameters), "limit": limit + 1, "explain": True, "by": by}
     answer: Answer = await session.read(who, lambda memory: memory.search(query, **options))
     results = []
     for result in answer.results[:limit]:
@@ -114,18 +114,18 @@ async def _search_results(
     }
 
 
-def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
+def _filters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     tags, projects = (
-        [each.strip() for each in given[name].split(",") if each.strip()] for name in ("tag", "project")
+        [each.strip() for each in parameters[name].split(",") if each.strip()] for name in ("tag", "project")
     )
     return {
-        "tiers": given["tier"],
+        "tiers": parameters["tier"],
         "tags": tags,
         "projects": projects,
-        "path": given["path"],
-        "since": given["since"] or None,
-        "until": given["until"] or None,
-        "statuses": given["status"] or ["active"],
+        "path": parameters["path"],
+        "since": parameters["since"] or None,
+        "until": parameters["until"] or None,
+        "statuses": parameters["status"] or ["active"],
     }
 
 
@@ -163,9 +163,16 @@ async def timeline(
     conversation: str = "",
     number: PageNumber = 1,
 ) -> Response:
-    given = {"until": until, "since": since, "tier": tier, "status": status, "tag": tag, "project": project}
-    given |= {"category": category, "conversation": conversation}
-    shown: dict[str, Any] = {"given": given, "number": number, "tiers": TIERS, "statuses": STATUSES}
+    parameters = {
+        "until": until,
+        "since": since,
+        "tier": tier,
+        "status": status,
+        "tag": tag,
+        "project": project,
+    }
+    parameters |= {"category": category, "conversation": conversation}
+    shown: dict[str, Any] = {"given": parameters, "number": number, "tiers": TIERS, "statuses": STATUSES}
     lists = {
         "tiers": tier,
         "tags": tag,

@@ -413,8 +413,8 @@ class PostgresGraphWriter(GraphWriter):
         fresh: dict[tuple[str, str, str, str], Edge] = {}
         for e in change.edges:  # of several of one identity the last one, but a given one before a found one
             name = e.src, e.kind, e.dst, e.key
-            given = name in fresh and fresh[name].origin == "given"
-            if e.src in visible and e.dst in visible and (e.origin == "given" or not given):
+            is_given = name in fresh and fresh[name].origin == "given"
+            if e.src in visible and e.dst in visible and (e.origin == "given" or not is_given):
                 fresh[name] = e
         if fresh:
             self._db.execute(PUT_EDGE, (self._tenant, *_edge_values(list(fresh.values()))))

@@ -152,15 +152,15 @@ class VectorFiles:
     ) -> MappedVectors:
         segment, version, model = name
         path = self._folder / f"{segment}-{model}-{version}.vec"
-        made = None
+        mapped = None
         try:
             if not path.exists():
-                made = _map_in_memory(list(read()), dimensions)
-                self._make(path, made)
+                mapped = _map_in_memory(list(read()), dimensions)
+                self._make(path, mapped)
                 self._drop_older(segment, model, version)
             return _map_file(path, dimensions)
         except OSError:  # disk full or read-only: this process keeps a copy in memory
-            return _map_in_memory(list(read()), dimensions) if made is None else made
+            return _map_in_memory(list(read()), dimensions) if mapped is None else mapped
 
     def _make(self, path: Path, vectors: MappedVectors) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -190,8 +190,8 @@ class VectorFiles:
             self._open.clear()
         for file in self._folder.iterdir():
             parts = file.stem.split("-")
-            whole = file.suffix == ".vec" and len(parts) == 3
-            if not whole or (int(parts[0]), int(parts[2])) not in current:
+            complete = file.suffix == ".vec" and len(parts) == 3
+            if not complete or (int(parts[0]), int(parts[2])) not in current:
                 file.unlink(missing_ok=True)
 
 
@@ -214,13 +214,13 @@ def _map_file(path: Path, dimensions: int) -> MappedVectors:
             np.zeros((words, 0), np.uint64), dense=True,
         )  # fmt: skip
     # A plain view of the map: slices of numpy's own memmap class cost microseconds each.
-    whole = np.memmap(path, np.uint8, "r").view(np.ndarray)
+    array = np.memmap(path, np.uint8, "r").view(np.ndarray)
     ends = np.cumsum([rows * words * 8, rows * 4, rows * 2, rows * dimensions]).tolist()
-    slots = whole[ends[1] : ends[2]].view("<u2")
+    slots = array[ends[1] : ends[2]].view("<u2")
     return MappedVectors(
         slots=slots,
-        scales=whole[ends[0] : ends[1]].view("<f4"),
-        data=whole[ends[2] : ends[3]].view(np.int8).reshape(rows, dimensions),
-        bits=whole[: ends[0]].view("<u8").reshape(words, rows),
+        scales=array[ends[0] : ends[1]].view("<f4"),
+        data=array[ends[2] : ends[3]].view(np.int8).reshape(rows, dimensions),
+        bits=array[: ends[0]].view("<u8").reshape(words, rows),
         dense=_is_dense(slots),
     )

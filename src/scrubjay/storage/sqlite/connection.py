@@ -129,8 +129,8 @@ def sqlite_url(path: Path, key: EncryptionKey | None) -> str:
     >>> sqlite_url(Path("/srv/what?.db"), None)
     'sqlite:////srv/what%3F.db'
     """
-    given = "" if key is None else f"?key_file={quote(str(key.file))}"
-    return f"sqlite:///{str(path).replace('%', '%25').replace('?', '%3F')}{given}"
+    query = "" if key is None else f"?key_file={quote(str(key.file))}"
+    return f"sqlite:///{str(path).replace('%', '%25').replace('?', '%3F')}{query}"
 
 
 def _not_a_database(path: Path, key: EncryptionKey | None, error: Exception) -> StoreError:

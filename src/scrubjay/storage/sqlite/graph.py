@@ -48,11 +48,11 @@ class EdgeVisibility:
 
 def load_visibilities(db: Database, tenant: int, keys: Sequence[str]) -> list[EdgeVisibility]:
     """Return the sights whose edge and memories the holder of these keys sees."""
-    given, among = bind_keys(keys), keys_sql(keys)
+    bindings, among = bind_keys(keys), keys_sql(keys)
     found = db.execute(
         f"SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ({among}) "
         f"AND src_key IN ({among}) AND (dst_key = '' OR dst_key IN ({among}))",
-        (tenant, *given, *given, *given),
+        (tenant, *bindings, *bindings, *bindings),
     ).fetchall()
     return [EdgeVisibility(*row) for row in found]
 
@@ -472,7 +472,7 @@ class SQLiteGraph:
 
 
 def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
-    src, src_tier, dst_tier, key, weight, at, *made = row
+    src, src_tier, dst_tier, key, weight, at, *origin = row
     to = TARGET_KIND.get(kind)
     end = id_from_hash(TIERS[dst_tier] if to is None else to, dst)
-    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *made)
+    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *origin)

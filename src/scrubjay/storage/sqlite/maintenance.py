@@ -108,8 +108,8 @@ def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) 
             )
     finally:
         copy.close()
-    with file.open("rb+") as whole:
-        os.fsync(whole.fileno())
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
 
 
 def _keep_going() -> bool:

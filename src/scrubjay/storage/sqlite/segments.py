@@ -160,15 +160,15 @@ def remove_memories(db: Database, nums: Sequence[int]) -> list[int]:
         if row is not None:
             gone[row[0]].append((row[1], blobs.unpack_terms(row[2])))
             db.execute("DELETE FROM slot WHERE num = ?", (num,))
-    for segment, taken in gone.items():
-        live = _blank_columns(db, segment, [slot for slot, _ in taken])
+    for segment, slots in gone.items():
+        live = _blank_columns(db, segment, [slot for slot, _ in slots])
         if live == 0:
             drop_segment(db, segment)
-        elif len(taken) >= REWRITE_FROM:
+        elif len(slots) >= REWRITE_FROM:
             rewrite.append(segment)
         else:
-            _strip_postings(db, segment, taken)
-            _blank_vectors(db, segment, {slot for slot, _ in taken})
+            _strip_postings(db, segment, slots)
+            _blank_vectors(db, segment, {slot for slot, _ in slots})
     return rewrite
 
 
@@ -184,21 +184,21 @@ def _blank_columns(db: Database, segment: int, slots: Sequence[int]) -> int:
     return live
 
 
-def _strip_postings(db: Database, segment: int, taken: Sequence[tuple[int, list[int]]]) -> None:
+def _strip_postings(db: Database, segment: int, removals: Sequence[tuple[int, list[int]]]) -> None:
     by_term: dict[int, set[int]] = defaultdict(set)
-    for slot, terms in taken:
+    for slot, terms in removals:
         for term in terms:
             by_term[term].add(slot)
     for term, gone in by_term.items():
         (data,) = db.execute(
             "SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)
         ).fetchone()
-        held, counts = blobs.unpack_postings(data)
-        if len(held) == len(gone):
+        slots, counts = blobs.unpack_postings(data)
+        if len(slots) == len(gone):
             db.execute("DELETE FROM posting WHERE segment = ? AND term = ?", (segment, term))
             continue
-        kept = [place for place, slot in enumerate(held.tolist()) if slot not in gone]
-        packed = blobs.pack_postings(held[kept], counts[kept])
+        places = [place for place, slot in enumerate(slots.tolist()) if slot not in gone]
+        packed = blobs.pack_postings(slots[places], counts[places])
         db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
 
 
@@ -286,13 +286,13 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
         if live * 2 < slots and slots > FANOUT:
             return [segment]  # mostly empty slots: write it anew
         sizes[size_class(live)].append((segment, live))
-    for _, held in sorted(sizes.items()):
+    for _, segments in sorted(sizes.items()):
         # One that is more than half full is left alone: as the first of the chosen it would leave no room for others.
-        held = [(segment, live) for segment, live in held if live * 2 <= most]
-        if len(held) >= FANOUT:
+        segments = [(segment, live) for segment, live in segments if live * 2 <= most]
+        if len(segments) >= FANOUT:
             chosen: list[int] = []
             room = most
-            for segment, live in held:
+            for segment, live in segments:
                 if live <= room:
                     chosen.append(segment)
                     room -= live

@@ -198,10 +198,10 @@ class SQLiteTenantReader(SQLiteReader):
 
 
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:
-    src, src_tier, code, dst, dst_tier, node, key, weight, at, *made = row
+    src, src_tier, code, dst, dst_tier, node, key, weight, at, *origin = row
     kind = STORED_EDGE_KINDS[code]
     end = id_from_hash(TARGET_KIND[kind], node) if dst_tier < 0 else id_from_hash(TIERS[dst_tier], dst)
-    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *made)
+    return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *origin)
 
 
 def _batches(found: Iterable[T]) -> Iterator[list[T]]:
