@@ -12,8 +12,7 @@ from fuzz.switches import switches
 from scrubjay.errors import ScrubjayError
 from scrubjay.transfer import formats
 from scrubjay.transfer.archive import check_export, read_export_lines
-from scrubjay.transfer.detection import detect_format
-from scrubjay.transfer.formats import ImportedMemory
+from scrubjay.transfer.formats import ImportedMemory, detect_format
 
 READERS = (
     formats.read_agentmemory,

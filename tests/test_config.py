@@ -12,8 +12,8 @@ from scrubjay.config.loader import (
     variable_name,
 )
 from scrubjay.config.settings import EMBEDDING_PROVIDERS, RUNTIMES, ExtraModelSettings, Settings
+from scrubjay.embeddings.base import EMBEDDING_PROVIDERS as KNOWN_PROVIDERS
 from scrubjay.embeddings.onnx import ONNX_RUNTIMES as KNOWN_RUNTIMES
-from scrubjay.embeddings.registry import EMBEDDING_PROVIDERS as KNOWN_PROVIDERS
 from scrubjay.errors import ConfigError
 
 

@@ -15,7 +15,6 @@ from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.models.records import UNCHANGED, Scope, Unchanged
-from scrubjay.services.arguments import check_arguments, check_calls
 from scrubjay.services.models import (
     ModelRegistry,
     QueryRewriter,
@@ -23,7 +22,7 @@ from scrubjay.services.models import (
     caller_catalog,
     settings_catalog,
 )
-from scrubjay.services.workspace import Workspace, ignore_announcement
+from scrubjay.services.workspace import Workspace, check_arguments, check_calls, ignore_announcement
 from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 
@@ -202,7 +201,7 @@ class Memory:
             InputError: The path does not exist, an option is invalid, or an option is given without a path.
             StoreError: The store cannot be written; what was stored stays.
         """
-        from scrubjay.ingest.trust import TrustChoice
+        from scrubjay.ingest.sources import TrustChoice
         from scrubjay.models.records import Source
         from scrubjay.services.sync import sync
 
@@ -343,7 +342,7 @@ class Memory:
             content, tier, title, tags, date, session, role, turn,
             project, agent, visibility, group, confidence, valid_from, valid_until, origin, pinned,
         )  # fmt: skip
-        from scrubjay.services.additions import add_one
+        from scrubjay.services.curation import add_one
 
         return add_one(self._workspace, new)
 
@@ -352,7 +351,7 @@ class Memory:
 
         A turn that only repeats recalled memories is skipped; ``passed`` of its report says why.
         """
-        from scrubjay.services.additions import add
+        from scrubjay.services.curation import add
 
         return add(self._workspace, memories)
 
@@ -424,7 +423,7 @@ class Memory:
         Raises:
             ProviderError: A model failed; what was embedded before is stored.
         """
-        from scrubjay.services.enrichment import embed_pending
+        from scrubjay.services.sync import embed_pending
 
         return embed_pending(self._workspace, seconds, progress)
 
@@ -769,7 +768,7 @@ class Memory:
             NotFoundError: No bundled model has this name.
             ProviderError: The model is missing or damaged.
         """
-        from scrubjay.services.enrichment import embed_texts
+        from scrubjay.services.sync import embed_texts
 
         return embed_texts(self._workspace, texts, model)
 
@@ -937,7 +936,7 @@ class Memory:
                 or a field has an invalid value; nothing was written.
         """
         from scrubjay.models.lifecycle import Amendment
-        from scrubjay.services.additions import update_memory
+        from scrubjay.services.curation import update_memory
 
         amendment = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
         return update_memory(self._workspace, memory, amendment)
@@ -960,7 +959,7 @@ class Memory:
                 message names path and lines, and nothing was written.
             SourceError: The file cannot be read or written.
         """
-        from scrubjay.services.passages import rewrite_passage
+        from scrubjay.services.curation import rewrite_passage
 
         return rewrite_passage(self._workspace, memory, content, was)
 

@@ -19,9 +19,9 @@ from scrubjay.agents.base import Options, find_agent
 from scrubjay.config.pauses import Pauses
 from scrubjay.doctor import agent_proof, checks
 from scrubjay.doctor.agent_commands import read_agent_commands
+from scrubjay.doctor.agent_proof import SAMPLES
 from scrubjay.doctor.checks import Installation
 from scrubjay.doctor.run import run_checks
-from scrubjay.doctor.sample_sessions import SAMPLES
 from scrubjay.errors import StoreBusyError
 from scrubjay.models.reports import OK, PROBLEM, WARNING, Check
 from scrubjay.storage.sqlite.lock import writer_turn
@@ -141,7 +141,7 @@ def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Inst
     script = (
         "import sys, time, pickle\n"
         "from scrubjay.doctor import agent_proof as marks\n"
-        "from scrubjay.doctor.sample_sessions import SAMPLES\n"
+        "from scrubjay.doctor.agent_proof import SAMPLES\n"
         "case = pickle.load(sys.stdin.buffer)\n"
         "with marks.exclusive_markers(case), case.memory() as memory:\n"
         "    marker = marks.create_marker(case)\n"

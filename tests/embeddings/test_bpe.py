@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from scrubjay.embeddings.bpe import MAX_CACHED_UNITS, BpeTokenizer, compile_table, load_table
-from scrubjay.embeddings.static import TABLE_SHA256, TOKENIZER
+from scrubjay.embeddings.static import (
+    MAX_CACHED_UNITS,
+    TABLE_SHA256,
+    TOKENIZER,
+    BpeTokenizer,
+    compile_table,
+    load_table,
+)
 from scrubjay.errors import ProviderError
 
 SPEC = importlib.util.find_spec("wordllama")

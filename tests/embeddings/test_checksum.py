@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.embeddings.model_files import CHECKSUMS_FILE, file_sha256, verify_file, write_cache
+from scrubjay.embeddings.base import CHECKSUMS_FILE, file_sha256, verify_file, write_cache
 from scrubjay.errors import ProviderError
 
 

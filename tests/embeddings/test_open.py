@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from scrubjay.embeddings import registry as opening
+from scrubjay.embeddings import base as opening
+from scrubjay.embeddings.base import EMBEDDING_PROVIDERS, EmbedderSpec, open_embedder
 from scrubjay.embeddings.http import RemoteEmbedder
 from scrubjay.embeddings.onnx import MiniLmEmbedder
-from scrubjay.embeddings.registry import EMBEDDING_PROVIDERS, EmbedderSpec, open_embedder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import ConfigError, ProviderError
 
@@ -61,8 +61,8 @@ def test_an_openai_compatible_service_needs_the_name_of_a_model() -> None:
 
 def test_opening_imports_no_other_provider_and_no_http_client() -> None:
     code = (
-        "import sys; from scrubjay.embeddings.registry import open_embedder\n"
-        "from scrubjay.embeddings.registry import EmbedderSpec\n"
+        "import sys; from scrubjay.embeddings.base import open_embedder\n"
+        "from scrubjay.embeddings.base import EmbedderSpec\n"
         "open_embedder(EmbedderSpec('openai', api_key='k')); open_embedder(EmbedderSpec('minilm'))\n"
         "print(sorted({'httpx','onnxruntime','openvino','tokenizers','torch'} & set(sys.modules)))"
     )

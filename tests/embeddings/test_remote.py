@@ -14,8 +14,13 @@ import pytest
 
 from scrubjay.config import settings
 from scrubjay.config.loader import KEY_VARIABLES
-from scrubjay.embeddings.base import Embedder
-from scrubjay.embeddings.registry import AUTO_PROVIDERS, EMBEDDING_PROVIDERS, EmbedderSpec, open_embedder
+from scrubjay.embeddings.base import (
+    AUTO_PROVIDERS,
+    EMBEDDING_PROVIDERS,
+    Embedder,
+    EmbedderSpec,
+    open_embedder,
+)
 from scrubjay.errors import ConfigError, ModelMismatchError, ProviderError
 
 NAMES = {"openai-compatible": "local-model", "openai": "", "gemini": "", "voyage": ""}

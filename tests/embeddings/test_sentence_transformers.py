@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scrubjay.embeddings.base import Embedder
-from scrubjay.embeddings.registry import EmbedderSpec, open_embedder
+from scrubjay.embeddings.base import Embedder, EmbedderSpec, open_embedder
 from scrubjay.errors import ConfigError, ProviderError
 
 installed = importlib.util.find_spec("sentence_transformers") is not None

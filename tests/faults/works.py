@@ -22,7 +22,7 @@ from scrubjay.config.loader import load_settings
 from scrubjay.consolidation import runner
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.records import Record, Scope
-from scrubjay.server.proxy.request import MemoryOptions, Utterance
+from scrubjay.server.proxy.formats import MemoryOptions, Utterance
 from scrubjay.server.proxy.turn_queue import TurnQueue
 from scrubjay.services import imports
 from scrubjay.storage.changes import PutMemory

@@ -3,13 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scrubjay.ingest.alignment import (
-    DocumentTraits,
-    DraftPassage,
-    IdFactory,
-    PreparedDocument,
-    plan_document,
-)
+from scrubjay.ingest.alignment import DocumentTraits, DraftPassage, IdFactory, PreparedDocument, plan_document
 from scrubjay.models.dates import parse_when
 from scrubjay.models.records import Document, Record, SourcePlace, StageVersions
 

@@ -22,7 +22,7 @@ from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import Scope
-from scrubjay.services import additions
+from scrubjay.services import curation
 from scrubjay.storage.changes import PutEdges
 
 Open = Callable[..., Memory]
@@ -116,7 +116,7 @@ def test_a_doubling_that_an_addition_did_not_wait_for_is_caught_up_by_the_next_s
     opened: Open, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = opened()
-    monkeypatch.setattr(additions, "MAX_INLINE_RECLUSTER", 30)
+    monkeypatch.setattr(curation, "MAX_INLINE_RECLUSTER", 30)
     add(memory, texts(0, 20))
     add(memory, texts(20, 50))
     assert {category.built for category in categories(memory, "topic")} == {20}
@@ -129,7 +129,7 @@ def test_topics_are_found_by_the_next_sync_when_one_was_stopped_just_before(
     opened: Open, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = opened()
-    monkeypatch.setattr(additions, "MAX_INLINE_RECLUSTER", 0)
+    monkeypatch.setattr(curation, "MAX_INLINE_RECLUSTER", 0)
     add(memory, texts(0, 40))
     notes.write("a.md", texts(40, 41)[0])
     memory.sync(notes.root)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recall_values import rows
 
 from scrubjay.models.dates import DAY
-from scrubjay.search.features import DATE_WEIGHT, add_date_feature, date_proximity
+from scrubjay.search.fusion import DATE_WEIGHT, add_date_feature, date_proximity
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import STAGES
 from scrubjay.storage.interface import RankingMetadata

@@ -11,8 +11,15 @@ from recall_values import rows
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import TIER_PREFIXES
 from scrubjay.models.results import Candidate, Contribution
-from scrubjay.search.features import AGE_WEIGHT, HALF_LIFE, add_decay, count_displaced_by_age, decay
-from scrubjay.search.fusion import best_first, to_candidates
+from scrubjay.search.fusion import (
+    AGE_WEIGHT,
+    HALF_LIFE,
+    add_decay,
+    best_first,
+    count_displaced_by_age,
+    decay,
+    to_candidates,
+)
 from scrubjay.storage.interface import RankingMetadata
 
 NOW = 20_000 * DAY

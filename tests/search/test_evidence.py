@@ -5,7 +5,7 @@ import math
 import pytest
 from recall_values import record, rows
 
-from scrubjay.search.features import (
+from scrubjay.search.fusion import (
     LENGTH_WEIGHT,
     PERSON_WEIGHT,
     PHRASE_WEIGHT,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from recall_values import rows
 
-from scrubjay.search.features import NEIGHBOUR_SHARE, add_neighbour_feature
+from scrubjay.search.fusion import NEIGHBOUR_SHARE, add_neighbour_feature
 from scrubjay.storage.interface import RankingMetadata
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import micros
+from scrubjay.models.results import MAX_RESULTS
 from scrubjay.search.request import (
     CHANNELS,
-    MAX_RESULTS,
     MAX_SNIPPET,
     STAGES,
     Filters,

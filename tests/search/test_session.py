@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from recall_values import rows
 
-from scrubjay.search.features import SESSION_SHARE, add_session_feature
+from scrubjay.search.fusion import SESSION_SHARE, add_session_feature
 from scrubjay.storage.interface import RankingMetadata
 
 

@@ -15,7 +15,7 @@ from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError
 from scrubjay.models.records import TIER_PREFIXES, TIERS
-from scrubjay.search.features import (
+from scrubjay.search.fusion import (
     CERTAINTY_WEIGHT,
     MAX_PER_TIER,
     PROJECT_WEIGHT,

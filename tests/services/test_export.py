@@ -20,7 +20,7 @@ from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.ids import memory_id, text_hash
 from scrubjay.models.records import EventTime, Record, Scope, SourcePlace
 from scrubjay.storage.changes import PutMemory
-from scrubjay.transfer import archive, export, importer
+from scrubjay.transfer import archive, importer
 from store_contract.samples import sample_memory as sample
 
 KEY = "AKIAQYLPMN5HHHFPZAM2"
@@ -461,6 +461,6 @@ def test_every_field_of_a_memory_survives_an_export_and_an_import() -> None:
     )
     same = {one.name for one in fields(Record) if getattr(record, one.name) == getattr(unset, one.name)}
     assert same == summaries | {one.name for one in fields(Record) if one.default is MISSING}
-    line = json.loads(json.dumps(export.LineWriter(scope).memory(record, placed=True)))
+    line = json.loads(json.dumps(archive.LineWriter(scope).memory(record, placed=True)))
     reader = archive.ValueReader(scope, shared=True, scrubbed=Counter())
     assert reader.record(archive.LineFields(line)) == record

@@ -12,7 +12,7 @@ import pytest
 from scrubjay import Memory
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
 from scrubjay.ingest.files import replace_file, snapshot_file
-from scrubjay.services.passages import split_passage
+from scrubjay.services.curation import split_passage
 
 Open = Callable[..., Memory]
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

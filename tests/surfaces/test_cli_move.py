@@ -66,7 +66,7 @@ def test_lines_that_cannot_be_taken_are_named_and_the_others_are_taken(cli, tmp_
 
 def test_every_format_that_the_library_knows_can_be_named(cli) -> None:
     from scrubjay.cli import transfer
-    from scrubjay.transfer.detection import IMPORT_FORMATS
+    from scrubjay.transfer.formats import IMPORT_FORMATS
 
     assert transfer.IMPORT_FORMATS == IMPORT_FORMATS
 

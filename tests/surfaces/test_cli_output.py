@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay.cli.output import format_duration, highlight_matches, supports_colour, table, write_json
-from scrubjay.cli.progress import EmbeddingPace, show_progress
+from scrubjay.cli.sync import EmbeddingPace, show_progress
 from scrubjay.models.reports import Progress
 from scrubjay.text.display import single_line, strip_control
 

@@ -14,7 +14,7 @@ from scrubjay import Memory
 from scrubjay.config.loader import load_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.server.app import create_app
-from scrubjay.server.proxy.adapters import OpenAIResponseParser, ResponseReader
+from scrubjay.server.proxy.formats import OpenAIResponseParser, ResponseReader
 from scrubjay.server.session import Session
 
 SHARE = 0.4

@@ -22,15 +22,9 @@ from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.models.results import CONTEXT_PARTS
 from scrubjay.search import request
 from scrubjay.search.plan import PRESETS
-from scrubjay.search.request import (
-    PRESET_NAMES,
-    Option,
-    SearchOptions,
-    ThreadOptions,
-    options_of,
-)
+from scrubjay.search.request import PRESET_NAMES, Option, SearchOptions, ThreadOptions, options_of
 from scrubjay.server.http.search import Search, SearchQuery, Thread, ThreadQuery, Wanted, WantedQuery
-from scrubjay.transfer.detection import IMPORT_FORMATS
+from scrubjay.transfer.formats import IMPORT_FORMATS
 
 METHODS = ("search", "thread", "context")
 COMMANDS: dict[str, click.Command] = {"search": search, "thread": thread, "context": context}

@@ -14,7 +14,7 @@ from scripted_model import Model
 
 from scrubjay import Memory
 from scrubjay.api.auth import Principal
-from scrubjay.server.proxy.request import MemoryOptions, Utterance
+from scrubjay.server.proxy.formats import MemoryOptions, Utterance
 from scrubjay.server.proxy.turn_queue import CorruptFileError, QuarantiningFile, TurnQueue
 
 TABLES = "CREATE TABLE IF NOT EXISTS words (word TEXT)"

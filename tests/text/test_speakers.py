@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.search.features import find_speaker
+from scrubjay.search.fusion import find_speaker
 
 PAIR = {"Caroline", "Mel"}
 

@@ -13,18 +13,18 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import base, hook_config, json_edit, texts
+from scrubjay.agents import base, json_edit, texts
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
     SHARED_MODE,
     Change,
     Home,
+    Hook,
     Options,
     edit_file,
     read_file,
 )
-from scrubjay.agents.hook_config import Hook
 
 SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
 HOOKS: Final = (
@@ -59,7 +59,7 @@ class ClaudeCode:
             ),
             edit_file(
                 places["hooks"],
-                lambda data: hook_config.put_hooks(data, self.name, hooks, home, places["hooks"]),
+                lambda data: base.put_hooks(data, self.name, hooks, home, places["hooks"]),
                 mode=mode,
             ),
             edit_file(places["skill"], lambda _: texts.skill().encode("utf-8")),
@@ -72,9 +72,7 @@ class ClaudeCode:
         places = _places(home, options)
         changes = [
             edit_file(places["mcp"], lambda data: json_edit.remove_value(data, SERVER_PATH, places["mcp"])),
-            edit_file(
-                places["hooks"], lambda data: hook_config.remove_hooks(data, self.name, places["hooks"])
-            ),
+            edit_file(places["hooks"], lambda data: base.remove_hooks(data, self.name, places["hooks"])),
             # Somebody who has rewritten the skill keeps it.
             edit_file(places["skill"], lambda data: None if data == texts.skill().encode("utf-8") else data),
         ]
@@ -93,14 +91,14 @@ class ClaudeCode:
             "before that still exist are captured when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
-            *hook_config.plain_json_warning(_places(home, options)["hooks"], self.title),
+            *base.plain_json_warning(_places(home, options)["hooks"], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         places = _places(home, Options())
         return {
             "mcp": json_edit.get_value(read_file(places["mcp"]), SERVER_PATH, places["mcp"]) is not None,
-            "hooks": hook_config.has_hooks(read_file(places["hooks"]), self.name, HOOKS, places["hooks"]),
+            "hooks": base.has_hooks(read_file(places["hooks"]), self.name, HOOKS, places["hooks"]),
             "instructions": read_file(places["skill"]) is not None
             and base.has_block(read_file(places["block"])),
         }

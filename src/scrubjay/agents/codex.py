@@ -13,18 +13,18 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import base, hook_config, texts, toml_edit
+from scrubjay.agents import base, texts, toml_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
     SHARED_MODE,
     Change,
     Home,
+    Hook,
     Options,
     edit_file,
     read_file,
 )
-from scrubjay.agents.hook_config import Hook
 
 SERVER_PATH: Final = ("mcp_servers", SERVER_NAME)
 HOOKS: Final = (
@@ -56,7 +56,7 @@ class Codex:
             edit_file(config, lambda data: toml_edit.put_table(data, SERVER_PATH, entry, config), mode=mode),
             edit_file(
                 hooks,
-                lambda data: hook_config.put_hooks(data, self.name, events, home, hooks),
+                lambda data: base.put_hooks(data, self.name, events, home, hooks),
                 mode=mode,
             ),
             edit_file(instructions, lambda data: base.put_block(data, texts.block())),
@@ -66,7 +66,7 @@ class Codex:
         config, hooks, instructions = _places(home, options)
         return [
             edit_file(config, lambda data: toml_edit.remove_table(data, SERVER_PATH, config)),
-            edit_file(hooks, lambda data: hook_config.remove_hooks(data, self.name, hooks)),
+            edit_file(hooks, lambda data: base.remove_hooks(data, self.name, hooks)),
             edit_file(instructions, base.remove_block),
         ]
 
@@ -82,14 +82,14 @@ class Codex:
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
-            *hook_config.plain_json_warning(_places(home, options)[1], self.title),
+            *base.plain_json_warning(_places(home, options)[1], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         config, hooks, instructions = _places(home, Options())
         return {
             "mcp": toml_edit.get_value(read_file(config), SERVER_PATH, config) is not None,
-            "hooks": hook_config.has_hooks(read_file(hooks), self.name, HOOKS, hooks),
+            "hooks": base.has_hooks(read_file(hooks), self.name, HOOKS, hooks),
             "instructions": base.has_block(read_file(instructions)),
         }
 

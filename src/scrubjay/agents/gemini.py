@@ -13,18 +13,18 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import base, hook_config, json_edit, texts
+from scrubjay.agents import base, json_edit, texts
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
     SHARED_MODE,
     Change,
     Home,
+    Hook,
     Options,
     edit_file,
     read_file,
 )
-from scrubjay.agents.hook_config import Hook
 
 SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
 ALLOWED_PATH: Final = ("mcp", "allowed")
@@ -59,7 +59,7 @@ class Gemini:
             data = json_edit.put_members(data, SERVER_PATH, entry, settings)
             if json_edit.get_value(data, ALLOWED_PATH, settings) is not None:
                 data = json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)
-            return hook_config.put_hooks(data, self.name, events, home, settings)
+            return base.put_hooks(data, self.name, events, home, settings)
 
         return [
             edit_file(settings, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
@@ -72,7 +72,7 @@ class Gemini:
         def cut(data: bytes | None) -> bytes | None:
             data = json_edit.remove_value(data, SERVER_PATH, settings)
             data = json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings)
-            return hook_config.remove_hooks(data, self.name, settings)
+            return base.remove_hooks(data, self.name, settings)
 
         return [edit_file(settings, cut), edit_file(instructions, base.remove_block)]
 
@@ -107,7 +107,7 @@ class Gemini:
         data = read_file(settings)
         return {
             "mcp": json_edit.get_value(data, SERVER_PATH, settings) is not None,
-            "hooks": hook_config.has_hooks(data, self.name, HOOKS, settings, plain=False),
+            "hooks": base.has_hooks(data, self.name, HOOKS, settings, plain=False),
             "instructions": base.has_block(read_file(instructions)),
         }
 

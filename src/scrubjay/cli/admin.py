@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from scrubjay.api import serializers
-from scrubjay.cli import agents, daemon, models, sync
+from scrubjay.cli import agents, sync
 from scrubjay.cli.agents import agent_home
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_json
@@ -27,7 +27,7 @@ def background_facts(call: Call) -> dict[str, Any]:
     from scrubjay.daemon import client
     from scrubjay.server.run import open_server_urls
 
-    path, fingerprint, _ = daemon.daemon_address(call)
+    path, fingerprint, _ = agents.daemon_address(call)
     pauses = Pauses(str(data_dir())).running()
     paused = {who or "all": None if math.isinf(until) else until for who, until in pauses.items()}
     return {
@@ -40,7 +40,7 @@ def background_facts(call: Call) -> dict[str, Any]:
 def background_lines(found: Mapping[str, Any]) -> list[str]:
     from scrubjay.server.run import OPEN_SERVER_WARNING
 
-    lines = [f"resident   {daemon.daemon_line(found['resident'])}"]
+    lines = [f"resident   {agents.daemon_line(found['resident'])}"]
     for who, until in found["paused"].items():
         lines.append(f"hooks      {'' if who == 'all' else who + ' '}paused {agents.pause_end(until)}")
     lines += [
@@ -74,7 +74,7 @@ def status(call: Call) -> None:
     for text in sync.source_lines(list(found.sources)):
         write(indent(text))
     write("models")
-    for text in models.model_lines(list(found.models)):
+    for text in sync.model_lines(list(found.models)):
         write(indent(text))
     for text in found.warnings:
         write(f"warning    {single_line(text)}")

@@ -10,7 +10,7 @@ import click
 from scrubjay.api import serializers
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import format_count, indent, write, write_error, write_json
-from scrubjay.cli.progress import show_progress
+from scrubjay.cli.sync import show_progress
 from scrubjay.errors import InputError
 from scrubjay.text.display import single_line, strip_control
 

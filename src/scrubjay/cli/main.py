@@ -234,15 +234,22 @@ SECTIONS = {
 
 _MODULES = {
     "search": ("search", "thread", "context"),
-    "memories": ("add", "get", "forget", "archive", "restore", "feedback", "history"),
-    "sync": ("sync", "watch", "sources", "demo"),
-    "graph": ("concepts", "categories"),
-    "models": ("models", "embed", "rebuild"),
+    "memories": (
+        "add",
+        "get",
+        "forget",
+        "archive",
+        "restore",
+        "feedback",
+        "history",
+        "concepts",
+        "categories",
+    ),
+    "sync": ("sync", "watch", "sources", "demo", "models", "embed", "rebuild"),
     "consolidation": ("consolidate", "audit"),
     "transfer": ("export", "import", "backup", "copy"),
     "serve": ("serve", "mcp", "proxy", "token"),
-    "agents": ("install", "uninstall", "hook", "pause", "resume"),
-    "daemon": ("resident",),
+    "agents": ("install", "uninstall", "hook", "pause", "resume", "resident"),
     "admin": ("status", "doctor", "config", "redactions", "completion"),
 }
 """Modules of this package and their commands."""

@@ -1,16 +1,20 @@
-"""sync, watch, sources, demo."""
+"""Commands that ingest and index: sync, watch, sources, demo, models, embed, rebuild; with their progress."""
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 import tempfile
 import threading
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -26,17 +30,151 @@ from scrubjay.cli.output import (
     write_error,
     write_json,
 )
-from scrubjay.cli.progress import show_progress
 from scrubjay.cli.search import format_result
 from scrubjay.config.paths import environment
 from scrubjay.daemon.server import host_daemon
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.scanner import DEFAULT_INCLUDE
-from scrubjay.models.reports import Progress, SourceStatus, SyncReport
+from scrubjay.models.reports import ModelStatus, Progress, SourceStatus, SyncReport
 from scrubjay.text.display import single_line
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory
+
+
+LINE_SECONDS = 10.0
+"""Seconds between two lines of one stage without a terminal: a log should stay short."""
+
+STAGES = {
+    "scan": ("Looking", "file"),
+    "write": ("Reading", "file"),
+    "connect": ("Connecting", "memory"),
+    "distil": ("Consolidating", "group"),
+    "embed": ("Embedding", "passage"),
+    "export": ("Exporting", "memory"),
+    "import": ("Importing", "memory"),
+    "copy": ("Copying", "memory"),
+    "verify": ("Comparing", "memory"),
+    "words": ("Sorting words", "memory"),
+    "vectors": ("Copying vectors", "vector"),
+}
+"""Stage to what it is called while it runs, and what it counts."""
+
+
+@dataclass(slots=True)
+class EmbeddingPace:
+    """The speed of embedding, and the last report of the call."""
+
+    report: Progress | None = None
+    first: tuple[float, int] | None = None
+    last: tuple[float, int] = (0.0, 0)
+
+    def saw(self, done: int, at: float) -> None:
+        if self.first is None:
+            self.first = (at, done)
+        self.last = (at, done)
+
+    @property
+    def rate(self) -> float:
+        """Passages a second; 0 if nothing was embedded.
+
+        >>> pace = EmbeddingPace(); pace.saw(0, 1.0); pace.saw(30, 3.0); pace.rate
+        15.0
+        """
+        if self.first is None or self.last[0] <= self.first[0]:
+            return 0.0
+        return (self.last[1] - self.first[1]) / (self.last[0] - self.first[0])
+
+
+@dataclass(slots=True)
+class _PlainLines:
+    """Plain lines on standard error: one at the end of each stage, and one now and then before it."""
+
+    last_line: dict[str, float] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+
+    def __call__(self, report: Progress) -> None:
+        now = time.monotonic()
+        due = now - self.last_line.setdefault(report.stage, now) >= LINE_SECONDS
+        ends = report.done >= report.total and report.stage not in self.ended
+        if not (due or ends):
+            return
+        self.last_line[report.stage] = now
+        if ends:
+            self.ended.add(report.stage)
+        doing, noun = _stage_name(report.stage)
+        left = "" if ends or report.left is None else f", about {format_duration(report.left)} left"
+        write_error(
+            f"{doing}: {report.done:,} of {format_count(report.total, noun)}, {format_duration(report.seconds)}{left}"
+        )
+
+
+@contextmanager
+def show_progress(*, quiet: bool = False) -> Iterator[tuple[Callable[[Progress], None], EmbeddingPace]]:
+    """Yield the progress callback of a long call, and the pace it sees; ``quiet`` shows nothing."""
+    pace = EmbeddingPace()
+
+    def noting(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
+        def report(progress: Progress) -> None:
+            pace.report = progress
+            if progress.stage == "embed":
+                pace.saw(progress.done, time.monotonic())
+            show(progress)
+
+        return report
+
+    if quiet:
+        yield noting(lambda _: None), pace
+    elif sys.stderr.isatty():
+        with _progress_bar() as show:
+            yield noting(show), pace
+    else:
+        yield noting(_PlainLines()), pace
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[Progress], None]]:
+    from tqdm import tqdm
+
+    bars: dict[str, tqdm[NoReturn]] = {}
+
+    def show(report: Progress) -> None:
+        doing, noun = _stage_name(report.stage)
+        if report.stage not in bars:
+            size = shutil.get_terminal_size()  # tqdm ignores a terminal without a size
+            sized = report.all_bytes > 0
+            layout = "{desc} {bar} {n_fmt}/{total_fmt} {rate_fmt} {remaining}" + (
+                "{postfix}" if sized else ""
+            )
+            bars[report.stage] = tqdm(
+                total=report.all_bytes if sized else report.total,
+                desc=doing,
+                unit="B" if sized else f" {noun}s",
+                unit_scale=sized,
+                smoothing=0,  # the mean rate since the stage began
+                leave=False,
+                bar_format=layout,
+                file=sys.stderr,
+                ncols=size.columns,
+                nrows=size.lines,
+            )
+        bar = bars[report.stage]
+        sized = report.all_bytes > 0
+        bar.total = report.all_bytes if sized else report.total
+        bar.update((report.bytes if sized else report.done) - bar.n)
+        if sized:
+            bar.set_postfix_str(f"{report.done:,} of {format_count(report.total, noun)}", refresh=False)
+        bar.refresh()
+
+    try:
+        yield show
+    finally:
+        for bar in bars.values():
+            bar.close()
+
+
+def _stage_name(name: str) -> tuple[str, str]:
+    return STAGES.get(name, (name, "item"))
 
 
 NOTHING_TO_SYNC: Final = (
@@ -299,3 +437,144 @@ def demo(call: Call) -> None:
 def _ask_questions(memory: Memory, question: str) -> tuple[str, Any, bool]:
     explain = question == DEMO_QUESTIONS[-1]
     return question, memory.search(question, limit=1 if explain else 2, explain=explain), explain
+
+
+@click.group("models", cls=Group, default="list")
+def models() -> None:
+    """List, add, use or drop embedding models.
+
+    Without a command it lists.
+    """
+
+
+@models.command("list")
+def list_models(call: Call) -> None:
+    """List the models and how many memories each covers."""
+    with call.open() as memory:
+        found = memory.models()
+    if call.print_json({"models": found}):
+        return
+    for text in model_lines(found):
+        write(text)
+
+
+@models.command("add")
+@click.argument("name")
+def add_model(call: Call, name: str) -> None:
+    """Register a model from the settings, [models.NAME].
+
+    It is used for ranking once `scrubjay embed` has covered every memory and `scrubjay models use NAME` selects it.
+    """
+    with call.open() as memory:
+        done = memory.add_model(name)
+    print_model_change(
+        call,
+        done,
+        f"{single_line(done.name)} added. Next: scrubjay embed, then scrubjay models use {single_line(done.name)}",
+    )
+
+
+@models.command("use")
+@click.argument("name")
+def use_model(call: Call, name: str) -> None:
+    """Rank with this model and the base model only.
+
+    Other models keep their vectors.
+    """
+    with call.open() as memory:
+        done = memory.use_model(name)
+    waiting = (
+        f" {format_count(done.waiting, 'memory')} pending embedding; run `scrubjay embed`."
+        if done.waiting
+        else ""
+    )
+    print_model_change(call, done, f"{single_line(done.name)} is now used for ranking.{waiting}")
+
+
+@models.command("drop")
+@click.argument("name")
+def drop_model(call: Call, name: str) -> None:
+    """Remove a model and its vectors."""
+    with call.open() as memory:
+        done = memory.drop_model(name)
+    print_model_change(call, done, f"{single_line(done.name)} and its vectors removed.")
+
+
+def print_model_change(call: Call, done: ModelStatus, text: str) -> None:
+    if not call.print_json(done):
+        write(text)
+
+
+def model_lines(found: list[ModelStatus]) -> list[str]:
+    if not found:
+        return []
+    return table(
+        [
+            (
+                each.name,
+                each.state,
+                f"{each.dimensions} dimensions",
+                f"{each.covered:,} embedded",
+                f"{each.waiting:,} pending",
+                each.provider,
+                each.problem,
+            )
+            for each in found
+        ]
+    )
+
+
+@command("embed")
+@click.option(
+    "--seconds", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="Stop after this time."
+)
+def embed(call: Call, seconds: float | None) -> None:
+    """Compute the pending embeddings of the larger models.
+
+    Can be interrupted at any time; the next run continues.
+    """
+    with call.open() as memory, show_progress(quiet=call.json) as (report, pace):
+        done = memory.embed(seconds=seconds, progress=report)
+    if call.print_json(done):
+        return
+    write(
+        f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, "
+        f"{done.waiting:,} pending"
+    )
+    pending_embedding(done.waiting, pace.rate)
+
+
+@command("rebuild")
+@click.option(
+    "--large/--no-large",
+    default=None,
+    help="Create or drop the indexes for a large tenant on PostgreSQL instead; run as the owner of the tables.",
+)
+def rebuild(call: Call, large: bool | None) -> None:
+    """Rebuild the index from the stored memories beside the old one, then switch.
+
+    Added, pinned and forgotten memories are not affected. Searches continue meanwhile.
+    """
+    if large is not None:
+        _change_large_index(call, make=large)
+        return
+    with call.open() as memory, show_progress(quiet=call.json) as (report, _):
+        done = memory.rebuild(progress=report)
+    if not call.print_json(done):
+        print_summary(done)
+
+
+def _change_large_index(call: Call, *, make: bool) -> None:
+    if not make:
+        with call.open() as memory:
+            memory.drop_index()
+        write_json({"reduced": True}) if call.json else write(
+            "Indexes dropped; searches scan all memories again."
+        )
+        return
+    with call.open() as memory, show_progress(quiet=call.json) as (report, _):
+        done = memory.build_index(progress=report)
+    if call.print_json(done):
+        return
+    write(f"word index: {format_count(done.words, 'memory')}, {format_duration(done.seconds)}")
+    write(f"vector index: {', '.join(done.models)}" if done.models else f"vector index: none; {done.without}")

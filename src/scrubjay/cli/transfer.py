@@ -11,7 +11,7 @@ import click
 
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import format_count, format_duration, write, write_error
-from scrubjay.cli.progress import show_progress
+from scrubjay.cli.sync import show_progress
 from scrubjay.text.display import single_line
 
 if TYPE_CHECKING:

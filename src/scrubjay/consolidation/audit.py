@@ -19,7 +19,7 @@ from scrubjay.models.dates import DAY
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange
 from scrubjay.models.records import NO_FILTER, Record, said_at
-from scrubjay.search.features import HALF_LIFE
+from scrubjay.search.fusion import HALF_LIFE
 from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 from scrubjay.text.normalize import has_unspaced, normalize_content, split_scripts

@@ -51,8 +51,7 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
-from scrubjay.text.tokenizer import index_terms
-from scrubjay.text.word_frequency import word_rank
+from scrubjay.text.tokenizer import index_terms, word_rank
 
 _SENTENCE_END = re.compile(
     r"[.!?…][\"'”’)\]*_]*+(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"

@@ -20,13 +20,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
-from scrubjay.consolidation.context import (
-    PRECISIONS,
-    chronological_key,
-    common_value,
-    ended_at,
-    occurred_at,
-)
+from scrubjay.consolidation.context import PRECISIONS, chronological_key, common_value, ended_at, occurred_at
 from scrubjay.consolidation.digest import verbatim_sentences
 from scrubjay.facts.conflicts import classify_change
 from scrubjay.facts.extractor import extract_facts
@@ -34,8 +28,7 @@ from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import PERSON_ROLES, EventTime, Record
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import fold, normalize_typography
-from scrubjay.text.tokenizer import stem_word
-from scrubjay.text.word_frequency import word_rank
+from scrubjay.text.tokenizer import stem_word, word_rank
 
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
 MAX_EVIDENCE: Final = 100

@@ -33,8 +33,7 @@ from scrubjay.models.graph import Entity
 from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.normalize import normalize_typography
-from scrubjay.text.tokenizer import index_terms, stem_word
-from scrubjay.text.word_frequency import word_rank
+from scrubjay.text.tokenizer import index_terms, stem_word, word_rank
 
 if TYPE_CHECKING:
     import numpy as np

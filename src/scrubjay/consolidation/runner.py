@@ -39,12 +39,7 @@ from scrubjay.consolidation.digest import (
 )
 from scrubjay.consolidation.facts import FactSupport, PromotedMemory
 from scrubjay.consolidation.llm import ModelBudget, extract_with_model, rephrase_digest
-from scrubjay.consolidation.promotion import (
-    find_facts,
-    find_patterns,
-    promotion_writes,
-    support_changes,
-)
+from scrubjay.consolidation.promotion import find_facts, find_patterns, promotion_writes, support_changes
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, revert_status_events
 from scrubjay.ingest.embedder import embed_memories

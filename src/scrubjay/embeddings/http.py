@@ -1,4 +1,6 @@
-"""HTTP embeddings: OpenAI, compatible services, Gemini and Voyage. A new service is one entry of `SERVICES`.
+"""HTTP embeddings: OpenAI, compatible services, Gemini and Voyage.
+
+A new service is one entry of `SERVICES` and its name in `EMBEDDING_PROVIDERS` of `embeddings/base.py`.
 
 OpenAI and Ollama: https://platform.openai.com/docs/api-reference/embeddings/create,
 https://docs.ollama.com/api/openai-compatibility. Voyage answers in OpenAI's format. Gemini's vectors shorter than 3072
@@ -17,8 +19,14 @@ from urllib.parse import quote
 
 import numpy as np
 
-from scrubjay.embeddings.base import replace_surrogates, rows_by_text, split_text, unit_rows
-from scrubjay.embeddings.model_files import read_cache, write_cache
+from scrubjay.embeddings.base import (
+    read_cache,
+    replace_surrogates,
+    rows_by_text,
+    split_text,
+    unit_rows,
+    write_cache,
+)
 from scrubjay.errors import ConfigError, ModelMismatchError, ProviderError
 from scrubjay.llm.http import Endpoint, post_json
 from scrubjay.models.ids import EmbeddingModel
@@ -26,8 +34,7 @@ from scrubjay.models.ids import EmbeddingModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.embeddings.base import TextKind
-    from scrubjay.embeddings.registry import EmbedderSpec
+    from scrubjay.embeddings.base import EmbedderSpec, TextKind
 
 
 PROBE = "dimensions"

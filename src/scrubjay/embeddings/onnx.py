@@ -20,8 +20,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from scrubjay.embeddings.base import even_spans, replace_surrogates, rows_by_text, unit_rows
-from scrubjay.embeddings.model_files import file_sha256, verify_file
+from scrubjay.embeddings.base import (
+    even_spans,
+    file_sha256,
+    replace_surrogates,
+    rows_by_text,
+    unit_rows,
+    verify_file,
+)
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.models.ids import EmbeddingModel
 

@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scrubjay.embeddings.base import even_spans, replace_surrogates, rows_by_text, split_text, unit_rows
-from scrubjay.embeddings.model_files import file_sha256
+from scrubjay.embeddings.base import (
+    even_spans,
+    file_sha256,
+    replace_surrogates,
+    rows_by_text,
+    split_text,
+    unit_rows,
+)
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.models.ids import EmbeddingModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.embeddings.base import TextKind
-    from scrubjay.embeddings.registry import EmbedderSpec
+    from scrubjay.embeddings.base import EmbedderSpec, TextKind
 
 
 WEIGHT_PATTERNS = ("*.json", "*.safetensors", "*.bin", "*.onnx", "*.txt", "*.model")

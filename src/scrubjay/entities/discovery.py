@@ -31,7 +31,7 @@ from scrubjay.entities.normalization import (
     to_singular,
 )
 from scrubjay.text.language import detect_language
-from scrubjay.text.word_frequency import UNKNOWN_RANK, keyness, word_rank
+from scrubjay.text.tokenizer import UNKNOWN_RANK, keyness, word_rank
 
 if TYPE_CHECKING:
     import numpy as np

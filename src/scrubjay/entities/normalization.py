@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import fold, has_unspaced, strip_accents
-from scrubjay.text.word_frequency import word_rank
+from scrubjay.text.tokenizer import word_rank
 
 _ADDRESSES: Final = (
     ("http", re.compile(r"https?://[^\s<>)\]]+")),

@@ -12,17 +12,7 @@ from typing import Final, NamedTuple
 
 from scrubjay.facts import features, vocabulary
 from scrubjay.facts.features import FEATURE_BITS, LIFE_WORDS, OURS_ABROAD, WORD_BITS
-from scrubjay.facts.vocabulary import (
-    ASKING,
-    AUXILIARY,
-    BE,
-    FIRST,
-    JOINS,
-    OWNED,
-    PRONOUNS,
-    STATES,
-    VERBAL,
-)
+from scrubjay.facts.vocabulary import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
 from scrubjay.text.normalize import word_set
 
 MAX_PROSE: Final = 8_000

@@ -33,8 +33,7 @@ from scrubjay.facts.lexicon import (
 )
 from scrubjay.facts.quantities import HALF_DAY, DateValue, Quantity, dates_agree
 from scrubjay.facts.vocabulary import table_lines
-from scrubjay.text.tokenizer import stem_word
-from scrubjay.text.word_frequency import UNKNOWN_RANK, word_ranks
+from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_ranks
 
 Numbers = tuple[tuple[Quantity, ...], tuple[Quantity, ...]]
 Days = tuple[tuple[DateValue, ...], tuple[DateValue, ...]]

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import strip_accents, word_set
-from scrubjay.text.tokenizer import stem_word
-from scrubjay.text.word_frequency import word_ranks
+from scrubjay.text.tokenizer import stem_word, word_ranks
 
 DETERMINERS: Final = word_set(
     "the a an this that these those my our your his her their its another each every some any no"

@@ -16,8 +16,7 @@ from typing import Final
 from scrubjay.facts.lexicon import shared_language
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
-from scrubjay.text.tokenizer import stem_word
-from scrubjay.text.word_frequency import UNKNOWN_RANK, word_rank
+from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_rank
 
 
 def _any(*parts: str) -> re.Pattern[str]:

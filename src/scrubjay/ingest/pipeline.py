@@ -25,8 +25,8 @@ from scrubjay.ingest.scanner import (
     list_files,
     select_within_budget,
 )
+from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_source
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, ProgressMeter, SyncRun
-from scrubjay.ingest.trust import NO_CHOICE, TrustChoice, judge_source
 from scrubjay.models.dates import now_micros
 from scrubjay.models.records import Document, Source
 from scrubjay.storage.changes import Change, DropDocument, PreparedMemory, PutDocument, PutMemory, PutSource

@@ -1,19 +1,29 @@
-"""Sources: register a folder or file whose files are to be synced."""
+"""Register sources, and determine whose work their files are.
+
+A file is its owner's unless it is below a folder of dependencies, or in a repository most of whose last commits are
+others', or a person chose otherwise for the source. Other files get the origin ``untrusted``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+import subprocess
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.ingest.alignment import note_marker_id
+from scrubjay.ingest.deletion import REREAD_HASH
+from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import (
     AUTOMATIC_INCLUDE,
     DEFAULT_INCLUDE,
     OPENCODE_SIDE_FOLDERS,
     TRANSCRIPT_INCLUDE,
+    FileState,
     IncludePatterns,
     ScanResult,
     include_patterns,
@@ -21,12 +31,33 @@ from scrubjay.ingest.scanner import (
     may_be_transcript,
     scan_files,
 )
+from scrubjay.ingest.sync_run import SyncTally
 from scrubjay.ingest.transcripts.importer import format_of_file
 from scrubjay.models.dates import now_micros
-from scrubjay.models.records import Scope, Source
-from scrubjay.models.sources import escape_pattern, is_single_file, source_id, source_location
-from scrubjay.storage.changes import PutSource
-from scrubjay.storage.interface import Store
+from scrubjay.models.lifecycle import LifecycleChange
+from scrubjay.models.records import (
+    FOREIGN,
+    JOINT,
+    OWN,
+    PERSON_ROLES,
+    UNTRUSTED,
+    Document,
+    Record,
+    Scope,
+    Source,
+)
+from scrubjay.models.reports import FileError
+from scrubjay.models.sources import (
+    authorship,
+    containing_repository,
+    dependency_folder,
+    escape_pattern,
+    is_single_file,
+    source_id,
+    source_location,
+)
+from scrubjay.storage.changes import Change, PutDocument, PutLifecycle, PutSource
+from scrubjay.storage.interface import Reader, Store
 
 MAX_PROBED_FILES: Final = 100
 """JSON files that are probed to see whether a folder holds transcripts: a tenth of a second."""
@@ -106,3 +137,242 @@ def containing_source(known: Sequence[Source], full: Path) -> Source | None:
             if all(patterns.names(part) or not is_skipped_name(part) for part in parts):
                 return source
     return None
+
+
+MAX_COMMITS: Final = 300
+GIT_TIMEOUT_SECONDS: Final = 3.0
+MAX_ADDRESS: Final = 120
+"""Characters read of an author's address."""
+_OFFLINE: Final = tuple(
+    word
+    for name in ("file", "ext", "ssh", "git", "http", "https")
+    for word in ("-c", f"protocol.{name}.allow=never")
+)
+"""A partial clone would fetch what it lacks; its configuration may name a program to do it."""
+
+
+def commit_authors(git_dir: str) -> list[str] | None:
+    """Return the e-mail addresses of the last commits' authors; None where git fails.
+
+    Nothing is fetched, and no hook, pager or signature program is run.
+    """
+    return _git(
+        git_dir,
+        "log",
+        f"--max-count={MAX_COMMITS}",
+        f"--format=%<({MAX_ADDRESS},trunc)%ae",
+        "--no-show-signature",
+        "HEAD",
+        "--",
+    )
+
+
+def own_addresses(git_dir: str) -> frozenset[str]:
+    configured = _git(git_dir, "config", "--get-all", "user.email") or ()
+    identities = _git(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
+    guessed = (line.rpartition(">")[0].rpartition("<")[2] for line in identities)
+    return frozenset({*configured, *guessed} - {""})
+
+
+def repository_ownership(git_dir: str) -> str:
+    """Return ``OWN``, ``JOINT`` or ``FOREIGN``.
+
+    Own is a repository without commits or with at least half of them by the user, joint one with some. Where git fails,
+    one with commits and a remote is foreign: it may be a clone.
+    """
+    authors = commit_authors(git_dir)
+    if authors is None:
+        signs = ("packed-refs", "logs/HEAD", "shallow")
+        has_commits = any(os.path.exists(os.path.join(git_dir, name)) for name in signs)
+        return FOREIGN if has_commits and _has_remote(git_dir) else OWN
+    mine = own_addresses(git_dir)
+    count = sum(author in mine for author in authors)
+    if 2 * count >= len(authors):
+        return OWN
+    return JOINT if count else FOREIGN
+
+
+def _has_remote(git_dir: str) -> bool:
+    try:
+        with open(os.path.join(git_dir, "config"), "rb") as file:
+            return b"[remote " in file.read(1_000_000)
+    except OSError:
+        return False
+
+
+def _git(git_dir: str, *arguments: str) -> list[str] | None:
+    command = ["git", f"--git-dir={git_dir}", "--no-pager", "--no-replace-objects", *_OFFLINE, *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=GIT_TIMEOUT_SECONDS,
+            check=False,
+            cwd=git_dir,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return [line.strip().casefold() for line in lines if line.strip()]
+
+
+_REASONS: Final = {
+    FOREIGN: "none of the last commits there is yours (`git config user.email`)",
+    JOINT: "most of the last commits there are others'; only contexts of its own project show it",
+}
+_DEPENDENCY: Final = "that is a folder of dependencies"
+
+
+@dataclass(frozen=True, slots=True)
+class TrustChoice:
+    """A person's choices for a source; None keeps what is set.
+
+    Attributes:
+        trust: One of ``records.TRUST_LEVELS``; ``""`` goes back to folders and commits.
+        share: Whether front matter may share its notes.
+    """
+
+    trust: str | None = None
+    share: bool | None = None
+
+
+NO_CHOICE: Final = TrustChoice()
+
+
+def judge_source(
+    reader: Reader,
+    tally: SyncTally,
+    registered: Source,
+    files: Sequence[FileState],
+    known: Mapping[str, Document],
+    choice: TrustChoice,
+    *,
+    whole: bool = True,
+) -> tuple[Source, list[Change]]:
+    """Return a source with its current trust, and the changes to what is stored of it.
+
+    Passages get another origin at once; notes are read again, since their front matter now counts, or no longer does.
+    Without ``whole``, ``files`` are only some of its files, and repositories without any of them keep their judgement.
+    """
+    now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
+    if not now.trust:
+        now = replace(now, repositories=_repositories(registered, files, whole=whole))
+    shares = _shares(reader, now, known) if choice.share is None else choice.share
+    now = replace(now, share=shares)
+    new = [one.path for one in files if one.path not in known]
+    if now == registered:
+        _add_notices(tally, now, new)
+        return registered, []
+    reclassified = {
+        path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
+    }
+    shared = registered.share is not False  # earlier versions obeyed all front matter
+    reread = reclassified if choice.share in (None, shared) else set(known)
+    lifecycle: dict[str, LifecycleChange] = {}
+    for path in sorted(reclassified):
+        own = authorship(now, path) == OWN
+        for record in reader.passages(now.id, path):
+            origin = _own_origin(record) if own else UNTRUSTED
+            is_addition = note_marker_id(record.content) == record.id
+            if origin != record.origin and not is_addition:
+                lifecycle[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
+    notes = [known[path] for path in sorted(reread) if not known[path].cursor]
+    changes: list[Change] = [
+        PutSource(now),
+        *(PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes),
+    ]
+    if lifecycle:
+        changes.append(PutLifecycle(lifecycle))
+    _add_notices(tally, now, [*sorted(reclassified), *new])
+    if registered.share is None and shares:
+        where = source_location(now)
+        tally.notices.append(
+            FileError(
+                where,
+                "Front matter shows some of its notes to others, as it did before; of a new source it would not.",
+                f"scrubjay sync {where} --no-share keeps them private",
+            )
+        )
+    return now, changes
+
+
+def _own_origin(record: Record) -> str:
+    if record.role is None or record.role in PERSON_ROLES:
+        return "owner"
+    return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
+
+
+def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bool:
+    if source.share is not None:
+        return source.share
+    return any(
+        record.key != source.key and record.turn is None
+        for path in known
+        if authorship(source, path) == OWN
+        for record in reader.passages(source.id, path)
+    )
+
+
+def _repositories(
+    source: Source, files: Sequence[FileState], *, whole: bool
+) -> tuple[tuple[str, str, str], ...]:
+    """A repository whose head moved since it was judged is judged again."""
+    known = {name: (ownership, head) for name, ownership, head in source.repositories or ()}
+    root = os.path.realpath(source.root)
+    home = os.path.realpath(os.path.expanduser("~"))
+    git_dirs: dict[str, str | None] = {}  # by folder
+    for folder in {os.path.dirname(os.path.join(root, one.path)) for one in files}:
+        while folder not in git_dirs and folder not in (home, os.path.dirname(folder)):
+            git_dirs[folder] = shared_git_directory(folder)
+            if git_dirs[folder] is not None:
+                break
+            folder = os.path.dirname(folder)
+    judged = {} if whole else dict(known)
+    for folder, git_dir in git_dirs.items():
+        if git_dir is None:
+            continue
+        name = os.path.relpath(folder, root)
+        head = _head(git_dir)  # before the commits are read: if it moves meanwhile, it is judged again
+        if head and known.get(name, ("", ""))[1] == head:
+            judged[name] = known[name]
+        else:
+            judged[name] = (repository_ownership(git_dir), head)
+    return tuple((name, ownership, head) for name, (ownership, head) in sorted(judged.items()))
+
+
+def _head(git_dir: str) -> str:
+    """Time and size of its log, which change whenever a repository's head moves."""
+    try:
+        log = os.stat(os.path.join(git_dir, "logs", "HEAD"))
+    except OSError:
+        return ""
+    return f"{log.st_mtime_ns}:{log.st_size}"
+
+
+def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None:
+    if source.trust:
+        return
+    counts: Counter[tuple[str, str]] = Counter()
+    for path in dict.fromkeys(paths):
+        if authorship(source, path) != OWN:
+            folder = dependency_folder(source, path)
+            if folder is not None:
+                counts[folder, _DEPENDENCY] += 1
+            else:
+                place, ownership = containing_repository(source, path)
+                if place is None or not place.startswith(source.root):  # the source is a part of it
+                    place = source.root
+                counts[place, _REASONS[ownership]] += 1
+    for (place, reason), count in sorted(counts.items()):
+        files = "1 file is" if count == 1 else f"{count:,} files are"
+        tally.notices.append(
+            FileError(
+                place,
+                f"{files} untrusted, since {reason}. Searches find untrusted text, marked so; it sets no pin and no "
+                "visibility, nothing is learned from it, and no other context shows it.",
+                f"scrubjay sync {Path(source_location(source))} --trusted, if all of it is to be trusted",
+            )
+        )

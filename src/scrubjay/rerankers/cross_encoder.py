@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrubjay.embeddings.base import replace_surrogates
-from scrubjay.embeddings.model_files import verify_file
+from scrubjay.embeddings.base import replace_surrogates, verify_file
 from scrubjay.embeddings.onnx import Encoder, load_encoder
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.rerankers.base import RerankerSpec, RerankQuery

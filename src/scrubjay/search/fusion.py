@@ -1,4 +1,4 @@
-"""Score fusion: combine the channels' rankings into one score per memory, kept part by part in a score table.
+"""Score of a memory: fused retrieval channels and the features beside them, kept part by part.
 
 Fusion ``auto`` adds up weight times z-score per channel, with weights that depend on the query. ``rrf`` is
 reciprocal rank fusion, ``weighted`` uses fixed weights on z-scores. ``raw`` keeps each channel's own scale from
@@ -7,23 +7,33 @@ reciprocal rank fusion, ``weighted`` uses fixed weights on z-scores. ``raw`` kee
     score = w_vector · cosine + w_bm25 · x / (x + 1) + w_ngram · Jaccard
 
 with x the BM25 score and Jaccard that of the texts' character trigrams.
+
+Every feature is one more bounded part of a score, on the scale of z-scores. Decay is a pure function of now. Dates
+are a preference, never a filter: people misremember days, and events are often told of later.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+from scrubjay.models.dates import DAY
+from scrubjay.models.records import PERSON_ROLES as PERSONS
+from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import Candidate, Contribution, round_score
 from scrubjay.search.candidates import ChannelWeight, Ranking
+from scrubjay.search.query import QueryTime
+from scrubjay.search.request import TierOptions
+from scrubjay.storage.interface import RankingMetadata
+from scrubjay.text.language import function_words
 from scrubjay.text.normalize import latin_share
-from scrubjay.text.tokenizer import trigram_similarity
-
-if TYPE_CHECKING:
-    from scrubjay.storage.interface import RankingMetadata
-
+from scrubjay.text.snippets import contains_phrase
+from scrubjay.text.tokenizer import TermGroup, terms_by_word, trigram_similarity
 
 ScorePart: TypeAlias = "tuple[str, float, float, float]"
 """The fields of a `Contribution`: channel, raw, value, weight."""
@@ -221,3 +231,294 @@ def fuse_raw(
         similarity = trigram_similarity(query, text)
         found[memory].append(Contribution("ngram", similarity, similarity, trigram_weight))
     return [Candidate(memory, tuple(parts)) for memory, parts in found.items()]
+
+
+TITLE_WEIGHT: Final = 3.0
+"""Weight of the title match. On two trees the words of a heading find its file first .97 of the time (.87 by words
+alone), and no set falls (bench/LOG.md)."""
+LENGTH_WEIGHT: Final = 0.2
+"""Weight of the penalty ``ln(1 + words / 100)``: of a long memory the best of many windows counts. +.003 mean nDCG;
+without the 100, short turns gain too much."""
+LENGTH_SCALE: Final = 100.0
+PHRASE_WEIGHT: Final = 1.0
+"""Weight of containing all quotations of a sentence: one deviation."""
+PERSON_WEIGHT: Final = 0.3
+"""Weight of a person's turn: an assistant's mostly restates. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535
+(bench/LOG.md)."""
+
+
+SPEAKER_WEIGHT: Final = 2.0
+"""Weight of a turn by the speaker that the question names: of LoCoMo's questions with one speaker's name, 585 of 612
+turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
+
+
+def add_text_features(
+    rows: ScoreTable,
+    groups: Sequence[TermGroup],
+    weights: Sequence[float],
+    speaker: str | None = None,
+) -> None:
+    """Add title match, length and speaker; ``weights`` is the idf of each group."""
+    total = math.fsum(weights)
+    wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
+    for _, head, parts in rows:
+        if head is None:
+            continue
+        match = title_match(head.title, wanted, weights, total) if head.title else 0.0
+        if match:
+            parts.append(("title", match, match, TITLE_WEIGHT))
+        if head.words:
+            parts.append(("length", float(head.words), -math.log1p(head.words / LENGTH_SCALE), LENGTH_WEIGHT))
+        if head.turn and head.role in PERSONS:
+            parts.append(("person", 1.0, 1.0, PERSON_WEIGHT))
+        if head.turn and speaker is not None and head.role == speaker:
+            parts.append(("speaker", 1.0, 1.0, SPEAKER_WEIGHT))
+
+
+def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
+    """Return the share of the query's idf in a title, times the share of the title's words in the query."""
+    words = _title_terms(title)
+    if not words or not total:
+        return 0.0
+    named = [{wanted[form] for form in forms if form in wanted} for forms in words]
+    matched = set().union(*named)
+    share = sum(1 for groups in named if groups) / len(words)
+    return math.fsum(weights[place] for place in sorted(matched)) / total * share
+
+
+@lru_cache(maxsize=8192)
+def _title_terms(title: str) -> tuple[frozenset[str], ...]:
+    return tuple(terms_by_word(title))
+
+
+def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases: Sequence[str]) -> None:
+    """Add the share of the quoted phrases that a memory contains."""
+    for row in rows:
+        record = records.get(row.id)
+        count = sum(1 for phrase in phrases if record is not None and contains_phrase(record.content, phrase))
+        if count:
+            row.parts.append(("phrase", float(count), count / len(phrases), PHRASE_WEIGHT))
+
+
+MIN_SPEAKER_NAME: Final = 2
+"""Shortest name that is recognised: an initial is in too many questions by chance."""
+
+
+def find_speaker(question: str, speakers: Collection[str]) -> str | None:
+    """Return the only speaker that a question names, else None.
+
+    Case is ignored in a question without capitals, unless the name is then a function word.
+
+    >>> find_speaker("What did Caroline's sister buy?", {"Caroline", "Mel"})
+    'Caroline'
+    >>> find_speaker("what did caroline buy", {"Caroline", "Mel"})
+    'Caroline'
+    >>> find_speaker("When will Mel call?", {"Will", "Mel"})
+    'Mel'
+    """
+    plain = question == question.lower()
+    found = []
+    for speaker in speakers:
+        name = speaker.lower() if plain else speaker
+        if len(name) < MIN_SPEAKER_NAME or (plain and name in function_words()):
+            continue
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question):
+            found.append(speaker)
+    return found[0] if len(found) == 1 else None
+
+
+SESSION_SHARE: Final = 0.3
+"""Share of its session's best score that a turn of no words borrows. From .2 to .5 alike: BEAM R@5 .520 to .549,
+LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
+SESSION_LENGTH_SCALE: Final = 100.0
+"""Words at which a turn borrows half as much. Without it LongMemEval turns R@5 falls from .763 to .729."""
+
+
+def add_session_feature(rows: ScoreTable, lenders: ScoreTable, scores: Sequence[float]) -> None:
+    """Let each turn borrow from the best turn of its conversation, which may be itself.
+
+    ``scores`` are those of ``lenders``.
+    """
+    best: dict[str, float] = {}
+    for row, score in zip(lenders, scores, strict=True):
+        name = _session_of(row)
+        if name is not None and score > best.get(name, 0.0):
+            best[name] = score
+    for row in rows:
+        name = _session_of(row)
+        borrowed = best.get(name, 0.0) if name is not None else 0.0
+        if borrowed > 0.0 and row.head is not None:
+            weight = SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE)
+            row.parts.append(("session", borrowed, borrowed, weight))
+
+
+def _session_of(row: ScoredRow) -> str | None:
+    return row.head.session if row.head is not None and row.head.turn else None
+
+
+NEIGHBOUR_SHARE: Final = 0.5
+"""Share of its better neighbour's positive score that a turn of no words borrows."""
+NEIGHBOUR_LENGTH_SCALE: Final = 100.0
+"""Words at which a turn borrows half as much: a long turn needs no context. LoCoMo turns R@10 .587 to .647, BEAM R@5
+.435 to .497, LongMemEval turns .853 to .878; without it, or with both neighbours' sum, LongMemEval loses
+(bench/LOG.md)."""
+
+
+def add_neighbour_feature(
+    rows: ScoreTable, scores: Mapping[str, float], adjacent: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Let each turn borrow from the better of the turns next to it: an answer often stands beside the words asked for.
+
+    ``scores`` are those of the rows and their neighbours before any of them borrows.
+    """
+    for memory, head, parts in rows:
+        borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
+        if borrowed > 0.0 and head is not None:
+            weight = NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE)
+            parts.append(("neighbours", borrowed, borrowed, weight))
+
+
+AGE_WEIGHT: Final = 0.15
+"""Most that age takes away: a tenth of the distance between a match and a chance hit. LongMemEval turns R@5 .785 to
+.798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
+STRENGTH_WEIGHT: Final = 0.5
+"""Most that negative feedback takes away: it decides among equals, an exact hit stays one."""
+CONFIDENCE_WEIGHT: Final = 0.3
+"""Most that low confidence takes away."""
+HALF_LIFE: Final = {
+    "crystal": 365.0,
+    "facet": 730.0,
+    "insight": 365.0,
+    "lesson": 730.0,
+    "observation": 180.0,
+    "procedural": 730.0,
+    "semantic": 730.0,
+}
+"""Days after which half of the age penalty applies: observations fade first, lessons last."""
+
+
+def add_decay(rows: ScoreTable, now: int) -> None:
+    """Apply penalties for age, low confidence and negative feedback."""
+    for memory, head, parts in rows:
+        if head is None:
+            continue
+        faded = decay(memory, head, now)
+        if faded > 0:
+            parts.append(("age", float(age_in_days(head, now)), -faded, AGE_WEIGHT))
+        if head.strength < 1:
+            parts.append(("strength", head.strength, head.strength - 1, STRENGTH_WEIGHT))
+        if head.confidence < 1:
+            parts.append(("confidence", head.confidence, head.confidence - 1, CONFIDENCE_WEIGHT))
+
+
+def age_in_days(head: RankingMetadata, now: int) -> int:
+    """Return the whole days since a memory was last used, else happened: all questions of one day see one age."""
+    return (now - (head.at if head.used is None else max(head.at, head.used))) // DAY
+
+
+def decay(memory: str, head: RankingMetadata, now: int) -> float:
+    """Return the share of the age penalty, 0 to 1; 0 for pinned and future memories."""
+    old = age_in_days(head, now)
+    if head.pinned or old <= 0:
+        return 0.0
+    return 1.0 - float(2.0 ** (-old / HALF_LIFE[tier_of(memory)]))
+
+
+def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
+    """Count the candidates that the age penalty displaced from the first ``limit``."""
+    ageless: list[tuple[float, str]] = []
+    for one in ranked:
+        score = one.score
+        if len(ageless) >= limit and score + AGE_WEIGHT < ranked[limit - 1].score:
+            break  # even ageless it would be behind these
+        faded = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
+        ageless.append((faded - score, one.id))
+    first = {memory for _, memory in sorted(ageless)[:limit]}
+    return len(first - {one.id for one in ranked[:limit]})
+
+
+DATE_WEIGHT: Final = 1.0
+"""Weight of lying in the time asked about: one deviation. LoCoMo's 68 questions with a time R@5 .347 to .533,
+LongMemEval's 19 .626 to .679; 1.5 gives LoCoMo at most .01 more and takes from LongMemEval (bench/LOG.md)."""
+
+
+def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
+    """Add the proximity of each memory to the nearest time that the question names."""
+    for _, head, parts in rows:
+        if head is not None:
+            near = max(date_proximity(head.at, one) for one in times)
+            parts.append(("dated", near, near, DATE_WEIGHT))
+
+
+def date_proximity(at: int, time: QueryTime) -> float:
+    """Return 1 within a time, else ``2^(-gap / length)``, a length of at least a day."""
+    gap = 0
+    if time.start is not None and at < time.start:
+        gap = time.start - at
+    elif time.end is not None and at >= time.end:
+        gap = at - time.end + 1
+    return float(2.0 ** (-gap / max(time.length, DAY)))
+
+
+MAX_PER_TIER: Final = 50
+"""Most candidates of one tier, or the results wanted if more: no tier takes all places in later stages."""
+TIER_WEIGHT: Final = 0.5
+"""What a tier gains if its weight is doubled, and loses if halved: logarithmic, so it means the same at any score."""
+CERTAINTY_WEIGHT: Final = 0.15
+"""What a certain crystal or fact gains over the pieces it was distilled from: as much as age takes at most."""
+CERTAIN_ABOVE: Final = 0.85
+"""Confidence above which it is certain: three independent sources (two give .85), or a person's word."""
+DISTILLED_TIERS: Final = frozenset(("crystal", "semantic"))
+PROJECT_WEIGHT: Final = 0.3
+"""What a memory of the caller's project gains: as much as a person's turn over an assistant's."""
+_TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
+
+
+def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
+    """Add tier weight, certainty and project."""
+    for memory, head, parts in rows:
+        tier = tier_of(memory)
+        weight = pool.weights.get(tier, 1.0)
+        if weight not in (0.0, 1.0):
+            parts.append(("tier", weight, math.log2(weight), TIER_WEIGHT))
+        if head is not None and tier in DISTILLED_TIERS and head.confidence > CERTAIN_ABOVE:
+            parts.append(("sure", head.confidence, 1.0, CERTAINTY_WEIGHT))
+        if head is not None and pool.here is not None and head.project == pool.here:
+            parts.append(("project", 1.0, 1.0, PROJECT_WEIGHT))
+
+
+def pool_tiers(
+    ranked: Sequence[RowOrCandidate],
+    heads: Mapping[str, RankingMetadata],
+    pool: TierOptions | None,
+    most: int = MAX_PER_TIER,
+) -> tuple[list[RowOrCandidate], int]:
+    """Leave out unpinned memories below the confidence floor, of tiers with weight 0, and over ``most`` a tier.
+
+    Returns the others, and how many were below the floor.
+    """
+    if pool is None:
+        return list(ranked), 0
+    pooled: list[RowOrCandidate] = []
+    counted: Counter[str] = Counter()
+    unsure = 0
+    for one in ranked:
+        head, tier = heads.get(one.id), tier_of(one.id)
+        if pool.weights.get(tier, 1.0) == 0.0:
+            continue
+        if head is not None and head.confidence < pool.floor and not head.pinned:
+            unsure += 1
+            continue
+        counted[tier] += 1
+        if counted[tier] <= most:
+            pooled.append(one)
+    return pooled, unsure
+
+
+def tier_of(memory: str) -> str:
+    """Return the tier of an id.
+
+    >>> tier_of("crys_8f3a6c2d9b40")
+    'crystal'
+    """
+    return _TIER_OF_PREFIX[memory[: memory.index("_") + 1]]

@@ -17,7 +17,7 @@ from scrubjay.frozen import frozen
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import GENERIC_ROLES, Record
 from scrubjay.models.results import Answer, Candidate, Contribution
-from scrubjay.search import features, fusion, relevance, results, validity
+from scrubjay.search import fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
     Ranking,
@@ -172,7 +172,7 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
         partial=state.channels.partial + selection.partial,
         took_ms=0.0,
         notes=notes,
-        hidden=features.count_displaced_by_age(selection.candidates, plan.limit) if counts_age else 0,
+        hidden=fusion.count_displaced_by_age(selection.candidates, plan.limit) if counts_age else 0,
         silence=selection.abstained,
         as_of=to_datetime(plan.as_of).isoformat(timespec="seconds") if plan.as_of is not None else None,
     )
@@ -209,21 +209,21 @@ def _score(selection: Selection, state: RetrievalState) -> None:
     """Fuse the rankings of all hits; only fusion ``auto`` has features."""
     plan, reader, rankings = state.plan, state.reader, state.channels.rankings
     ids = fusion.candidate_ids(rankings)
-    most = max([features.MAX_PER_TIER, *(len(ranking.hits) for ranking in rankings)])
+    most = max([fusion.MAX_PER_TIER, *(len(ranking.hits) for ranking in rankings)])
     selection.paths = {}
     if plan.fusion == "auto":
         rows, heads = score_rows(state, ids)
         if "graph" in plan.channels:
             score = partial(score_rows, state)
             rows, heads, selection.paths = expand_by_graph(reader, plan, state.channels, rows, heads, score)
-        rows, selection.unsure = features.pool_tiers(fusion.best_first(rows), heads, plan.pool, most)
+        rows, selection.unsure = fusion.pool_tiers(fusion.best_first(rows), heads, plan.pool, most)
         selection.candidates = fusion.to_candidates(rows)
         return
     if "graph" in plan.channels and (graph := graph_ranking(plan, state.channels, reader, ids)) is not None:
         rankings, selection.paths = (*rankings, graph), graph.paths
         ids, most = fusion.candidate_ids(rankings), max(most, len(graph.hits))
     fused, heads = _fuse_by_weights(reader, plan, rankings, ids)
-    selection.candidates, selection.unsure = features.pool_tiers(fused, heads, plan.pool, most)
+    selection.candidates, selection.unsure = fusion.pool_tiers(fused, heads, plan.pool, most)
 
 
 def _expand(selection: Selection, state: RetrievalState) -> None:
@@ -320,10 +320,10 @@ def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]
     if plan.fusion == "auto":
         rows, heads = score_rows(state, ids)
         return fusion.to_candidates(
-            features.pool_tiers(fusion.best_first(rows), heads, plan.pool, sys.maxsize)[0]
+            fusion.pool_tiers(fusion.best_first(rows), heads, plan.pool, sys.maxsize)[0]
         )
     fused, heads = _fuse_by_weights(state.reader, plan, rankings, ids)
-    return features.pool_tiers(fused, heads, plan.pool, sys.maxsize)[0]
+    return fusion.pool_tiers(fused, heads, plan.pool, sys.maxsize)[0]
 
 
 def _fuse_by_weights(
@@ -354,21 +354,21 @@ def score_rows(
     table = fusion.build_table(channels.rankings, every, weights, heads)
     if "evidence" in stages:
         speakers = {head.role for head in heads.values() if head.turn and head.role} - GENERIC_ROLES
-        speaker = features.find_speaker(plan.query.text, speakers) if speakers else None
-        features.add_text_features(table, plan.groups, channels.rarity, speaker)
+        speaker = fusion.find_speaker(plan.query.text, speakers) if speakers else None
+        fusion.add_text_features(table, plan.groups, channels.rarity, speaker)
         if plan.query.preferred:
-            features.add_phrase_feature(table, reader.get(every), plan.query.preferred)
+            fusion.add_phrase_feature(table, reader.get(every), plan.query.preferred)
     wanted = set(ids)
     rows = [row for row in table if row.id in wanted]
     if adjacent or any(head.turn for head in heads.values()):
         scores = [row.score for row in table]  # before any of them borrows
         if "session" in stages:
-            features.add_session_feature(rows, table, scores)
-        features.add_neighbour_feature(rows, dict(zip(every, scores, strict=True)), adjacent)
+            fusion.add_session_feature(rows, table, scores)
+        fusion.add_neighbour_feature(rows, dict(zip(every, scores, strict=True)), adjacent)
     if "life" in stages:
-        features.add_decay(rows, state.request.now)
+        fusion.add_decay(rows, state.request.now)
     if "dated" in stages and plan.question.times:
-        features.add_date_feature(rows, plan.question.times)
+        fusion.add_date_feature(rows, plan.question.times)
     if plan.pool is not None:
-        features.add_tier_features(rows, plan.pool)
+        fusion.add_tier_features(rows, plan.pool)
     return rows, heads

@@ -26,7 +26,7 @@ from scrubjay.models.dates import now_micros
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
 from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
-from scrubjay.services.enrichment import edge_builder, recluster_due
+from scrubjay.services.sync import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutRun
 

@@ -1,25 +1,320 @@
-"""Curation service: archive, restore, rate, link and forget memories."""
+"""Write operations on single memories: additions, edits, links, feedback, archiving.
+
+The only place where scrubjay changes files of a source. A file is written only if it still has the stored text, and a
+passage with a redacted secret is refused, because the file's secret would be lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NoReturn
 
-from scrubjay.errors import InputError, NotFoundError
-from scrubjay.ingest import deletion as store_path
+from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
+from scrubjay.ingest import additions as store_path
+from scrubjay.ingest import deletion
+from scrubjay.ingest.alignment import NOTE_MARKER, with_note_marker
 from scrubjay.ingest.deletion import status_changes
+from scrubjay.ingest.fact_stage import FactStage
+from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.lifecycle import VERDICTS, Event, LifecycleChange
-from scrubjay.models.records import Record
-from scrubjay.models.reports import ForgetReport
-from scrubjay.models.views import ChangeReport, MemoryLink
+from scrubjay.models.ids import tombstone_hashes
+from scrubjay.models.lifecycle import VERDICTS, Amendment, Event, LifecycleChange, NewMemory
+from scrubjay.models.records import UNCHANGED, Record, Source, SourcePlace
+from scrubjay.models.reports import AddReport, ForgetReport
+from scrubjay.models.views import ChangeReport, MemoryLink, RewriteReport, UpdateReport
+from scrubjay.redaction.redactor import redact_text
 from scrubjay.search import browse
 from scrubjay.search.browse import resolve_ids
+from scrubjay.search.results import full_path
 from scrubjay.services.inspection import MAX_HISTORY_EVENTS
-from scrubjay.services.workspace import Workspace, require_may_change, resolve_id
+from scrubjay.services.sync import edge_builder, recluster_due, sync_file
+from scrubjay.services.workspace import Workspace, require_may_change, resolve_id, resolve_projects
 from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
+from scrubjay.text.markdown import front_matter_end
+
+MAX_INLINE_RECLUSTER = 1_024
+"""Memories above which topics are not recomputed by an addition, but by the next sync."""
+MAX_HEADING = 60
+"""Characters of a memory's first line used as a heading if it has no title."""
+
+
+def add_one(workspace: Workspace, memory: NewMemory) -> AddReport:
+    (added,) = add(workspace, [memory])
+    if added.passed:
+        raise InputError(f"{added.passed} Nothing was written.", hint="leave it out")
+    return added
+
+
+def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
+    """Add memories; those that are new are appended to today's note when settings name a notes folder."""
+    new = [
+        replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
+        for item in memories
+    ]
+    store, scope, settings, base = (
+        workspace.store,
+        workspace.scope,
+        workspace.settings,
+        workspace.models.writer(),
+    )
+    edges = edge_builder(workspace, base)
+    facts = FactStage(store, scope, base, settings.facts.stages, curates=workspace.may_curate)
+    added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
+    recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
+    folder = workspace.settings.notes.dir
+    if folder is None:
+        return added
+    with workspace.store.reader(workspace.scope) as reader:
+        records = reader.get([item.id for item in added if not item.existed])
+    return [
+        item
+        if item.existed or item.passed
+        else replace(item, note=_append_to_day_note(folder, records[item.id]))
+        for item in added
+    ]
+
+
+def _append_to_day_note(folder: Path, record: Record) -> str:
+    now = datetime.now().astimezone()
+    file = folder.expanduser() / f"{now:%Y-%m-%d}.md"
+    first = record.content.strip().splitlines()[0]
+    heading = " ".join((record.title or first.lstrip("#-* ")).split())[:MAX_HEADING].strip()
+    block = f"\n## {now:%H:%M} {heading}\n{with_note_marker(record)}\n"
+    try:
+        folder.expanduser().mkdir(parents=True, exist_ok=True)
+        before = file.read_text("utf-8").count("\n") if file.exists() else 0
+        with file.open("a", encoding="utf-8") as note:
+            note.write(block)
+    except OSError as error:
+        raise SourceError(
+            f"The memory {record.id} is stored, but {file} cannot be written: {error.strerror}.",
+            hint="correct [notes] dir in the settings, or its rights",
+        ) from error
+    return f"{file}:{before + 2}-{before + block.count(chr(10))}"
+
+
+_FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
+"""Fields that come from the file of a passage."""
+
+
+def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
+    fields = store_path.amendment_fields(amendment)
+    with workspace.store.reader(workspace.scope) as reader:
+        memory = resolve_id(reader, memory)
+        record = reader.get([memory])[memory]
+        require_may_change(workspace, [record], "change")
+        path = full_path(record, {source.id: source for source in reader.sources()})
+    if record.place is not None and _FILE_FIELDS & fields.keys():
+        lines = f"{record.place.line_start}-{record.place.line_end}"
+        _refuse_file_field(memory, f"{path or record.place.path}:{lines}")
+    if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
+        _refuse_file_field(memory, note)
+    base = workspace.models.writer()
+    edges = edge_builder(workspace, base)
+    report = store_path.amend_memory(
+        workspace.store, workspace.scope, base, edges, memory, amendment, workspace.settings.redaction.allow
+    )
+    recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
+    return report
+
+
+def _refuse_file_field(memory: str, where: str) -> None:
+    raise InputError(
+        f"{memory} stands in {where}, and this changes no file. Nothing was written.",
+        hint=f"edit {where}, then scrubjay sync",
+    )
+
+
+def _day_note_location(workspace: Workspace, record: Record) -> str | None:
+    folder = workspace.settings.notes.dir
+    if folder is None or record.place is not None:
+        return None
+    for file in sorted(folder.expanduser().glob("*.md")):
+        text = _read_text(file)
+        if record.id not in text:
+            continue
+        for mark in NOTE_MARKER.finditer(text):
+            if mark.group(1) == record.id:
+                after = text.find("\n## ", mark.end())
+                first = text.count("\n", 0, mark.start())
+                rest = text[: after if after >= 0 else len(text)].rstrip("\n")
+                return f"{file}:{first}-{rest.count(chr(10)) + 1}"
+    return None
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except OSError:  # a sync cannot read it either
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageParts:
+    """A passage's text: front matter and blank lines, the part that can be edited, and trailing white space."""
+
+    head: str
+    body: str
+    tail: str
+
+
+def split_passage(record: Record) -> PassageParts:
+    text = record.content
+    first = 0
+    if record.place is not None and record.place.start == 0:
+        first = _front_matter_end(text)
+    rest = text[first:]
+    lead = len(rest) - len(rest.lstrip("\r\n"))
+    body = rest[lead:].rstrip()
+    return PassageParts(text[: first + lead], body, rest[lead + len(body) :])
+
+
+def edit_refusal(record: Record, user: str) -> str:
+    """Return why a user cannot edit a passage, as far as can be told without its file; empty if nothing forbids it."""
+    if record.place is None:
+        return "it stands in no file"
+    if record.owner != user:
+        return f"its file is {record.owner}'s"
+    if record.session is not None:
+        return "it is part of a conversation's log"
+    return ""
+
+
+def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | None = None) -> RewriteReport:
+    with workspace.store.reader(workspace.scope) as reader:
+        one = resolve_id(reader, memory)
+        record = reader.get([one])[one]
+        sources = {source.id: source for source in reader.sources()}
+        _require_editable(workspace, record)
+        assert record.place is not None
+        source, place = sources[record.place.source], record.place
+        where = f"{_passage_path(source, place)}:{place.line_start}-{place.line_end}"
+        if was is not None and was != record.content_hash:
+            _refuse_rewrite(
+                where, "was changed since you opened it", "look at what it says now, and edit it again"
+            )
+        before = snapshot_file(Path(source.root), place.path)
+        at = _locate(before, record, where, workspace.settings.redaction.allow)
+        new = _splice(record, content, before, where)
+        if new == record.content:
+            return RewriteReport(
+                one, _passage_path(source, place), place.line_start, place.line_end, changed=False
+            )
+        if reader.forgotten_hashes(
+            sorted(tombstone_hashes(workspace.store.secret(workspace.scope), new, [record.key]))
+        ):
+            _refuse_rewrite(where, "would say what was forgotten once", "say it in other words")
+    text = before.text[:at] + new + before.text[at + len(record.content) :]
+    if text[: _front_matter_end(text)] != before.text[: _front_matter_end(before.text)]:
+        _refuse_rewrite(where, "would get other front matter", "edit the file with a program of yours")
+    replace_file(Path(source.root), place.path, before, text)
+    return _sync_passage(workspace, source, record)
+
+
+def _require_editable(workspace: Workspace, record: Record) -> None:
+    reason = edit_refusal(record, workspace.scope.user)
+    if reason:
+        kind = (
+            ForbiddenError
+            if record.place is not None and record.owner != workspace.scope.user
+            else InputError
+        )
+        raise kind(f"{record.id} cannot be edited in its file: {reason}. Nothing was written.")
+
+
+def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[str]) -> int:
+    """Return the offset of a passage in its file; stored offsets are those of the redacted text."""
+    place = record.place
+    assert place is not None
+    clean = redact_text(before.text, allow).text
+    if clean[place.start : place.start + len(record.content)] != record.content:
+        _refuse_rewrite(where, "no longer says what is stored", "scrubjay sync, then edit what it says now")
+    line, column = clean.count("\n", 0, place.start), place.start - clean.rfind("\n", 0, place.start) - 1
+    at = 0
+    for _ in range(line):  # redaction marks keep line numbers
+        at = before.text.find("\n", at) + 1
+    at += column
+    begun = before.text[at - column : at] == clean[place.start - column : place.start]
+    if not begun or before.text[at : at + len(record.content)] != record.content:
+        _refuse_rewrite(
+            where,
+            "holds a secret or a private part that is not stored, and would lose it",
+            "edit the file with a program of yours, then scrubjay sync",
+        )
+    return at
+
+
+def _splice(record: Record, content: str, before: FileSnapshot, where: str) -> str:
+    known = split_passage(record)
+    body = content.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+    if not body:
+        _refuse_rewrite(where, "would be left empty", "archive or forget it, or delete it in the file")
+    if body == known.body.replace("\r\n", "\n"):
+        return record.content
+    text = record.content if "\n" in record.content else before.text
+    ends = text.count("\r\n"), text.count("\n")
+    if 0 < ends[0] < ends[1] and "\n" in record.content:
+        _refuse_rewrite(where, "mixes two kinds of line ends", "edit the file with a program of yours")
+    if ends[0]:
+        body = body.replace("\n", "\r\n")
+    return known.head + body + known.tail
+
+
+def _sync_passage(workspace: Workspace, source: Source, record: Record) -> RewriteReport:
+    place = record.place
+    assert place is not None
+    full = _passage_path(source, place)
+    done = sync_file(workspace, source, Path(full))
+    if done.problems:
+        trouble = done.problems[0]
+        raise SourceError(
+            f"{full} was written, but not taken in: {trouble.message}", hint=trouble.hint or "scrubjay sync"
+        )
+    with workspace.store.reader(workspace.scope) as reader:
+        found = _current_record(reader, record)
+    if found is None or found.place is None:
+        raise SourceError(
+            f"{full} was written; the passage is not found in it any more.", hint="scrubjay sync"
+        )
+    return RewriteReport(found.id, full, found.place.line_start, found.place.line_end, changed=True)
+
+
+def _current_record(reader: Reader, record: Record) -> Record | None:
+    place = record.place
+    assert place is not None
+    held_now = reader.passages(place.source, place.path)
+    same = [one for one in held_now if one.id == record.id]
+    there = [one for one in held_now if one.place and one.place.start <= place.start < one.place.end]
+    return next(iter(same + there), None)
+
+
+def _front_matter_end(text: str) -> int:
+    r"""Return the offset after front matter, whatever the line ends.
+
+    >>> _front_matter_end("---\r\ntitle: x\r\n---\r\nText"), _front_matter_end("Text")
+    (20, 0)
+    """
+    flat = text.replace("\r\n", "\n")
+    lines = flat.count("\n", 0, front_matter_end(flat))
+    at = 0
+    for _ in range(lines):
+        at = text.find("\n", at) + 1
+    return at
+
+
+def _passage_path(source: Source, place: SourcePlace) -> str:
+    return os.path.join(source.root, place.path)
+
+
+def _refuse_rewrite(where: str, reason: str, hint: str) -> NoReturn:
+    raise InputError(f"{where} {reason}. Nothing was written.", hint=hint)
+
 
 MIN_STRENGTH: Final = 0.3
 """Minimum strength after any number of "wrong": an exact question still finds the memory."""
@@ -134,7 +429,7 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
         require_may_change(workspace, reader.get(ids).values(), "forget")
-    gone = store_path.forget_memories(store, scope, ids)
+    gone = deletion.forget_memories(store, scope, ids)
     if "categories" in workspace.settings.linking.stages:
         from scrubjay.categories.folders import update_folders
         from scrubjay.categories.topics import are_topics_due, organise_topics

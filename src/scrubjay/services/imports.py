@@ -22,7 +22,7 @@ from scrubjay.ingest import additions
 from scrubjay.ingest.additions import ValidatedMemory, validate_memory
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.scanner import scan_files
-from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
+from scrubjay.ingest.sources import NO_CHOICE, TrustChoice
 from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
@@ -31,25 +31,21 @@ from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import Source
 from scrubjay.models.reports import ImportReport, ImportSample, Progress, ProgressCallback, RejectedItem
 from scrubjay.models.sources import is_single_file, source_location
-from scrubjay.services.enrichment import edge_builder, recluster_due
-from scrubjay.services.sync import current_versions, sync
+from scrubjay.services.sync import current_versions, edge_builder, recluster_due, sync
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
-from scrubjay.transfer.archive import ExportHeader, check_export
-from scrubjay.transfer.detection import (
+from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
+from scrubjay.transfer.formats import (
     FOLDER_FORMATS,
     IMPORT_FORMATS,
-    detect_format,
-    format_reader,
-    synced_folder,
-)
-from scrubjay.transfer.export import principal_mark
-from scrubjay.transfer.formats import (
     ImportedItem,
     ImportedMemory,
     ImportedName,
     ImportedRelation,
     SyncedFolder,
+    detect_format,
+    format_reader,
+    synced_folder,
 )
 from scrubjay.transfer.importer import MAX_SAMPLES, IdMap, ImportContext, import_lines, sample_memory
 

@@ -62,7 +62,7 @@ def _open_minilm(settings: Settings) -> Embedder:
 def _open_extra_model(
     settings: Settings, name: str, model: ExtraModelSettings, announce: Callable[[str], None]
 ) -> Embedder:
-    from scrubjay.embeddings.registry import EmbedderSpec, open_embedder
+    from scrubjay.embeddings.base import EmbedderSpec, open_embedder
 
     return open_embedder(
         EmbedderSpec(

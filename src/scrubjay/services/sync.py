@@ -1,4 +1,4 @@
-"""Sync service: bring sources into the store, rebuild it, remove a source."""
+"""Sync, embed and rebuild sources, with the links and facts derived from them."""
 
 from __future__ import annotations
 
@@ -7,29 +7,137 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from scrubjay.categories.folders import remove_folders
+from scrubjay.categories.topics import (
+    MIN_MEMORIES,
+    are_topics_due,
+    count_memories,
+    lack_finer_model,
+    organise_topics,
+)
 from scrubjay.config.pauses import Pauses
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
+from scrubjay.ingest.embedder import backfill_vectors
 from scrubjay.ingest.fact_stage import FactStage
+from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
 from scrubjay.ingest.scanner import ScanResult
-from scrubjay.ingest.sources import containing_source, register_source
+from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, containing_source, register_source
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
-from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
 from scrubjay.models.records import Source, StageVersions
-from scrubjay.models.reports import FileError, ProgressCallback, RemovedSource, SourceStatus, SyncReport
+from scrubjay.models.reports import (
+    EmbedReport,
+    FileError,
+    ProgressCallback,
+    RemovedSource,
+    SourceStatus,
+    SyncReport,
+    VectorReport,
+)
 from scrubjay.models.sources import exclude_nested_sources, source_location
-from scrubjay.services.enrichment import edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
+from scrubjay.text.display import estimate_tokens
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import Embedder
+
+
+def recluster_due(
+    workspace: Workspace, base: Embedder, edges: EdgeBuilder, max_memories: int | None = None
+) -> None:
+    """Recompute the topics of each key whose memories have doubled since they were computed.
+
+    Args:
+        workspace: The workspace.
+        base: The base model.
+        edges: The edge builder of the call.
+        max_memories: Memories above which nothing is done, for a call that must be fast: the next sync does it.
+    """
+    if "categories" not in edges.stages:
+        return
+    for key in workspace.scope.keys if max_memories is None else edges.written:
+        if max_memories is not None and count_memories(workspace.store, workspace.scope, key) > max_memories:
+            continue
+        if are_topics_due(
+            workspace.store, workspace.scope, key, base, edges.written[key], patient=max_memories is None
+        ):
+            organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())
+
+
+def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, found: bool = False) -> None:
+    """Recompute the topics of keys whose topics are older than a finer model's full coverage.
+
+    Args:
+        workspace: The workspace.
+        keys: Keys that a finer model covers.
+        found: Skip keys without topics: none were found before.
+    """
+    if "categories" not in workspace.settings.linking.stages:
+        return
+    base, finer = workspace.models.writer(), workspace.models.backfilled()
+    for key in keys:
+        if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES and lack_finer_model(
+            workspace.store, workspace.scope, key, finer, none=not found
+        ):
+            organise_topics(workspace.store, workspace.scope, key, base, finer)
+
+
+def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
+    linking = workspace.settings.linking
+    options = LinkingOptions(linking.stages, SimilarityOptions(linking.similarity, linking.links))
+    return EdgeBuilder(
+        workspace.store, workspace.scope, base.model.fingerprint, workspace.dictionaries, options
+    )
+
+
+def embed_pending(
+    workspace: Workspace, seconds: float | None, progress: ProgressCallback | None
+) -> EmbedReport:
+    """Compute pending embeddings, and recompute the topics of keys that a model now covers.
+
+    A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
+    """
+    before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
+    overlap = workspace.settings.chunk.overlap
+    models = workspace.models.backfilled()
+    done = backfill_vectors(
+        workspace.store, workspace.scope, models, overlap=overlap, seconds=seconds, progress=progress
+    )
+    covered = [key for key, waited in before.items() if not (waited and _pending_count(workspace, key))]
+    if models and covered:
+        recluster_with_finer_model(workspace, [key for key in covered if before[key]])
+        # An earlier call may have been interrupted after it embedded the last of them.
+        recluster_with_finer_model(workspace, [key for key in covered if not before[key]], found=True)
+    return done
+
+
+def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -> VectorReport:
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError("texts must be a list of texts.")
+    embedder = workspace.models.bundled(model)
+    rows = []
+    for windows in embedder.embed(texts):
+        mean = windows.astype(np.float64).mean(axis=0)
+        length = float(np.linalg.norm(mean))
+        rows.append(tuple((mean / length if length else mean).astype(np.float32).tolist()))
+    return VectorReport(embedder.model.name, tuple(rows), sum(map(estimate_tokens, texts)))
+
+
+def _pending_count(workspace: Workspace, key: str) -> int:
+    with workspace.store.reader(workspace.scope.seen_with(key)) as reader:
+        return sum(reader.coverage(each.model.fingerprint).waiting for each in workspace.models.backfilled())
+
 
 MAX_LISTED_FILES: Final = 100
 """Changed files that a report lists."""

@@ -37,12 +37,7 @@ from scrubjay.storage.changes import (
     PutSource,
 )
 from scrubjay.storage.interface import Reader, Store
-from scrubjay.transfer.archive import (
-    ExportHeader,
-    LineFields,
-    ValueReader,
-    read_export_lines,
-)
+from scrubjay.transfer.archive import ExportHeader, LineFields, ValueReader, read_export_lines
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder

@@ -26,9 +26,9 @@ from scrubjay.ingest.transcripts.base import (
     is_json_file,
     joined_text,
     message_paths,
+    read_elements,
     skip_kind,
 )
-from scrubjay.ingest.transcripts.jsonl import read_elements
 from scrubjay.models.records import Turn
 
 NAME = "chatgpt"

@@ -34,11 +34,13 @@ from scrubjay.ingest.transcripts.base import (
     is_json_file,
     joined_text,
     message_paths,
+    peek_objects,
+    read_elements,
+    read_rows,
     record_id,
     skip_kind,
     strip_tags,
 )
-from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_rows
 from scrubjay.models.records import Turn
 
 WRAPPERS = frozenset({

@@ -26,10 +26,11 @@ from scrubjay.ingest.transcripts.base import (
     as_string,
     branch_session,
     joined_text,
+    peek_objects,
+    read_rows,
     strip_tags,
     text_digest,
 )
-from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
 
 WRAPPERS = frozenset({

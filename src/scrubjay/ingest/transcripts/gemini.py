@@ -32,11 +32,13 @@ from scrubjay.ingest.transcripts.base import (
     branch_session,
     is_json_file,
     joined_text,
+    peek_objects,
+    read_elements,
+    read_rows,
     sibling_names,
     skip_kind,
     strip_tags,
 )
-from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_rows
 from scrubjay.models.records import Turn
 
 SPEAKERS = {"user": ("user", "owner"), "gemini": ("assistant", "agent"), "model": ("assistant", "agent")}

@@ -19,9 +19,10 @@ from scrubjay.ingest.transcripts.base import (
     as_object,
     as_string,
     joined_text,
+    peek_objects,
+    read_rows,
     text_digest,
 )
-from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
 
 _SPEAKERS = {

@@ -36,10 +36,11 @@ from scrubjay.ingest.transcripts.base import (
     branch_session,
     joined_text,
     micros_from_millis,
+    peek_objects,
+    read_rows,
     record_id,
     skip_kind,
 )
-from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
 from scrubjay.models.records import Turn
 
 

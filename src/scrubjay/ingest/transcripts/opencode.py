@@ -37,10 +37,10 @@ from scrubjay.ingest.transcripts.base import (
     is_json_file,
     joined_text,
     micros_from_millis,
+    read_elements,
     sibling_names,
     skip_kind,
 )
-from scrubjay.ingest.transcripts.jsonl import read_elements
 from scrubjay.models.records import Turn
 
 if TYPE_CHECKING:

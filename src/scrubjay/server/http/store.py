@@ -69,7 +69,7 @@ from scrubjay.server.requests import (
     is_operator,
     server_warnings,
 )
-from scrubjay.transfer.detection import FOLDER_FORMATS, IMPORT_FORMATS, detect_format
+from scrubjay.transfer.formats import FOLDER_FORMATS, IMPORT_FORMATS, detect_format
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal

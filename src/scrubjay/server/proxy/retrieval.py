@@ -22,7 +22,7 @@ from scrubjay.text.normalize import word_set
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal
-    from scrubjay.server.proxy.request import Conversation, MemoryOptions
+    from scrubjay.server.proxy.formats import Conversation, MemoryOptions
     from scrubjay.server.session import Session
 
 

@@ -30,7 +30,7 @@ from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest.turns import redact_turns
 from scrubjay.redaction.dialogue import CONTEXT_TURNS, TAIL_CHARACTERS
 from scrubjay.redaction.redactor import redact_text
-from scrubjay.server.proxy.request import MemoryOptions, Utterance
+from scrubjay.server.proxy.formats import MemoryOptions, Utterance
 
 if TYPE_CHECKING:
     from scrubjay.log import Log

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.transcripts import claude, codex, generic, jsonl
+from scrubjay.ingest.transcripts import base, claude, codex, generic
 from scrubjay.ingest.transcripts.base import SkippedItem, TranscriptFormat
 from scrubjay.ingest.transcripts.importer import LogStep, follow_log
 from scrubjay.models.records import Turn
@@ -85,8 +85,8 @@ def log_line(number: int, back: int, kind: str) -> bytes:
 
 
 def test_a_branch_of_a_large_file_keeps_its_name_as_far_as_the_log_is_read_again(monkeypatch) -> None:
-    monkeypatch.setattr(jsonl, "REPLAY_BYTES", 2000)
-    monkeypatch.setattr(jsonl, "HEAD_REPLAY_BYTES", 500)
+    monkeypatch.setattr(base, "REPLAY_BYTES", 2000)
+    monkeypatch.setattr(base, "HEAD_REPLAY_BYTES", 500)
     records = [(1, "user" if n % 2 == 0 else "assistant") for n in range(100)]
     records[90] = (5, "user")  # gone back, within what is read again
     lines = [log_line(number, back, kind) for number, (back, kind) in enumerate(records)]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.transcripts import jsonl
+from scrubjay.ingest.transcripts import base
 from scrubjay.ingest.transcripts.base import HEAD_BYTES, BrokenRow, LogRow
 
 
 def rows(data: bytes, cursor: int = 0) -> list[LogRow | BrokenRow]:
-    return list(jsonl.read_rows(io.BytesIO(data), cursor))
+    return list(base.read_rows(io.BytesIO(data), cursor))
 
 
 def brief(data: bytes) -> list[tuple[int, object]]:
@@ -46,7 +46,7 @@ def test_a_line_that_cannot_be_read_is_told_and_the_ones_around_it_are_read(
 
 
 def test_a_line_longer_than_is_read_is_passed_over_and_the_rest_goes_on(monkeypatch) -> None:
-    monkeypatch.setattr(jsonl, "MAX_LINE_BYTES", 50)
+    monkeypatch.setattr(base, "MAX_LINE_BYTES", 50)
     long = b'{"a": "' + b"x" * 300 + b'"}\n'
     found = rows(b'{"b": 1}\n' + long + b'{"c": 2}\n')
     assert found == [
@@ -72,9 +72,9 @@ def test_a_last_line_that_is_a_whole_object_needs_no_line_end_and_is_not_read_ag
 
 
 def test_of_a_large_file_the_head_and_the_last_part_before_the_cursor_are_read_again(monkeypatch) -> None:
-    monkeypatch.setattr(jsonl, "REPLAY_BYTES", 300)
-    monkeypatch.setattr(jsonl, "HEAD_REPLAY_BYTES", 100)
-    monkeypatch.setattr(jsonl, "_BLOCK", 64)
+    monkeypatch.setattr(base, "REPLAY_BYTES", 300)
+    monkeypatch.setattr(base, "HEAD_REPLAY_BYTES", 100)
+    monkeypatch.setattr(base, "_BLOCK", 64)
     lines = [json.dumps({"n": n, "pad": "x" * (n % 37)}).encode() + b"\n" for n in range(200)]
     data = b"".join(lines)
     whole = rows(data)
@@ -100,14 +100,14 @@ def test_the_memory_that_a_large_file_needs_does_not_grow_with_it(tmp_path: Path
     assert file.stat().st_size > 60_000_000
     tracemalloc.start()
     with open(file, "rb") as opened:
-        assert sum(1 for _ in jsonl.read_rows(opened, 0)) == 150
+        assert sum(1 for _ in base.read_rows(opened, 0)) == 150
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000_000
 
 
 def test_a_head_gives_the_objects_on_its_whole_lines() -> None:
-    assert jsonl.peek_objects(b"") == ()
-    assert jsonl.peek_objects(b'\xef\xbb\xbf{"a": 1}\n\n[1]\n{"b": 2}') == ({"a": 1}, None, {"b": 2})
+    assert base.peek_objects(b"") == ()
+    assert base.peek_objects(b'\xef\xbb\xbf{"a": 1}\n\n[1]\n{"b": 2}') == ({"a": 1}, None, {"b": 2})
     full = b'{"a": 1}\n' + b'{"b": "' + b"x" * HEAD_BYTES
-    assert jsonl.peek_objects(full[:HEAD_BYTES]) == ({"a": 1},)
+    assert base.peek_objects(full[:HEAD_BYTES]) == ({"a": 1},)

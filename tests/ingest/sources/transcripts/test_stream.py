@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.transcripts.base import BrokenRow, LogRow
-from scrubjay.ingest.transcripts.jsonl import read_elements
+from scrubjay.ingest.transcripts.base import BrokenRow, LogRow, read_elements
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
