@@ -62,8 +62,8 @@ def test_without_a_key_none_is_sent(chat: Chat) -> None:
         ((200, b'{"choices": []}'), "no message"),
         ((200, b'{"choices": {"0": 1}}'), "no message"),
         ((200, b"[1]"), "no message"),
-        ((200, wrapped(None)), "no text"),
-        ((200, wrapped(7)), "no text"),
+        ((200, wrapped(None)), "not text"),
+        ((200, wrapped(7)), "not text"),
         ((200, b"x" * 10_000_000), "more than 1 MB"),
     ],
 )
