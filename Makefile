@@ -13,8 +13,8 @@ N      ?= 10000
 SEED   ?= 1
 # What is fuzzed.
 TARGET ?= markdown
-# Tests run in so many processes; one for each processor.
-JOBS   ?= auto
+# Tests run in so many processes: one more than processors, for many tests wait for a server to start.
+JOBS   ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 # The MCP Inspector's command line, the client that the protocol's own people test servers with.
 INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0

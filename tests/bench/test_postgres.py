@@ -42,16 +42,3 @@ def test_an_answer_of_postgres_that_sqlite_does_not_give_fails_the_run(
     monkeypatch.setattr(postgres, "of_tenant", without_one)
     with pytest.raises(HollowError, match="tenant 0 is answered otherwise"):
         postgres.compared(postgres_url, tmp_path, rows, words, args)
-
-
-def test_a_small_run_measures_a_tenant_without_and_with_what_is_made_for_large_ones(tmp_path: Path) -> None:
-    out = tmp_path / "large.json"
-    assert main(["postgres-large", "--memories", "150", "--questions", "2", "--json", str(out)]) == 0
-    found = json.loads(out.read_text())
-    assert found["fill"]["memories"] == 150
-    for name in ("without", "with"):
-        assert found[name]["search"]["p50"] > 0
-        assert found[name]["after"]["p50"] > 0
-        assert found[name]["written"] > 0
-    assert found["with"]["disk"] > found["without"]["disk"]
-    assert set(found["recall"].values()) == {1.0}  # so small a tenant is scored exactly
