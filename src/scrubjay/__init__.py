@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrubjay.models.lifecycle import NewMemory
 
 __all__ = ["AsyncMemory", "Memory", "NewMemory", "ScrubjayError", "__version__"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _WHERE = {
     "AsyncMemory": "scrubjay.async_memory",
