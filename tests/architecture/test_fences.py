@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tree import imported, imported_at_load, modules
+from tree import imported_at_load, imported_tops, modules
 
 HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "watchfiles", "tqdm",
          "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio", "tomlkit")  # fmt: skip
@@ -58,8 +58,8 @@ def names(tree: ast.AST, *wanted: str) -> Iterator[int]:
 def test_a_library_is_known_in_one_place_only(library: str) -> None:
     strangers = [
         path
-        for path, tree in modules().items()
-        if library in map(top, imported(tree)) and not path.startswith(FENCED[library])
+        for path, tops in imported_tops().items()
+        if library in tops and not path.startswith(FENCED[library])
     ]
     assert strangers == []
 

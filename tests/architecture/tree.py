@@ -20,6 +20,14 @@ def modules() -> dict[str, ast.Module]:
     }
 
 
+@cache
+def imported_tops() -> dict[str, frozenset[str]]:
+    """Path within src/scrubjay to the first parts of the names that it imports, wherever it does."""
+    return {
+        path: frozenset(name.partition(".")[0] for name in imported(tree)) for path, tree in modules().items()
+    }
+
+
 def imported(tree: ast.AST) -> Iterator[str]:
     """Names of all modules that a tree imports, wherever it does."""
     for node in ast.walk(tree):

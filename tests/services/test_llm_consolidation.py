@@ -199,7 +199,7 @@ def test_orders_in_a_turn_put_nothing_in_its_mouth(asking: Open, chat: Chat) -> 
         (lambda _: "I found that Ana sails without a compass!", "its answer to"),
         (lambda _: {"facts": []}, "its answer to"),
         (lambda _: "[" * 50_000, "its answer to"),
-        ((500, b"{}"), "status 500"),
+        ((403, b"{}"), "403"),
         ((401, b"{}"), "refused the API key (401)"),
         ((200, b"x" * 10_000_000), "more than 1 MB"),
         ((200, b'{"choices": 3}'), "no message"),

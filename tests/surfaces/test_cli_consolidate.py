@@ -244,7 +244,7 @@ def test_what_a_language_model_found_is_told_and_where_it_found_it(cli, chat) ->
     assert shown["evidence"][0]["rule"] == "read by qwen"
 
 
-@pytest.mark.parametrize("answer", [(500, b""), (401, b""), (200, b"x" * 2_000_000), (200, b"{}")])
+@pytest.mark.parametrize("answer", [(403, b""), (401, b""), (200, b"x" * 2_000_000), (200, b"{}")])
 def test_a_language_model_that_fails_costs_one_line_and_no_exit_code(cli, chat, talked, answer) -> None:
     talked()
     chat.facts = chat.digests = answer
