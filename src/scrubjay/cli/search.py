@@ -24,7 +24,6 @@ from scrubjay.cli.output import (
 )
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import RecallSettings, setting_rules
-from scrubjay.daemon.client import socket_path
 from scrubjay.errors import InputError
 from scrubjay.models.records import UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS
@@ -91,7 +90,7 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
     if not os.path.isdir(folder):
         return None
     from scrubjay.api.serializers import parse_answer
-    from scrubjay.daemon.client import ask_daemon
+    from scrubjay.daemon.client import ask_daemon, socket_path
 
     fingerprint = settings_fingerprint(env)
     path = socket_path(folder, fingerprint)

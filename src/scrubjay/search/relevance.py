@@ -28,7 +28,6 @@ from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import without_times
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
-from scrubjay.text.dialogue import admits_not_knowing, drop_questions
 from scrubjay.text.language import detect_language, identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.tokenizer import index_terms, split_words, terms_by_word
@@ -397,6 +396,8 @@ def question_features(
 
     An earlier question of the same does not answer it; the reply does, unless it says that it does not know.
     """
+    from scrubjay.text.dialogue import admits_not_knowing
+
     found = {
         memory: replace(features[memory], answering=share)
         for memory, share in answering_shares(records, plan, channels).items()
@@ -421,6 +422,8 @@ def answering_shares(
 
     A question with details of its own ("can I fly to Lisbon on Tuesday, from gate 4?") is left out: it says something.
     """
+    from scrubjay.text.dialogue import drop_questions
+
     weights = term_weights(plan, channels.terms)
     forms = {group.word: group.forms for group in plan.groups}
     wanted = {form for every in forms.values() for form in every}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.ids import ID_DIGITS, EmbeddingModel
-from scrubjay.models.lifecycle import ConsolidationRun, Event
 from scrubjay.models.records import (
     CATEGORY_PREFIX,
     ENTITY_PREFIX,
@@ -209,6 +208,8 @@ def run_to_row(tenant: int, run: ConsolidationRun) -> tuple[object, ...]:
 
 def run_from_row(row: tuple[Any, ...]) -> ConsolidationRun:
     """Return a run from a row: id, key, state, rules, started, ended, counts."""
+    from scrubjay.models.lifecycle import ConsolidationRun
+
     run, key, state, rules, started, ended, counts = row
     return ConsolidationRun(run, key, state, rules, started, ended, json.loads(counts))
 

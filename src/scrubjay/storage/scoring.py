@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 import numpy as np
 
 from scrubjay.models.results import MICRO, Hit, round_score
-from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, trigrams
 

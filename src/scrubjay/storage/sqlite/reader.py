@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
-from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
@@ -194,6 +193,8 @@ class SQLiteHistory:
         return self._extractions(ids, self.visible)
 
     def _extractions(self, ids: Sequence[str], visible: VisibleMemories) -> dict[str, CachedExtraction]:
+        from scrubjay.models.lifecycle import CachedExtraction
+
         found: dict[str, CachedExtraction] = {}
         wanted = {one for one in ids if rows.is_memory_id(one)}
         for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from scrubjay.models.results import MICRO, Hit
-from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.scoring import (
     MAX_FLOAT32_DIMENSIONS,
     ArrayScores,
@@ -32,6 +31,7 @@ from scrubjay.storage.table import MemoryTable, TablePart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
 
 
@@ -352,6 +352,8 @@ def _vector_bytes(vectors: list[VectorRows]) -> int:
 
 
 def decode_cached_text(rows: int, blob: bytes, dimensions: int) -> QuantizedVectors:
+    from scrubjay.storage.changes import QuantizedVectors
+
     data = np.frombuffer(blob, "i1", rows * dimensions, rows * 4).reshape(rows, dimensions)
     return QuantizedVectors(data, np.frombuffer(blob, "<f4", rows))
 
@@ -399,6 +401,8 @@ class ModelVectors:
 
     def windows(self, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows of those of these memories that have any."""
+        from scrubjay.storage.changes import QuantizedVectors
+
         found = zip(ids, self._table.find(ids), strict=True)
         places = {memory: row for memory, row in found if row is not None}
         wanted = np.array(sorted(set(places.values())), np.int64)
