@@ -177,7 +177,7 @@ def write_calibration(written: dict[str, Any], sets: list[str], rows: int) -> No
     now = circumstances()
     origin = {
         "what": "logistic regression of whether a result answers; see docs/abstention.md",
-        "command": "python -m bench silence --write",
+        "command": "python -m bench silence --rows FILES --write, of rows by silence-ask",
         "date": now["date"][:10],
         "commit": now["commit"],
         "sets": sets,

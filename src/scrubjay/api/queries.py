@@ -1,4 +1,4 @@
-"""Queries: read operations by name, in JSON, for the daemon and the server's worker processes."""
+"""Queries: read operations by name, in JSON, for the server's worker processes; hooks and the proxy use the context."""
 
 from __future__ import annotations
 

@@ -63,11 +63,11 @@ def ask_daemon(
     """Return the daemon's answer; None if there is none in time, it refuses, or the verb failed.
 
     Args:
-        path: Its socket, or None.
-        fingerprint: That of the caller's settings; a daemon with others refuses.
-        verb: What is asked.
-        arguments: Of the verb.
-        seconds: How long to wait.
+        path: The daemon's socket, or None.
+        fingerprint: Fingerprint of the caller's settings; a daemon with other settings refuses.
+        verb: Operation of the daemon, such as ``search``.
+        arguments: Arguments of the operation.
+        seconds: Longest wait.
     """
     if path is None or not is_private_folder(path):
         return None

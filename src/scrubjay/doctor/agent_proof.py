@@ -1,8 +1,7 @@
 """Prove an agent end to end: a marker memory is captured, recalled and forgotten through its own commands.
 
-Each is as small as the reader of that format accepts (`ingest/transcripts`), in a folder of its own: a variable
-tells the
-agent's hook where its folder is.
+The sample transcript of each agent is as small as the reader of its format accepts (`ingest/transcripts`). It lies in a
+folder of its own, which a variable names to the agent's hook.
 
 The marker goes into the person's own store, since another store would prove nothing, in a session and project of its
 own. It is removed whatever fails.

@@ -1,6 +1,7 @@
 """HTTP embeddings: OpenAI, compatible services, Gemini and Voyage.
 
-A new service is one entry of `SERVICES` and its name in `EMBEDDING_PROVIDERS` of `embeddings/base.py`.
+A new service is one entry of `SERVICES` and its name in both `EMBEDDING_PROVIDERS`: of `embeddings/base.py` (those that
+can be opened) and of `config/settings.py` (those that settings may name).
 
 OpenAI and Ollama: https://platform.openai.com/docs/api-reference/embeddings/create,
 https://docs.ollama.com/api/openai-compatibility. Voyage answers in OpenAI's format. Gemini's vectors shorter than 3072

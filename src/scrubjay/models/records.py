@@ -194,7 +194,7 @@ class Record:
 
     Attributes:
         id: Tier prefix and keyed hash.
-        tier: One of ``tiers.TIERS``.
+        tier: One of `TIERS`.
         content: The full text (L2).
         content_hash: sha256 of ``content`` in hex.
         title: Nearest heading, else the document's name, else the given title.
@@ -208,8 +208,8 @@ class Record:
         session: Conversation it belongs to.
         role: Speaker, in a conversation.
         turn: Position within the session, from 0.
-        origin: One of ``tiers.ORIGINS``.
-        status: One of ``tiers.STATUSES``.
+        origin: One of `ORIGINS`.
+        status: One of `STATUSES`.
         pinned: Exempt from decay and forgetting by age.
         confidence: 0..1.
         strength: 0..1, set by feedback.
@@ -322,7 +322,7 @@ class Turn:
         cwd: Working directory according to the log, or None.
         remote: URL of the repository, or None.
         agent: Agent program: ``claude-code``, ``codex``, …
-        origin: One of ``tiers.ORIGINS``: ``owner`` for a person's words, ``agent`` for the model's.
+        origin: One of `ORIGINS`: ``owner`` for a person's words, ``agent`` for the model's.
         title: Title of the conversation, or an empty string.
     """
 

@@ -22,6 +22,8 @@ _END = rb"(?![\w-])"
 _LOT = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
 _UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
+# Kind and pattern; the first match wins. A text is searched only where a run of at least MIN_RUN letters, digits and
+# `._-~` holds a capital or a digit: a pattern of shorter or plainer tokens would never be tried.
 SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
     # Clouds
     ("aws-access-key", rb"A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}(?!\w)"),

@@ -1,7 +1,9 @@
 """Search request: every option of a search, declared once, and the validated request that the stages read.
 
 Command line, HTTP forms, the model's tool and the daemon take their options from the declarations here. A new option
-is a field of `SearchOptions`, a parameter of `Memory.search`, and the stage that reads it.
+is a field of `SearchOptions`, a parameter of `Memory.search`, and the stage that reads it: every step of the pipeline
+has it as `RetrievalState.request`. A filter on stored fields is a `RecordFilter` too, with a mask in
+`storage/table.py`.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 TEXT_CACHE_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of embedded texts kept a tenant, oldest out first: about 80,000 passages of 384 dimensions."""
+"""Bytes of embedded texts kept per tenant, oldest out first: about 80,000 passages of 384 dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuantizedVectors:
-    """Quantized vectors, one row a window.
+    """Quantized vectors, one row per window.
 
     Attributes:
         data: int8, shape (windows, dimensions).

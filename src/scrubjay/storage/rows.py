@@ -44,7 +44,8 @@ LIST_COLUMNS: Final = ("heading_path", "tags")
 FIELD_COLUMNS: Final = tuple(
     field.name for field in fields(Record) if field.name not in ("id", "place", "event", *LIST_COLUMNS)
 )
-"""Every other field of `Record` is a column of its name: a new field only needs a migration in each store."""
+"""Every other field of `Record` is a column of its name. A new number or text only needs a migration in each store;
+`record_from_row` converts other types, such as `pinned`."""
 RECORD_COLUMNS: Final = (
     "hash", "document", *PLACE_COLUMNS, *EVENT_TIME_COLUMNS, *LIST_COLUMNS, *FIELD_COLUMNS
 )  # fmt: skip

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from scrubjay.storage.changes import QuantizedVectors
 
-
-if TYPE_CHECKING:
     Number = TypeVar("Number", float, NDArray[np.float64])
 
 K1: Final = 1.2

@@ -42,7 +42,10 @@ _EARLIEST_MILLIS = 1e11  # 1973: smaller numbers are not milliseconds
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """A JSON object of a log: its line (or place in the file) from 1, its first byte and the byte after it."""
+    """A record of a log: its line (or place in the file) from 1, its first byte and the byte after it, and its value.
+
+    A format that is not JSON brings its own ``rows`` and puts its text into ``value``.
+    """
 
     line: int
     start: int
