@@ -612,7 +612,8 @@ class Memory:
         options = SearchOptions(
             limit=limit,
             filters=Filters(
-                tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
+                tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
+                categories=categories, since=since, until=until, statuses=statuses,
             ),
             fusion=fusion, weights=weights, preset=preset, channels=channels, models=models, stages=stages,
             rerank=rerank, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold), explain=explain,
@@ -690,8 +691,9 @@ class Memory:
 
         workspace, timer = self._workspace, StageTimer()
         filters = Filters(
-            tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
-        )
+            tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
+            categories=categories, since=since, until=until, statuses=statuses,
+        )  # fmt: skip
         clock = Clock(now, as_of, tz)
         bounds = ThreadOptions(
             limit=limit, hops=hops, fan_out=fan_out, filters=filters, clock=clock, snippet=snippet
@@ -749,11 +751,12 @@ class Memory:
 
         projects = resolve_projects(self._workspace, projects)
         filters = Filters(
-            tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
-        )
-        wanted = build_request("", SearchOptions(filters=filters, limit=limit))
+            tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
+            categories=categories, since=since, until=until, statuses=statuses,
+        )  # fmt: skip
+        request = build_request("", SearchOptions(filters=filters, limit=limit))
         with self._workspace.store.reader(self._workspace.scope) as reader:
-            return page_memories(reader, wanted, after)
+            return page_memories(reader, request, after)
 
     def vectors(self, texts: Sequence[str], *, model: str | None = None) -> VectorReport:
         """Return one unit vector for each text, computed by a bundled model; nothing is stored.
@@ -895,8 +898,9 @@ class Memory:
         from scrubjay.services.inspection import list_timeline
 
         filters = Filters(
-            tiers, tags, path, sources, projects, agents, sessions, categories, since, until, statuses
-        )
+            tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
+            categories=categories, since=since, until=until, statuses=statuses,
+        )  # fmt: skip
         return list_timeline(self._workspace, filters, limit, skip)
 
     def update(

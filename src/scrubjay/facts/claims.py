@@ -31,17 +31,18 @@ from scrubjay.text.tokenizer import stem_word
 
 _SUBJECTS: Final = word_set("i we you they he she it who that which there")
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
-SHORTEST: Final = 4
-"""Letters up to which an -ed is of the word itself: red, need."""
-NOUNS: Final = word_set(
+MAX_ED_ROOT: Final = 4
+"""Longest word whose -ed is no ending: red, need."""
+ING_NOUNS: Final = word_set(
     """nothing something everything anything thing king ring spring string morning evening during sibling
     ceiling"""
 )
+"""Words in -ing that are no verbs."""
 OPENERS: Final = word_set(
     """after before when whenever while in on at for since because if as during with by once until from every
     due despite starting although though"""
 )
-"""Words with which a statement begins that comes to its subject later."""
+"""First words of a statement whose subject follows later."""
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
 _STATES: Final = frozenset(("have", "get", "live", "know", "own", "like", "be"))
@@ -159,7 +160,7 @@ def _heads(pieces: list[StatementPiece]) -> bool:
 
 def _looks_finite(pieces: list[StatementPiece], at: int) -> bool:
     low, before = pieces[at].low, pieces[at - 1].low
-    if not low.isalpha() or len(low) <= SHORTEST or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
+    if not low.isalpha() or len(low) <= MAX_ED_ROOT or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
         return before in _SUBJECTS and low.isalpha() and before not in ("it", "that", "which", "who")
     return _ended(low) or (
         low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces)
@@ -176,7 +177,7 @@ def _main(pieces: list[StatementPiece], first: int) -> int:
         if (
             (base in VERBS and not copula)
             or (copula and _participle(low))
-            or (low.endswith("ing") and low not in NOUNS)
+            or (low.endswith("ing") and low not in ING_NOUNS)
         ):
             return at
     return -1
@@ -187,7 +188,7 @@ def _participle(low: str) -> bool:
 
 
 def _ended(low: str) -> bool:
-    return low.endswith("ed") and len(low) > SHORTEST and (low[-3] != "e" or low in ("agreed", "freed"))
+    return low.endswith("ed") and len(low) > MAX_ED_ROOT and (low[-3] != "e" or low in ("agreed", "freed"))
 
 
 STEM_CACHE: Final = 20_000

@@ -59,7 +59,7 @@ LASTING: Final = re.compile(
 PASSIVE: Final = frozenset(
     ["has", "have", "was", "were", "is", "are", "been", "got", "wurde", "ist", "été", "sido", "to", "it"]
 )
-"""Words between an attribute and a verb of change that say that the attribute is what changed."""
+"""Words that may stand between an attribute and a verb of change: "the port was moved", "the limit has been raised"."""
 BEEN: Final = PASSIVE - {"has", "have", "to", "it"}
 CORRECTION: Final = _any(
     r"^(?:no|nope|sorry|wait|oops|correction|actually|scratch that|i meant|my mistake|not)\b",
@@ -82,7 +82,7 @@ PAST: Final = _any(
     r"\b(?:war|waren|hatte|wurde|wurden|gestern|heute|morgen|hat .*ge\w+t|habe .*ge\w+t|était|a été|hier|aujourd'hui|demain|fue|era|ayer|hoy|mañana|había)\b",
     r"昨天|今天|明天|上周|上个月|过",
 )
-"""What tells of one day or of what happened: that is so for ever, and happens again."""
+"""Signs of an event or of one day. An event stays true when another like it happens, so nothing supersedes it."""
 OCCASIONS: Final = _any(
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
     r"|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|décembre|enero|febrero|marzo|abril|mayo|junio"
@@ -112,7 +112,7 @@ HEADS: Final = word_set(
     after for every minimum maximum rate lr in on per within auf nach um alle bei von zu auf à de en après
     sur cada hasta por minutes about around only just"""
 )
-"""Words behind which a number measures, and does not name."""
+"""Words after which a number is a value ("port 80", "for 3 weeks"), not part of a name ("Python 3")."""
 LIGHT: Final = word_set(
     """a an is are be been being it's that's there here has have had do does please we i you he she they it me
     my our your his her their its run runs running last lasts get gets take takes set use uses using

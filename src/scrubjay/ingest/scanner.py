@@ -153,7 +153,7 @@ def _trimmed(line: str) -> str:
 
 
 def _translate(pattern: str) -> str | None:
-    """The pattern as an expression for a full match; None where git matches nothing."""
+    """Translate a gitignore pattern to a regular expression for a full match; None where git matches nothing."""
     pieces = [] if "/" in pattern else ["(?:.*/)?"]
     at = 1 if pattern.startswith("/") else 0
     while at < len(pattern):
