@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import Scope, Source
+from scrubjay.models.sources import expand_path
 from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class ProjectResolver:
         'never seen'
         """
         if text.startswith((".", "~", "/", "\\")) or os.path.isabs(text):
-            return self.of(os.path.abspath(os.path.expanduser(text))) or ""
+            return self.of(os.path.abspath(expand_path(text))) or ""
         names = self.names()
         if text in names:
             return text

@@ -52,6 +52,7 @@ from scrubjay.models.sources import (
     containing_repository,
     dependency_folder,
     escape_pattern,
+    expand_path,
     is_single_file,
     source_id,
     source_location,
@@ -72,7 +73,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
     Raises:
         InputError: Nothing is there and no source of that root is registered, or it is a JSON file of no known format.
     """
-    full = Path(os.path.abspath(path.expanduser()))
+    full = Path(os.path.abspath(expand_path(str(path))))
     with store.reader(scope) as reader:
         known = reader.sources()
     source = containing_source(known, full)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.errors import NotFoundError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import FOREIGN, OWN, Source
 
@@ -46,13 +46,26 @@ def source_id(secret: bytes, root: str, key: str) -> str:
     return f"src_{memory_key(secret, ('source', root, key)):016x}"
 
 
+def expand_path(path: str) -> str:
+    """Return a path with ``~`` expanded; a ``~name`` of nobody stays as it is.
+
+    Raises:
+        InputError: It holds a NUL character.
+    """
+    if "\0" in path:
+        raise InputError(
+            f"The path {path!r} holds a NUL character, which no file name can. Nothing was done."
+        )
+    return os.path.expanduser(path)
+
+
 def find_source(sources: Sequence[Source], name: str) -> Source:
     """Return the source named by an id, a unique prefix of one, or a path.
 
     Raises:
         NotFoundError: No source matches.
     """
-    full = os.path.abspath(os.path.expanduser(name))
+    full = os.path.abspath(expand_path(name))
     matches = [s for s in sources if s.id == name or source_location(s) == full]
     matches = matches or [s for s in sources if len(name) > len("src_") and s.id.startswith(name)]
     if len(matches) != 1:

@@ -30,6 +30,7 @@ from scrubjay.models.graph import (
 )
 from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter
 from scrubjay.models.reports import FetchReport, MemoryPage
+from scrubjay.models.sources import expand_path
 from scrubjay.models.views import (
     CategoryPage,
     CategorySummary,
@@ -130,7 +131,7 @@ def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[st
 def _by_lines(
     reader: Reader, path: str, lines: tuple[int, int] | None
 ) -> tuple[list[Record], tuple[str, ...]]:
-    target = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
+    target = Path(expand_path(path))
     absolute = Path(os.path.abspath(target))
     sources = reader.sources()
     candidates = [

@@ -44,7 +44,7 @@ from scrubjay.models.reports import (
     SyncReport,
     VectorReport,
 )
-from scrubjay.models.sources import exclude_nested_sources, source_location
+from scrubjay.models.sources import exclude_nested_sources, expand_path, source_location
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
 from scrubjay.text.display import estimate_tokens
@@ -173,7 +173,7 @@ def sync(
             hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
         )
     if path is not None and choice != NO_CHOICE:
-        full = Path(os.path.abspath(path.expanduser()))
+        full = Path(os.path.abspath(expand_path(str(path))))
         container = containing_source(_registered_sources(workspace), full)
         where = source_location(container) if container is not None else str(full)
         if where != str(full):
