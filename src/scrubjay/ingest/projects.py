@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import Scope, Source
-from scrubjay.models.sources import expand_path
 from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
@@ -262,8 +261,9 @@ class ProjectResolver:
         >>> ProjectResolver(open_store("memory://"), Scope("t", "ann")).named("never seen")
         'never seen'
         """
-        if text.startswith((".", "~", "/", "\\")) or os.path.isabs(text):
-            return self.of(os.path.abspath(expand_path(text))) or ""
+        is_path = text.startswith((".", "~", "/", "\\")) or os.path.isabs(text)
+        if is_path and "\0" not in text:
+            return self.of(os.path.abspath(os.path.expanduser(text))) or ""
         names = self.names()
         if text in names:
             return text

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.errors import InputError, NotFoundError
+from scrubjay.errors import NotFoundError
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import FOREIGN, OWN, Source
 
@@ -47,16 +47,8 @@ def source_id(secret: bytes, root: str, key: str) -> str:
 
 
 def expand_path(path: str) -> str:
-    """Return a path with ``~`` expanded; a ``~name`` of nobody stays as it is.
-
-    Raises:
-        InputError: It holds a NUL character.
-    """
-    if "\0" in path:
-        raise InputError(
-            f"The path {path!r} holds a NUL character, which no file name can. Nothing was done."
-        )
-    return os.path.expanduser(path)
+    """Return a path with ``~`` expanded; a ``~name`` of nobody stays as it is, and so does one with a NUL character."""
+    return path if "\0" in path else os.path.expanduser(path)
 
 
 def find_source(sources: Sequence[Source], name: str) -> Source:
