@@ -1,7 +1,6 @@
-"""Frozen values: dataclasses that are defined in a third of the time, for the modules that a cold command loads.
+"""Frozen values: frozen dataclasses that are defined in half of the time, for the modules that a cold command loads.
 
-`dataclass(frozen=True)` compiles six methods for each class. Here one is compiled, and comparison, hash and text are
-shared. That nothing is assigned is checked by the type checker alone.
+`dataclass(frozen=True)` compiles six methods for each class; comparison, hash and text are shared here instead.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def frozen(cls: type[T]) -> type[T]:
     >>> Point(1), Point(1) == Point(1, 0), hash(Point(1)) == hash(Point(1, 0)), Point(1) == (1, 0)
     (Point(x=1, y=0), True, True, False)
     """
-    new: Any = dataclass(slots=True, eq=False, repr=False)(cls)
+    new: Any = dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)
     new.__compared__ = attrgetter(*(item.name for item in fields(new) if item.compare))
     new.__eq__, new.__hash__, new.__repr__ = _equals, _hash, _text
     return new  # type: ignore[no-any-return]

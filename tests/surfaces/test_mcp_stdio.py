@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 from mcp_clients import COMMAND
 
-from scrubjay.server.mcp.stdio import DRAIN_SECONDS
+from scrubjay.server.mcp.stdio import DRAIN_SECONDS, PendingRequests, _read_lines
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
@@ -192,6 +194,29 @@ def test_a_client_that_dies_leaves_no_server_behind(wire: Wire) -> None:
     assert wire.process.wait(60) == 0
     assert wire.process.stderr is not None
     assert b"Traceback" not in wire.process.stderr.read()
+
+
+def test_the_thread_that_reads_ends_silently_when_the_loop_is_cancelled() -> None:
+    """Its next line is on its way then; pytest fails a test in which a thread ends with an exception."""
+    reading, writing = os.pipe()
+    os.write(writing, b'{"jsonrpc":"2.0","method":"a"}\n' * 3)
+
+    async def take_one_line_and_cancel() -> None:
+        lines = _read_lines(reading, PendingRequests())
+        await anext(lines)
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        while not waiting:
+            await asyncio.sleep(0)
+            waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await lines.aclose()
+
+    asyncio.run(take_one_line_and_cancel())
+    for thread in threading.enumerate():
+        if thread.name == "scrubjay-stdin":
+            thread.join(10)
 
 
 def test_an_interrupt_ends_a_server_that_waits_for_its_client(wire: Wire) -> None:

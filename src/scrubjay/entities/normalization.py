@@ -370,13 +370,7 @@ def normalize_name(name: str) -> str:
         >>> normalize_name("**Retrieval-Augmented** Generation"), normalize_name("foo_bar()"), normalize_name("C++")
         ('retrieval augmented generation', 'foo_bar', 'c++')
     """
-    if is_plain(name):
-        return name.strip().lower()
-    form = " ".join(level_text(name).split())
-    # Markup may enclose markup: what one pass uncovers, another removes.
-    while not is_plain(form) and (bare := " ".join(level_text(form).split())) != form:
-        form = bare
-    return form
+    return name.strip().lower() if is_plain(name) else " ".join(level_text(name).split())
 
 
 def name_objection(name: str, *, given: bool = False, folded: str | None = None) -> str | None:

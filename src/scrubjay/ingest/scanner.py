@@ -30,7 +30,9 @@ DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
 TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
 """Files that may be transcripts; their content decides. A format whose files are named otherwise adds its pattern."""
 AUTOMATIC_INCLUDE = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
-_AUTOMATIC_MARK = frozenset((*DEFAULT_INCLUDE, "*.jsonl", "*.json"))
+"""Patterns of a folder in which transcripts were found when it was registered."""
+_AUTOMATIC_INCLUDES = (AUTOMATIC_INCLUDE,)
+"""`AUTOMATIC_INCLUDE` of every release, as sources keep it: when it changes, the one before is added here."""
 
 
 def may_be_transcript(path: str) -> bool:
@@ -41,8 +43,8 @@ def may_be_transcript(path: str) -> bool:
 
 
 def is_automatic(source: Source) -> bool:
-    """Return whether a source's patterns were chosen because transcripts were found in it, by whichever version."""
-    return source.include != () and set(source.include) >= _AUTOMATIC_MARK
+    """Return whether a source's patterns were chosen by a release, not named by a person."""
+    return source.include in _AUTOMATIC_INCLUDES
 
 
 def include_patterns(source: Source) -> Sequence[str]:

@@ -20,7 +20,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from importlib import resources
 from itertools import chain, islice
 from threading import Lock
 from typing import Final, Protocol, cast
@@ -63,6 +62,8 @@ def keyness(word: str, times: int, words: int) -> float:
 
 @cache
 def word_ranks() -> dict[str, int]:
+    from importlib import resources
+
     vocabulary = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
     lines = vocabulary.read_text(encoding="utf-8").splitlines()[_FIRST:]
     return {word: place for place, word in enumerate(lines)}

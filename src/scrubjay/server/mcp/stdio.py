@@ -185,18 +185,24 @@ async def _read_lines(descriptor: int, pending: PendingRequests) -> AsyncIterato
     from anyio.lowlevel import current_token
 
     sending, receiving = anyio.create_memory_object_stream[str](0)
-    token = current_token()
+    token, cancelled = current_token(), anyio.get_cancelled_exc_class()
 
     def read() -> None:
         try:
             for line in bounded_lines(descriptor):
                 call_in_loop(sending.send, line, token=token)
             call_in_loop(sending.aclose, token=token)
-        except (RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        except (
+            RuntimeError,
+            CancelledError,
+            cancelled,
+            anyio.BrokenResourceError,
+            anyio.ClosedResourceError,
+        ):
             return  # the loop has ended, or is about to
 
     threading.Thread(target=read, name="scrubjay-stdin", daemon=True).start()
-    async with receiving:
+    async with sending, receiving:
         async for line in receiving:
             yield pending.read(line)
     await pending.settled()
