@@ -164,6 +164,7 @@ build/agents:
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/faults tests/surfaces/test_http_openapi.py \
+	  tests/storage/test_congruence.py \
 	  --kills $(N) --seed $(SEED) --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS) && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/properties/test_stranger_reads.py \
 	  tests/surfaces/test_strangers.py --rounds $(READS) --basetemp "$$base/reads" $(ARGS)

@@ -182,7 +182,7 @@ def test_a_private_span_across_the_pieces_of_a_large_file_is_never_stored(
 def test_a_large_file_is_synced_in_twenty_times_its_size_and_200_mb(tmp_path: Path) -> None:
     file = tmp_path / "notes" / "big.md"
     file.parent.mkdir()
-    file.write_text(prose(2_000, headings=True, each=60))
+    file.write_text(prose(4_000, headings=True, each=60))
     env = {**os.environ, "HOME": str(tmp_path), "SCRUBJAY_STORE": str(tmp_path / "memory.db")}
     done = subprocess.run(
         [sys.executable, "-c", PEAK, "sync", str(file)], env=env, capture_output=True, text=True, timeout=200

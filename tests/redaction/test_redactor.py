@@ -311,7 +311,7 @@ HOSTILE = (
 )
 
 
-SIZES = (6_000, 24_000, 48_000)
+SIZES = (12_000, 24_000, 48_000)
 """Characters that are compared with four times as many. Large arrays cost a step more than small ones, so that
 linear work may look steeper once; a quadratic rule is the steeper, the longer the text."""
 ROUNDS = 2

@@ -37,7 +37,9 @@ from store_contract.history import CONCEPT_NAMES, RUN_IDS, WORDS, StoreHistory
 from store_contract.samples import SMALL_MODEL, sample_concept, sample_concept_id, sample_windows
 
 MISTYPED = ("deploymnt", "sesion", "vektor", "xyz", *WORDS[:3])
-SEEDS = (1,)
+FEW_SEEDS = 1
+"""Histories that are always tried; `make torture` tries up to `MOST_SEEDS`."""
+MOST_SEEDS = 30
 STEPS = 160
 QUESTIONS = 60
 
@@ -66,19 +68,21 @@ def assert_equal(store: Store, reference: Store, scope: Scope, questions: Sequen
                     assert answer[channel][name] == value, (channel, name, question)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_every_store_answers_as_the_reference_after_a_long_history(
-    tmp_path: Path, postgres_url: str, seed: int
+    tmp_path: Path, postgres_url: str, rounds: int | None
 ) -> None:
-    history = StoreHistory(seed, str(tmp_path))
-    with opened(tmp_path, postgres_url) as stores:
-        for scope, changes in history.steps(STEPS):
+    for seed in range(1, 1 + min(rounds or FEW_SEEDS, MOST_SEEDS)):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        history = StoreHistory(seed, str(folder))
+        with opened(folder, postgres_url) as stores:
+            for scope, changes in history.steps(STEPS):
+                for store in stores:
+                    store.write(scope, changes)
+            questions = [history.question() for _ in range(QUESTIONS)]
             for store in stores:
-                store.write(scope, changes)
-        questions = [history.question() for _ in range(QUESTIONS)]
-        for store in stores:
-            for scope in history.users:
-                assert_equal(store, history.reference, scope, questions)
+                for scope in history.users:
+                    assert_equal(store, history.reference, scope, questions)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
