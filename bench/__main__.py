@@ -35,6 +35,7 @@ COMMANDS = {
     "secrets": ("redaction:SECRETS", "how many labelled secrets redaction removes, and what else"),
     "formats": ("redaction:FORMATS", "published token formats that redaction leaves"),
     "redactions": ("redaction:REDACTIONS", "everything that redaction replaces in files, to be read"),
+    "projection": ("projection:PROJECTION", "fit the projection of token vectors that is shipped"),
     "tagger": ("tagger.train:TAGGER", "train the tagger of secrets that is shipped"),
     "plots": ("plots:PLOTS", "draw the figures of other commands as SVG"),
     "example": ("example:EXAMPLE", "write docs/example.md: concepts and topics found in real notes"),

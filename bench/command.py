@@ -50,7 +50,9 @@ def set_options(parser: argparse.ArgumentParser, *, sets: str = "", state: str =
     parser.add_argument("--data", type=Path, required=True, help="folder of sets, or one set")
     parser.add_argument("--sets", default=sets, help="names, separated by commas; all when left out")
     parser.add_argument("--state", choices=("sync", "embed"), default=state, help="of the store")
-    parser.add_argument("--cache", type=Path, help="SQLite file that keeps MiniLM's windows between runs")
+    parser.add_argument(
+        "--cache", type=Path, help="SQLite file that keeps the windows of bge-small between runs"
+    )
 
 
 def listed(text: str) -> list[str]:

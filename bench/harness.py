@@ -28,8 +28,9 @@ from bench.data import DataSet, Doc, Query, Space, spaces
 from bench.metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
 from scrubjay.config.settings import FACT_STAGES, LINKING_STAGES, Settings
-from scrubjay.embeddings.base import Embedder
-from scrubjay.embeddings.onnx import MiniLmEmbedder
+from scrubjay.embeddings.base import AnyEmbedder, Embedder
+from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
+from scrubjay.embeddings.onnx import BGE_SMALL, BertEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.results import Result
@@ -55,10 +56,11 @@ class Run:
     seconds: dict[str, float] = field(default_factory=lambda: {"add": 0.0, "embed": 0.0})
 
 
-def embedders(cache: Path | None = None) -> list[Embedder]:
-    """The product's two models, made once for all stores of a run."""
-    minilm = MiniLmEmbedder()
-    return [StaticEmbedder(), minilm if cache is None else CachedEmbedder(minilm, cache)]
+def embedders(cache: Path | None = None) -> list[AnyEmbedder]:
+    """The product's models, made once for all stores of a run."""
+    bge = BertEmbedder(BGE_SMALL)
+    passages = bge if cache is None else CachedEmbedder(bge, cache)
+    return [StaticEmbedder(), LateInteractionEmbedder(), passages]
 
 
 def run_set(
@@ -68,7 +70,7 @@ def run_set(
     *,
     state: str,
     configurations: Mapping[str, Options],
-    models: Sequence[Embedder],
+    models: Sequence[AnyEmbedder],
     connect: Sequence[str] = (),
 ) -> Run:
     """Write a set's documents and ask its queries under every configuration.
@@ -109,7 +111,7 @@ def run_set(
 
 def open_memory(
     store: Path,
-    models: Sequence[Embedder],
+    models: Sequence[AnyEmbedder],
     user: str = "reader",
     groups: Sequence[str] = (),
     connect: Sequence[str] = LINKING_STAGES,
@@ -129,7 +131,7 @@ def open_memory(
 
 @contextmanager
 def written(
-    space: Space, store: Path, models: Sequence[Embedder]
+    space: Space, store: Path, models: Sequence[AnyEmbedder]
 ) -> Iterator[tuple[Memory, dict[str, list[Doc]]]]:
     """A space's store, unconnected, and embedded where a second model is given; and the documents by memory."""
     with open_memory(store, models, space.user, groups_of(space), connect=(), learn=()) as memory:

@@ -20,7 +20,7 @@ from bench.data import DataError, DataSet, find_sets, load, rows
 from bench.harness import Options, Run, embed, embedders, open_memory, run_set, score, scratch
 from bench.metrics import SEED, Figure, figures, shown
 from bench.report import percentiles, table
-from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.base import AnyEmbedder
 
 COLUMNS = ("recall@5", "recall@10", "hit@1", "hit@5", "all@5", "ndcg@10", "mrr@10")
 SPAN_COLUMNS = ("span_recall", "span_precision", "span_iou")
@@ -165,7 +165,7 @@ def run_spans(
     *,
     state: str,
     options: Options,
-    models: Sequence[Embedder],
+    models: Sequence[AnyEmbedder],
     limit: int | None,
 ) -> tuple[list[dict[str, float]], dict[str, Any]]:
     """Sync the documents under neutral names and score each query's top five passages."""

@@ -27,7 +27,7 @@ from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.log import Log
     from scrubjay.models.lifecycle import NewMemory
     from scrubjay.models.reports import (
@@ -102,7 +102,7 @@ class Memory:
         groups: Sequence[str] | None = None,
         tenant: str | None = None,
         settings: Settings | None = None,
-        embedders: Sequence[Embedder] | None = None,
+        embedders: Sequence[AnyEmbedder] | None = None,
         reranker: Reranker | None = None,
         cold: bool = False,
         announce: Callable[[str], None] = ignore_announcement,

@@ -215,7 +215,7 @@ def test_a_source_that_is_gone_is_named_with_what_to_do(case: Installation, tmp_
 def test_vectors_that_wait_are_counted_and_many_are_told(
     case: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "1 pending for all-MiniLM" in one(doctor_checks.check_store(case), "vectors").found
+    assert "1 pending for answerai-colbert-small-v1" in one(doctor_checks.check_store(case), "vectors").found
     assert one(doctor_checks.check_store(case), "vectors").state == OK
     monkeypatch.setattr(doctor_checks, "MAX_PENDING", 0)
     found = one(doctor_checks.check_store(case), "vectors")
@@ -232,7 +232,7 @@ def test_a_clock_that_was_set_back_is_told(case: Installation) -> None:
 def test_a_model_file_that_is_not_the_one_it_should_be_is_a_problem(make: Make, tmp_path: Path) -> None:
     wrong = tmp_path / "model.onnx"
     wrong.write_bytes(b"no model")
-    found = one(doctor_checks.check_models(make({"models.minilm_path": str(wrong)})), "model minilm")
+    found = one(doctor_checks.check_models(make({"models.colbert_path": str(wrong)})), "model colbert")
     assert found.state == PROBLEM
     assert str(wrong) in found.found
 

@@ -8,7 +8,7 @@ import pytest
 from scrubjay.embeddings import base as opening
 from scrubjay.embeddings.base import EMBEDDING_PROVIDERS, EmbedderSpec, open_embedder
 from scrubjay.embeddings.http import RemoteEmbedder
-from scrubjay.embeddings.onnx import MiniLmEmbedder
+from scrubjay.embeddings.onnx import BertEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import ConfigError, ProviderError
 
@@ -28,7 +28,7 @@ def test_an_unknown_provider_is_refused_with_the_nearest_name() -> None:
 
 
 def test_auto_takes_the_local_model_even_where_keys_are_given() -> None:
-    assert isinstance(open_embedder(EmbedderSpec("auto", keys=KEYS)), MiniLmEmbedder)
+    assert isinstance(open_embedder(EmbedderSpec("auto", keys=KEYS)), BertEmbedder)
 
 
 @pytest.mark.parametrize("gone", range(3))

@@ -336,5 +336,5 @@ def test_an_address_that_is_not_http_is_a_configuration_error(service: Any, url:
 
 
 def test_auto_knows_where_the_key_of_each_service_is_and_settings_name_known_providers() -> None:
-    assert set(AUTO_PROVIDERS) - {"minilm"} == KEY_VARIABLES.keys()
+    assert set(AUTO_PROVIDERS) - {"bge"} == KEY_VARIABLES.keys()
     assert set(settings.EMBEDDING_PROVIDERS) - {"auto"} <= set(EMBEDDING_PROVIDERS)

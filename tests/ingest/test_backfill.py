@@ -102,8 +102,9 @@ def test_a_cached_text_of_one_model_says_nothing_to_another(
 ) -> None:
     memory = opened(embedders=[HashEmbedder(64), HashEmbedder(48, name="first"), second])
     memory.add("The same words.")
-    assert memory.embed().embedded == 2
+    assert memory.embed().embedded == 1  # passages, not vectors
     assert second.heard == ["The same words."]
+    assert [model.waiting for model in memory.models()] == [0, 0, 0]
 
 
 def test_a_title_is_part_of_what_is_cached(opened: Callable[..., Memory], second: Second) -> None:

@@ -20,6 +20,7 @@ from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemo
 from scrubjay.storage.scoring import EXACT_SHARE, MAX_TERM_COUNT, idf, quantize, saturation
 from scrubjay.storage.table import record_matches
 from scrubjay.storage.validation import page_start as number_after
+from scrubjay.storage.validation import token_codes_only
 from scrubjay.text.tokenizer import nearest_terms
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         )
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter) -> ReferenceScores:
-        model = self._model(fingerprint)
+        model = self._vector_model(fingerprint)
         if query.shape != (model.dimensions,):
             raise ModelMismatchError(
                 f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
@@ -194,6 +195,12 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         return self._state.models[fingerprint][0]
 
+    def _vector_model(self, fingerprint: str) -> EmbeddingModel:
+        model = self._model(fingerprint)
+        if model.late_interaction:
+            raise ModelMismatchError(token_codes_only(model))
+        return model
+
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         self._model(fingerprint)
         held = {i: self._visible[i].vectors for i in ids if i in self._visible}
@@ -207,7 +214,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        model = self._model(fingerprint)
+        model = self._vector_model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != model.dimensions:
             raise ModelMismatchError(
                 f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."

@@ -186,6 +186,8 @@ def history_answers(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
 def vector_answers(reader: Reader, model: EmbeddingModel, ids: Sequence[str]) -> dict[str, Any]:
     """Return the windows that memories have of a model, and what is alike to the last of some of them."""
     windows = reader.vectors(model.fingerprint, ids)
+    if model.late_interaction:
+        return {"codes": {memory: plain_vectors(codes) for memory, codes in windows.items()}}
     rows = [codes.data[-1] * codes.scales[-1] for codes in list(windows.values())[::6]]
     queries = np.array(rows, np.float32).reshape(len(rows), model.dimensions)
     return {

@@ -63,6 +63,7 @@ from store_contract.answers import SampleQuestion
 from store_contract.samples import (
     OTHER_MODEL,
     SMALL_MODEL,
+    TOKEN_MODEL,
     VERSIONS,
     sample_category,
     sample_category_id,
@@ -73,7 +74,7 @@ from store_contract.samples import (
     sample_place,
     sample_source,
     sample_vector,
-    sample_windows,
+    sample_vectors,
     term_group,
 )
 
@@ -371,13 +372,9 @@ class StoreHistory:
 
     def _vectors(self, text: str) -> dict[str, QuantizedVectors]:
         known = {state.model for state in self._models()}
-        some = [
-            model for model in (SMALL_MODEL, OTHER_MODEL) if model in known and self._random.random() < 0.6
-        ]
-        return {
-            m.fingerprint: sample_windows(text[:9], self._random.choice((1, 1, 3)), m.dimensions)
-            for m in some
-        }
+        models = (SMALL_MODEL, OTHER_MODEL, TOKEN_MODEL)
+        some = [model for model in models if model in known and self._random.random() < 0.6]
+        return {m.fingerprint: sample_vectors(m, text[:9], self._random.choice((1, 1, 3))) for m in some}
 
     def _models(self) -> list[Any]:
         with self.reference.reader(self.users[0]) as reader:
@@ -517,12 +514,12 @@ class StoreHistory:
         vectors = {
             one.id: (
                 one.content_hash,
-                sample_windows(one.content[:9], self._random.choice((1, 2)), model.dimensions),
+                sample_vectors(model, one.content[:9], self._random.choice((1, 2))),
             )
             for one in waiting
             if self._random.random() < 0.7
         }
-        return PutVectors(model.fingerprint, vectors, {"text": sample_windows("t", 1, model.dimensions)})
+        return PutVectors(model.fingerprint, vectors, {"text": sample_vectors(model, "t")})
 
     def _drop_document(self, scope: Scope) -> Change | None:
         found = self._some_document(scope)
@@ -538,9 +535,10 @@ class StoreHistory:
 
     def _model(self, scope: Scope) -> Change:
         known = {state.model for state in self._models()}
-        if OTHER_MODEL not in known:
-            return PutModel(OTHER_MODEL, "adding")
-        return self._random.choice((PutModel(OTHER_MODEL), DropModel(OTHER_MODEL.fingerprint)))
+        model = self._random.choice((OTHER_MODEL, TOKEN_MODEL))
+        if model not in known:
+            return PutModel(model, "adding")
+        return self._random.choice((PutModel(model), DropModel(model.fingerprint)))
 
     def question(self) -> SampleQuestion:
         """Return a random search: words, a vector, a filter, a limit. Asking does not change the life."""
@@ -552,7 +550,7 @@ class StoreHistory:
 
     def _question(self) -> SampleQuestion:
         chance = self._random
-        models = [state.model for state in self._models()]
+        models = [state.model for state in self._models() if not state.model.late_interaction]
         model = chance.choice(models) if models else None
         return SampleQuestion(
             groups=tuple(self._group() for _ in range(chance.randrange(1, 5))),

@@ -25,6 +25,8 @@ SMALL_MODEL = EmbeddingModel("test", "small", "1", 8, "mean")
 """A model of eight dimensions."""
 OTHER_MODEL = EmbeddingModel("test", "other", "1", 12, "mean")
 """A model whose vectors do not fit `SMALL_MODEL`."""
+TOKEN_MODEL = EmbeddingModel("test", "tokens", "1", 16, "tokens4")
+"""A late-interaction model, of eight bytes a row."""
 
 
 def sample_id(name: str, tier: str = "observation") -> str:
@@ -141,6 +143,20 @@ def sample_windows(text: str, windows: int = 1, dimensions: int = SMALL_MODEL.di
     """Return a text's windows, made of its hash."""
     return quantized_windows(
         [sample_vector(f"{text}#{window}" if window else text, dimensions) for window in range(windows)]
+    )
+
+
+def sample_codes(text: str, rows: int = 1) -> QuantizedVectors:
+    """Return so many rows of `TOKEN_MODEL`, made of a text's hash."""
+    digest = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(rows * TOKEN_MODEL.row_bytes)
+    data = np.frombuffer(digest, np.int8).reshape(rows, TOKEN_MODEL.row_bytes)
+    return QuantizedVectors(data, np.ones(rows, np.float32))
+
+
+def sample_vectors(model: EmbeddingModel, text: str, rows: int = 1) -> QuantizedVectors:
+    """Return what a sample model makes of a text: windows, or codes of tokens."""
+    return (
+        sample_codes(text, rows) if model.late_interaction else sample_windows(text, rows, model.dimensions)
     )
 
 

@@ -16,6 +16,7 @@ from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import EventTime, RecordFilter, Scope
 from scrubjay.storage.changes import (
+    DropMemory,
     DropModel,
     Forget,
     PutDocument,
@@ -34,8 +35,10 @@ from store_contract.samples import (
     FINGERPRINT,
     OTHER_MODEL,
     SMALL_MODEL,
+    TOKEN_MODEL,
     put_sample_document,
     quantized_windows,
+    sample_codes,
     sample_concept_id,
     sample_document,
     sample_id,
@@ -742,6 +745,63 @@ class ModelsContract:
             assert reader.vectors(FINGERPRINT, []) == {}
             with pytest.raises(NotFoundError):
                 reader.vectors("no such model", ids)
+
+    def test_token_codes_are_read_back_from_any_place(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """Those that came with the memory and late ones, of many memories; removed and replaced ones are not."""
+        name = TOKEN_MODEL.fingerprint
+        write_changes(store, ann, PutModel(TOKEN_MODEL), PutModel(SMALL_MODEL))
+        texts = {sample_id(f"m{number}"): (f"m{number}", number % 60 + 1) for number in range(400)}
+        for early in (True, False):
+            some = {one: text for at, (one, text) in enumerate(texts.items()) if (at % 3 > 0) == early}
+            memories = [
+                sample_memory(
+                    text, ANN_KEY, name=text, vectors={name: sample_codes(text, rows)} if early else {}
+                )
+                for text, rows in some.values()
+            ]
+            write_changes(store, ann, *map(PutMemory, memories))
+        for part in range(9):  # so many that what a backfill appends is joined
+            late = {
+                one: (text_hash(text), sample_codes(text, rows))
+                for at, (one, (text, rows)) in enumerate(texts.items())
+                if at % 3 == 0 and at // 3 % 9 == part
+            }
+            write_changes(store, ann, PutVectors(name, late))
+        stranger = sample_memory("b", "user:bob", name="b", vectors={name: sample_codes("b")})
+        write_changes(store, bob, PutMemory(stranger))
+        gone = (sample_id("m7"), sample_id("m8"))
+        again = sample_memory("new", ANN_KEY, name="m9", vectors={name: sample_codes("new", 3)})
+        write_changes(store, ann, Forget(gone[:1]), DropMemory(gone[1:]), PutMemory(again))
+        texts[again.record.id] = ("new", 3)
+        with store.reader(ann) as reader:
+            assert reader.coverage(name) == Coverage(398, 0)
+            asked = [*list(texts)[::-7], *gone, again.record.id, stranger.record.id, "no id"]
+            found = {one: plain_vectors(codes) for one, codes in reader.vectors(name, asked).items()}
+            wanted = dict.fromkeys(one for one in asked if one in texts and one not in gone)
+            assert list(found) == list(wanted)
+            assert found == {one: plain_vectors(sample_codes(*texts[one])) for one in wanted}
+
+    def test_token_codes_have_no_nearest_and_one_width(self, store: Store, ann: Scope) -> None:
+        """A late-interaction model is asked by `vectors` alone; codes of another width or with scales are refused."""
+        name = TOKEN_MODEL.fingerprint
+        own = {name: sample_codes("m", 2), FINGERPRINT: sample_windows("m")}
+        write_changes(store, ann, PutModel(TOKEN_MODEL), PutModel(SMALL_MODEL))
+        write_changes(store, ann, PutMemory(sample_memory("m", ANN_KEY, name="m", vectors=own)))
+        query = sample_vector("m", TOKEN_MODEL.dimensions)
+        with store.reader(ann) as reader:
+            with pytest.raises(ModelMismatchError, match="tokens makes codes of tokens"):
+                reader.nearest(name, query, RecordFilter())
+            with pytest.raises(ModelMismatchError, match="tokens makes codes of tokens"):
+                reader.nearest_batch(name, query[None], 3, 0.0)
+            assert len(reader.nearest(FINGERPRINT, sample_vector("m"), RecordFilter()).top(3)) == 1
+            assert reader.windows(name) >= 1
+        scaled = QuantizedVectors(own[name].data, np.full(2, 0.5, np.float32))
+        for bad in (sample_windows("m", 1, TOKEN_MODEL.dimensions), scaled):
+            with pytest.raises(ModelMismatchError, match=r"8 bytes without.*Nothing was written\."):
+                write_changes(store, ann, PutVectors(name, {sample_id("m"): (text_hash("m"), bad)}))
+        write_changes(store, ann, DropModel(name))
+        with store.reader(ann) as reader, pytest.raises(NotFoundError):
+            reader.vectors(name, [sample_id("m")])
 
     def test_what_is_alike_is_what_is_nearest(self, store: Store, ann: Scope, bob: Scope) -> None:
         """For each query its own answer: active memories above the floor, ties by id, no stranger's."""

@@ -128,21 +128,19 @@ def _vectors(db: Database) -> Iterator[str]:
     """A memory either waits for a model of its tenant or has its vectors."""
     having: set[tuple[int, int]] = set()
     live = {(segment, slot): num for num, segment, slot in _rows(db, "SELECT num, segment, slot FROM slot")}
-    found = _rows(
-        db,
-        "SELECT v.segment, v.model, v.rows, v.data, m.dimensions FROM vector v LEFT JOIN model m ON "
-        "m.id = v.model",
-    )
-    for segment, model, rows, data, dimensions in found:
-        if dimensions is None or len(data) != rows * (6 + dimensions):
+    models = _rows(db, "SELECT id, dimensions, pooling FROM model")
+    layouts = {number: blobs.VectorLayout.stored(*model) for number, *model in models}
+    for segment, model, rows, data in _rows(db, "SELECT segment, model, rows, data FROM vector"):
+        layout = layouts.get(model)
+        if layout is None or len(data) != layout.row_offset(rows, rows):
             yield f"vectors of segment {segment}, model {model}, are of no model or of another size"
             continue
-        slots, scales, numbers = blobs.unpack_vectors(data, rows, dimensions)
+        slots, scales, numbers = layout.unpack(data, rows)
         for slot, scale, row in zip(slots.tolist(), scales.tolist(), numbers, strict=True):
             num = live.get((segment, slot))
             if num is not None:
                 having.add((model, num))
-            elif scale or row.any():
+            elif (layout.scaled and scale) or row.any():
                 yield f"segment {segment} still has vectors of what was taken out of slot {slot}"
     waiting = {(model, num) for model, num in _rows(db, "SELECT model, num FROM pending")}
     every = set(_rows(db, "SELECT m.id, k.num FROM model m JOIN memory k ON k.tenant = m.tenant"))

@@ -368,8 +368,8 @@ def test_a_day_that_the_calendar_does_not_have_is_refused_as_that(cli, day: str)
 
 def test_a_cold_search_names_the_larger_model_only_where_it_explains_itself(cli, notes) -> None:
     cli("sync", notes)
-    assert "MiniLM" not in cli("search", "Bornholm").out
-    assert "note: all-MiniLM-L6-v2 was not used" in cli("search", "--explain", "Bornholm").out
+    assert "bge" not in cli("search", "Bornholm").out
+    assert "note: bge-small-en-v1.5 was not used" in cli("search", "--explain", "Bornholm").out
     assert cli("search", "Bornholm", "--json").json["partial"] == []
 
 

@@ -102,7 +102,7 @@ def test_status_tells_what_is_stored(cli, notes, tmp_path: Path) -> None:
     out = cli("status").out
     assert "memories   5 (lesson 1, observation 4)" in out
     assert "kB)" in out or "MB)" in out
-    assert "all-MiniLM-L6-v2" in out
+    assert "answerai-colbert-small-v1" in out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")

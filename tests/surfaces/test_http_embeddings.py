@@ -71,7 +71,7 @@ def test_the_bundled_models_answer_by_the_names_that_settings_have(environ: dict
     from scrubjay import Memory
 
     with Memory.open("memory://", user="ann") as memory:
-        assert [len(memory.vectors(["a boat"], model=name).rows[0]) for name in (None, "minilm")] == [
+        assert [len(memory.vectors(["a boat"], model=name).rows[0]) for name in (None, "bge")] == [
             256,
             384,
         ]

@@ -461,10 +461,14 @@ def list_models(call: Call) -> None:
 @models.command("add")
 @click.argument("name")
 def add_model(call: Call, name: str) -> None:
-    """Register a model from the settings, [models.NAME].
+    """Register a model from the settings, [models.NAME], or late-interaction:FOLDER.
 
     It is used for ranking once `scrubjay embed` has covered every memory and `scrubjay models use NAME` selects it.
     """
+    from scrubjay.embeddings.base import FOLDER_PREFIX
+
+    if name.startswith(FOLDER_PREFIX):
+        name = FOLDER_PREFIX + str(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().absolute())
     with call.open() as memory:
         done = memory.add_model(name)
     print_model_change(
@@ -477,7 +481,7 @@ def add_model(call: Call, name: str) -> None:
 @models.command("use")
 @click.argument("name")
 def use_model(call: Call, name: str) -> None:
-    """Rank with this model and the base model only.
+    """Rank with this model, not with others of its kind: of whole passages, or late interaction.
 
     Other models keep their vectors.
     """
@@ -517,7 +521,7 @@ def model_lines(found: list[ModelStatus]) -> list[str]:
                 f"{each.covered:,} embedded",
                 f"{each.waiting:,} pending",
                 each.provider,
-                each.problem,
+                each.problem or each.hint,
             )
             for each in found
         ]

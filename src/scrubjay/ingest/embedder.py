@@ -10,18 +10,18 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.embeddings.base import quantize_rows
+from scrubjay.embeddings.base import TokenEmbedder, quantize_rows
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Record, Scope
 from scrubjay.models.reports import EmbedReport, Progress
 from scrubjay.storage.changes import PreparedMemory, PutVectors, QuantizedVectors
-from scrubjay.storage.interface import Store
+from scrubjay.storage.interface import PendingMemory, Reader, Store
 from scrubjay.text.language import detect_language
 from scrubjay.text.summaries import summarise_text
 from scrubjay.text.tokenizer import index_terms
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder, Embedder
 
 
 HEAD_CHARACTERS: Final = 500
@@ -117,12 +117,23 @@ def embed_memories(
     ]
 
 
-def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVectors]:
-    """Return the quantized window vectors of each text."""
+def embedding_input(embedder: AnyEmbedder, item: PendingMemory, overlap: int) -> tuple[str, str]:
+    """Return what is read before a memory's text and not kept, and the text that is embedded for it."""
+    if isinstance(embedder, TokenEmbedder):
+        return overlap_tail(item.before, overlap), text_to_embed(item.record)
+    return "", text_to_embed(item.record, item.before, overlap)
+
+
+def encode_texts(
+    embedder: AnyEmbedder, texts: Sequence[str], before: Sequence[str] | None = None
+) -> list[QuantizedVectors]:
+    """Return the quantized window vectors, or the codes of the tokens, of each text."""
     import numpy as np
 
     if not texts:
         return []
+    if isinstance(embedder, TokenEmbedder):
+        return [QuantizedVectors(rows.data, rows.scales) for rows in embedder.encode(texts, before)]
     windows = embedder.embed(texts)
     quantized = quantize_rows(np.concatenate(windows))
     ends = np.cumsum([len(rows) for rows in windows]).tolist()
@@ -134,13 +145,13 @@ def encode_texts(embedder: Embedder, texts: Sequence[str]) -> list[QuantizedVect
 
 
 BACKFILL_BATCH: Final = 64
-"""Memories of one batch: about a second of MiniLM."""
+"""Memories of one batch: about a second of a model."""
 
 
 def backfill_vectors(
     store: Store,
     scope: Scope,
-    embedders: Sequence[Embedder],
+    embedders: Sequence[AnyEmbedder],
     *,
     overlap: int = OVERLAP_TOKENS,
     seconds: float | None = None,
@@ -151,32 +162,39 @@ def backfill_vectors(
     Stops after ``seconds``, between two batches.
     """
     started = time.monotonic()
-    done = 0
-    total = _pending_memories(store, scope, embedders)
+    embedded, total = [0], 0
+    with store.reader(scope) as reader:
+        total = sum(reader.coverage(embedder.model.fingerprint).waiting for embedder in embedders)
     for embedder in embedders:
         fingerprint = embedder.model.fingerprint
+        embedded.append(0)
         while seconds is None or time.monotonic() - started < seconds:
             with store.reader(scope) as reader:
                 batch = reader.pending(fingerprint, BACKFILL_BATCH)
-                texts = [text_to_embed(item.record, item.before, overlap) for item in batch]
-                hashes = [text_hash(text) for text in texts]
+                inputs = [embedding_input(embedder, item, overlap) for item in batch]
+                hashes = [text_hash("\x1f".join(filter(None, each))) for each in inputs]
                 cached = dict(reader.cached_texts(fingerprint, hashes))
             if not batch:
                 break
-            missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in cached}
-            new = dict(zip(missing, encode_texts(embedder, list(missing.values())), strict=True))
+            missing = {h: each for h, each in zip(hashes, inputs, strict=True) if h not in cached}
+            before, texts = ([each[part] for each in missing.values()] for part in (0, 1))
+            new = dict(zip(missing, encode_texts(embedder, texts, before), strict=True))
             cached.update(new)
             vectors = {
                 item.record.id: (item.record.content_hash, cached[h])
                 for item, h in zip(batch, hashes, strict=True)
             }
-            store.write(scope, [PutVectors(fingerprint, vectors, new)])
-            done += len(batch)
+            # Codes of tokens would fill the cache of texts, and are as large as what it spares is quick.
+            kept = {} if isinstance(embedder, TokenEmbedder) else new
+            store.write(scope, [PutVectors(fingerprint, vectors, kept)])
+            embedded[-1] += len(batch)
             if progress is not None:
+                done = sum(embedded)
                 progress(Progress("embed", done, max(total, done), time.monotonic() - started))
-    return EmbedReport(done, _pending_memories(store, scope, embedders), time.monotonic() - started)
-
-
-def _pending_memories(store: Store, scope: Scope, embedders: Sequence[Embedder]) -> int:
     with store.reader(scope) as reader:
-        return sum(reader.coverage(embedder.model.fingerprint).waiting for embedder in embedders)
+        return EmbedReport(max(embedded), count_pending(reader, embedders), time.monotonic() - started)
+
+
+def count_pending(reader: Reader, embedders: Sequence[AnyEmbedder]) -> int:
+    """Return how many visible memories wait for the model that covers the fewest."""
+    return max((reader.coverage(embedder.model.fingerprint).waiting for embedder in embedders), default=0)

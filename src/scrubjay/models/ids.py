@@ -109,6 +109,10 @@ def _keyed_digest(secret: bytes, mark: str, key: str) -> str:
     return hmac.digest(secret, message, "sha256").hex()
 
 
+TOKEN_POOLING = "tokens"
+"""Beginning of a late-interaction model's ``pooling``; the bits of a number follow."""
+
+
 @frozen
 class EmbeddingModel:
     """Identity of an embedding model: everything that changes its vectors.
@@ -118,7 +122,8 @@ class EmbeddingModel:
         name: The model's own name, such as ``all-MiniLM-L6-v2``.
         revision: Pins its weights: a checksum, a version, or the host that serves it.
         dimensions: Length of a vector.
-        pooling: ``mean``, ``cls`` or ``provider``.
+        pooling: ``mean``, ``cls`` or ``provider``; ``tokens4`` for a late-interaction model, whose rows are the
+            codes of a text's tokens at 4 bits a number.
         window: Maximum tokens of one input; 0 for no limit.
     """
 
@@ -128,6 +133,21 @@ class EmbeddingModel:
     dimensions: int
     pooling: str
     window: int = 0
+
+    @property
+    def late_interaction(self) -> bool:
+        """Whether its rows are codes of tokens, which only `scrubjay.embeddings.late_interaction` compares."""
+        return self.pooling.startswith(TOKEN_POOLING)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a stored row.
+
+        >>> EmbeddingModel("bundled", "colbert", "1", 96, "tokens4").row_bytes
+        48
+        """
+        bits = int(self.pooling.removeprefix(TOKEN_POOLING)) if self.late_interaction else 8
+        return self.dimensions * bits // 8
 
     @property
     def fingerprint(self) -> str:

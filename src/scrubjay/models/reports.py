@@ -232,6 +232,7 @@ class ModelStatus:
         covered: Memories with its vectors.
         waiting: Memories pending.
         problem: Why it cannot be used now, or an empty string.
+        hint: What may be done with it, or an empty string.
     """
 
     name: str
@@ -242,6 +243,7 @@ class ModelStatus:
     covered: int
     waiting: int
     problem: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ RESPELLED_WEIGHT: Final = 0.15
 """Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
 """BM25's best passages by which a model's agreement is measured; 1 to 10 give the same."""
-LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
+LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2", "bge-small-en-v1.5"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
 
 

@@ -440,5 +440,5 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
         for key in gone.keys:
             # A topic of the key lost a memory, or the key half of its memories: no later call would do it.
             if key in gone.topic_keys or are_topics_due(store, scope, key, base, 0):
-                organise_topics(store, scope, key, base, workspace.models.backfilled())
+                organise_topics(store, scope, key, base, workspace.models.passage_models())
     return gone.report

@@ -208,7 +208,9 @@ def _recluster(workspace: Workspace, into: ImportContext) -> None:
         return
     for key in sorted(into.keys):
         if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES:
-            organise_topics(workspace.store, workspace.scope, key, into.base, workspace.models.backfilled())
+            organise_topics(
+                workspace.store, workspace.scope, key, into.base, workspace.models.passage_models()
+            )
     with workspace.store.reader(workspace.scope) as view:
         sources = [source for source in view.sources() if source.id in into.sources]
     for source in sources if into.keys else ():

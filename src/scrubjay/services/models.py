@@ -10,24 +10,31 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
-from scrubjay.embeddings.base import EmbedderCatalog
+from scrubjay.embeddings.base import EmbedderCatalog, TokenEmbedder
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrubjay.config.settings import LlmSettings
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder, Embedder
     from scrubjay.llm.client import LanguageModel
+    from scrubjay.models.ids import EmbeddingModel
     from scrubjay.models.reports import ModelStatus
     from scrubjay.rerankers.base import Reranker
     from scrubjay.search.rerank import RerankOptions
     from scrubjay.services.workspace import Workspace
 
 
-MINILM: Final = "minilm"
-"""Bundled model that is backfilled by default."""
+BUNDLED_MODELS: Final = {"colbert": "late-interaction", "bge": "bge", "minilm": "minilm"}
+"""Provider of each model that needs no table of its own in the settings."""
+DEFAULT_MODELS: Final = ("colbert", "bge")
+"""Bundled models that a new store backfills, in this order."""
+FORMER_DEFAULT: Final = "all-MiniLM-L6-v2"
+"""Bundled model of older versions: where it is registered, it ranks until the default models cover every memory."""
 
 
 def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> EmbedderCatalog:
@@ -35,33 +42,48 @@ def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> Emb
     from scrubjay.embeddings.static import StaticEmbedder
 
     base = StaticEmbedder(settings.models.static_path, cache_dir=settings.cache_dir)
-    others: dict[str, Callable[[], Embedder]] = {MINILM: partial(_open_minilm, settings)}
+    others: dict[str, Callable[[], AnyEmbedder]] = {
+        name: partial(open_bundled, settings, name, settings.cache_dir) for name in BUNDLED_MODELS
+    }
     for name, model in settings.models.extra.items():
         others[name] = partial(_open_extra_model, settings, name, model, announce)
-    return EmbedderCatalog(base, others, (MINILM,))
+    return EmbedderCatalog(base, others, DEFAULT_MODELS, partial(_open_folder, settings.cache_dir))
 
 
-def caller_catalog(embedders: Sequence[Embedder]) -> EmbedderCatalog:
+def caller_catalog(embedders: Sequence[AnyEmbedder]) -> EmbedderCatalog:
     if not embedders:
         raise InputError("embedders is empty; the first of them is the base model.")
+    base = embedders[0]
+    if isinstance(base, TokenEmbedder):
+        raise InputError(
+            f"{base.model.name} makes codes of tokens; the base model makes vectors of passages."
+        )
     others = {one.model.name: lambda one=one: one for one in embedders[1:]}
     if len({embedder.model.name for embedder in embedders}) < len(embedders):
         names = ", ".join(embedder.model.name for embedder in embedders)
         raise InputError(f"Two embedders have one name ({names}); a store tells its models apart by name.")
-    return EmbedderCatalog(embedders[0], others, tuple(others))
+    return EmbedderCatalog(base, others, tuple(others))
 
 
-def _open_minilm(settings: Settings) -> Embedder:
-    from scrubjay.embeddings.onnx import MiniLmEmbedder
+def _open_folder(cache_dir: Path | None, folder: Path) -> TokenEmbedder:
+    from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
 
-    return MiniLmEmbedder(
-        settings.models.minilm_path, cache_dir=settings.cache_dir, runtime=settings.models.runtime
+    return LateInteractionEmbedder(folder, cache_dir=cache_dir)
+
+
+def open_bundled(settings: Settings, name: str, cache_dir: Path | None) -> AnyEmbedder:
+    """Return one of `BUNDLED_MODELS`; no file is read before its first use."""
+    from scrubjay.embeddings.base import EmbedderSpec, open_embedder
+
+    path = getattr(settings.models, f"{name}_path")
+    return open_embedder(
+        EmbedderSpec(BUNDLED_MODELS[name], path=path, cache_dir=cache_dir, runtime=settings.models.runtime)
     )
 
 
 def _open_extra_model(
     settings: Settings, name: str, model: ExtraModelSettings, announce: Callable[[str], None]
-) -> Embedder:
+) -> AnyEmbedder:
     from scrubjay.embeddings.base import EmbedderSpec, open_embedder
 
     return open_embedder(
@@ -109,31 +131,38 @@ class ModelRegistry:
         """Return a bundled model by its own name or its name in the settings; None for the base model."""
         if name is None:
             return self.base
-        bundled = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
-        for embedder, alias in zip(bundled, ("", *self._catalog.default), strict=True):
+        bundled = {"": self.base, **{each: self._catalog.open(each) for each in self._catalog.default}}
+        vectors = {alias: one for alias, one in bundled.items() if not isinstance(one, TokenEmbedder)}
+        for alias, embedder in vectors.items():
             if name in (embedder.model.name, alias):
                 return embedder
-        names = ", ".join(embedder.model.name for embedder in bundled)
+        names = ", ".join(embedder.model.name for embedder in vectors.values())
         raise NotFoundError(f"No model {name!r:.80} comes with scrubjay; there are: {names}.")
 
     def writer(self) -> Embedder:
-        """Return the base model, registered; a new store gets the default models with it."""
+        """Return the base model, registered; a new store, or one of before them, gets the default models with it."""
         from scrubjay.storage.changes import PutModel
 
         registered = self._registered()
         if all(state.model.fingerprint != self.base.model.fingerprint for state in registered):
             puts = [PutModel(self.base.model)]
             if not registered:
-                puts += [PutModel(self._catalog.open(name).model) for name in self._catalog.default]
+                puts += [PutModel(model) for model in self._defaults()]
             self._store.write(self._scope, puts)
             if registered:  # the base model covers every memory before it is used
                 from scrubjay.ingest.embedder import backfill_vectors
 
                 backfill_vectors(self._store, self._scope, [self.base], overlap=self._overlap)
+        known = {state.model.name for state in registered}
+        if FORMER_DEFAULT in known and known.isdisjoint(model.name for model in self._defaults()):
+            self._store.write(self._scope, [PutModel(model) for model in self._defaults()])
         return self.base
 
+    def _defaults(self) -> list[EmbeddingModel]:
+        return [self._catalog.open(name).model for name in self._catalog.default]
+
     def ready(self, states: Sequence[ModelState]) -> bool:
-        """Return whether `rankers` opens no model that is not open yet."""
+        """Return whether `rankers` and `token_ranker` open no model that is not open yet."""
         return self.cold or all(self._catalog.is_open(one.model) for one in states if one.state == "active")
 
     def rankers(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
@@ -143,14 +172,25 @@ class ModelRegistry:
         """
         embedders, failed = [self.base], []
         for state in () if self.cold else self._others(states):
-            if state.state != "active":
+            if state.state != "active" or state.model.late_interaction:
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
                 failed.append(f"{state.model.name} was not asked: {problem}")
-            else:
+            elif not isinstance(embedder, TokenEmbedder):
                 embedders.append(embedder)
         return embedders, tuple(failed)
+
+    def token_ranker(self, states: Sequence[ModelState] | None = None) -> tuple[TokenEmbedder | None, str]:
+        """Return the late-interaction model in use, or None and why it is not used; cold or not."""
+        problem = ""
+        for state in self._others(states):
+            if state.state == "active" and state.model.late_interaction:
+                embedder, problem = self._catalog.find(state.model)
+                if isinstance(embedder, TokenEmbedder):
+                    return embedder, ""
+                problem = f"{state.model.name} was not asked: {problem}"
+        return None, problem
 
     def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
         return tuple(
@@ -159,11 +199,18 @@ class ModelRegistry:
             if state.state == "active"
         )
 
-    def backfilled(self) -> list[Embedder]:
-        """Return the embedders that are backfilled, those in use first."""
-        states = sorted(self._others(), key=lambda state: (state.state != "active", state.model.name))
+    def backfilled(self) -> list[AnyEmbedder]:
+        """Return the embedders that are backfilled: those in use first, and of these late interaction."""
+        states = sorted(
+            self._others(),
+            key=lambda one: (one.state != "active", not one.model.late_interaction, one.model.name),
+        )
         found = [self._catalog.find(state.model)[0] for state in states]
         return [embedder for embedder in found if embedder is not None]
+
+    def passage_models(self) -> list[Embedder]:
+        """Return those of the backfilled that make vectors of whole passages."""
+        return [each for each in self.backfilled() if not isinstance(each, TokenEmbedder)]
 
     def _registered(self) -> list[ModelState]:
         with self._store.reader(self._scope) as reader:
@@ -181,6 +228,10 @@ class ModelRegistry:
             reach = [(state, reader.coverage(state.model.fingerprint)) for state in reader.models()]
         base = self.base.model.fingerprint
         reach.sort(key=lambda pair: (pair[0].model.fingerprint != base, pair[0].model.name))
+        waiting = {state.model.fingerprint: coverage.waiting for state, coverage in reach}
+        superseded = FORMER_DEFAULT in (state.model.name for state, _ in reach) and all(
+            waiting.get(model.fingerprint) == 0 for model in self._defaults()
+        )
         return [
             ModelStatus(
                 name=state.model.name,
@@ -191,6 +242,9 @@ class ModelRegistry:
                 covered=coverage.covered,
                 waiting=coverage.waiting,
                 problem=self._catalog.find(state.model)[1],
+                hint=f"superseded: `scrubjay models drop {state.model.name}` frees its vectors"
+                if superseded and state.model.name == FORMER_DEFAULT and state.model.fingerprint != base
+                else "",
             )
             for state, coverage in reach
         ]
@@ -206,7 +260,7 @@ class ModelRegistry:
         return self._status_of(model.fingerprint)
 
     def use(self, name: str) -> ModelStatus:
-        """Rank with a model and the base model; the others keep their vectors.
+        """Rank with a model in place of the others of its kind, which keep their vectors.
 
         A model that is not registered yet is added first.
         """
@@ -221,10 +275,12 @@ class ModelRegistry:
         if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model, which is always used. Nothing was changed.")
         changes = []
-        for state in self._others():
+        others = self._others()
+        kind = next(s.model.late_interaction for s in others if s.model.fingerprint == chosen.fingerprint)
+        for state in others:
             if state.model.fingerprint == chosen.fingerprint:
                 changes.append(PutModel(state.model, "active"))
-            elif state.state == "active":
+            elif state.state == "active" and state.model.late_interaction == kind:
                 changes.append(PutModel(state.model, "adding"))
         self._store.write(self._scope, changes)
         return self._status_of(chosen.fingerprint)

@@ -25,7 +25,7 @@ from scrubjay.errors import InputError
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
-from scrubjay.ingest.embedder import backfill_vectors
+from scrubjay.ingest.embedder import backfill_vectors, count_pending
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
@@ -72,7 +72,7 @@ def recluster_due(
         if are_topics_due(
             workspace.store, workspace.scope, key, base, edges.written[key], patient=max_memories is None
         ):
-            organise_topics(workspace.store, workspace.scope, key, base, workspace.models.backfilled())
+            organise_topics(workspace.store, workspace.scope, key, base, workspace.models.passage_models())
 
 
 def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, found: bool = False) -> None:
@@ -85,7 +85,7 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
     """
     if "categories" not in workspace.settings.linking.stages:
         return
-    base, finer = workspace.models.writer(), workspace.models.backfilled()
+    base, finer = workspace.models.writer(), workspace.models.passage_models()
     for key in keys:
         if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES and lack_finer_model(
             workspace.store, workspace.scope, key, finer, none=not found
@@ -108,6 +108,7 @@ def embed_pending(
 
     A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
     """
+    workspace.models.writer()  # the models of a store from before they were the default
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
     models = workspace.models.backfilled()
@@ -136,7 +137,7 @@ def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -
 
 def _pending_count(workspace: Workspace, key: str) -> int:
     with workspace.store.reader(workspace.scope.seen_with(key)) as reader:
-        return sum(reader.coverage(each.model.fingerprint).waiting for each in workspace.models.backfilled())
+        return count_pending(reader, workspace.models.backfilled())
 
 
 MAX_LISTED_FILES: Final = 100
@@ -274,7 +275,7 @@ def sync_each(
     recluster_due(workspace, base, edges, max_recluster)
     with workspace.store.reader(workspace.scope) as reader:
         passages = reader.count_passages([source.id for source in chosen])
-        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
+        waiting = count_pending(reader, workspace.models.backfilled())
     return SyncReport(
         files=tally.files,
         passages=passages,
@@ -333,7 +334,7 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
     workspace.store.vacuum()
     with workspace.store.reader(workspace.scope) as reader:
         counts = reader.counts()
-        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.models.backfilled())
+        waiting = count_pending(reader, workspace.models.backfilled())
     seconds = time.monotonic() - started
     return SyncReport(
         counts.documents, counts.memories, 0, counts.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds

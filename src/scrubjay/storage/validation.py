@@ -62,14 +62,24 @@ def id_conflict(memory: str) -> InputError:
     return InputError(f"The number of {memory} belongs to another memory already. {NOTHING_WRITTEN}")
 
 
+def token_codes_only(model: EmbeddingModel) -> str:
+    """Return why no nearest memories are found by a late-interaction model."""
+    return f"{model.name} makes codes of tokens: read those of candidates by `vectors` and compare them by MaxSim."
+
+
 def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> None:
-    shape = codes.data.shape
+    shape, width = codes.data.shape, model.row_bytes
     if len(shape) != 2 or shape[0] == 0 or codes.scales.shape != shape[:1]:
         raise ModelMismatchError(
             f"{what} has windows of shape {shape} with scales of shape {codes.scales.shape}; "
-            f"wanted are (windows, {model.dimensions}) and (windows,), one window at least. {NOTHING_WRITTEN}"
+            f"wanted are (windows, {width}) and (windows,), one window at least. {NOTHING_WRITTEN}"
         )
-    if shape[1] != model.dimensions:
+    if model.late_interaction and (shape[1] != width or (codes.scales != 1).any()):
+        raise ModelMismatchError(
+            f"{what} has token codes of {shape[1]} bytes or with scales; {model.name} makes {width} bytes without. "
+            f"{NOTHING_WRITTEN}"
+        )
+    if shape[1] != width:
         raise ModelMismatchError(
             f"{what} has {shape[1]}-dimensional vectors; {model.name} makes {model.dimensions}. {NOTHING_WRITTEN}",
             hint="add the other model beside it: `scrubjay models add`, then "

@@ -283,7 +283,9 @@ EXACT_UP_TO: Final = 100_000
 
 def compare_searches(here: TenantReader, there: TenantReader) -> str | None:
     """Search for samples in both; return the first query whose answers differ."""
-    models = [one.model.fingerprint for one in here.models()] if here.counts().memories < EXACT_UP_TO else []
+    models = [one.model.fingerprint for one in here.models() if not one.model.late_interaction]
+    if here.counts().memories >= EXACT_UP_TO:
+        models = []
     for record in here.page("", PROBE_SAMPLES):
         pairs = zip(
             _sample_searches(here, here, record, models),

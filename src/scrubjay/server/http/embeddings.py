@@ -46,7 +46,7 @@ class Texts(RequestModel):
     """Texts to embed."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"model": "minilm", "input": ["The engine is a Volvo D1-30."]}]}
+        json_schema_extra={"examples": [{"model": "bge", "input": ["The engine is a Volvo D1-30."]}]}
     )
 
     input: Annotated[
@@ -57,7 +57,7 @@ class Texts(RequestModel):
     ]
     model: Annotated[
         str,
-        Field(description="`wordllama-l2-supercat`, or `minilm` (`all-MiniLM-L6-v2`).", examples=["minilm"]),
+        Field(description="`wordllama-l2-supercat`, or `bge` (`bge-small-en-v1.5`).", examples=["bge"]),
     ]
     encoding_format: Annotated[
         Literal["float", "base64"], Field(description="Numbers, or little-endian float32 as base64.")

@@ -148,7 +148,7 @@ EXAMPLE_VALUES: Final[Mapping[str, Any]] = {
     "name": "Volvo",
     "kind": "links",
     "direction": "to",
-    "model": "all-MiniLM-L6-v2",
+    "model": "bge-small-en-v1.5",
     "at": "2026-03-01T09:30:00+00:00",
     "memories": 12,
     "text": "<scrubjay-memories>…</scrubjay-memories>",

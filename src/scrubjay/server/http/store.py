@@ -206,7 +206,7 @@ Seconds = Annotated[float, Field(ge=0, le=MAX_INTEGER)]
 RunId = Annotated[
     str, Path(description="The run's id, or its shortest unique beginning.", examples=["run_3f1c"])
 ]
-ModelName = Annotated[str, Path(description="Its name.", examples=["minilm"])]
+ModelName = Annotated[str, Path(description="Its name.", examples=["bge"])]
 
 
 @document_fields(Memory.sync)

@@ -58,8 +58,11 @@ def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], 
     without = [
         one.model.name
         for one in registered_models(db, tenant.number).values()
-        if one.neighbours != tenant_index.READY
-        or tenant_index.find_index(db, tenant.number, one.number) is None
+        if not one.model.late_interaction
+        and (
+            one.neighbours != tenant_index.READY
+            or tenant_index.find_index(db, tenant.number, one.number) is None
+        )
     ]
     slow = [] if tenant.posted else ["the words of each are looked through for every search"]
     if without:
@@ -100,7 +103,7 @@ class TenantIndexer:
             return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - started)
         indexed = []
         for model in self._models():
-            if model.model.dimensions <= tenant_index.MOST_DIMENSIONS:
+            if model.model.dimensions <= tenant_index.MOST_DIMENSIONS and not model.model.late_interaction:
                 self._index_vectors(model, report)
                 indexed.append(model.model.name)
         return IndexReport(words, tuple(indexed), "", time.monotonic() - started)

@@ -127,7 +127,7 @@ class PostgresTenantReader(PostgresReader):
 
     def _read_vectors(self, nums: list[int]) -> dict[int, dict[str, QuantizedVectors]]:
         """Return, by row, the windows of every model that memories have."""
-        models = {one.number: (name, one.model.dimensions) for name, one in self._registered().items()}
+        models = {one.number: one.model for one in self._registered().values()}
         found = self._all(
             "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
             "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
@@ -136,8 +136,8 @@ class PostgresTenantReader(PostgresReader):
         )
         vectors: dict[int, dict[str, QuantizedVectors]] = {}
         for num, model, scales, data in found:
-            name, width = models[model]
-            vectors.setdefault(num, {})[name] = decode_vectors(scales, data, width)
+            of = models[model]
+            vectors.setdefault(num, {})[of.fingerprint] = decode_vectors(scales, data, of)
         return vectors
 
     def all_edges(self) -> Iterator[list[Edge]]:
@@ -167,12 +167,13 @@ class PostgresTenantReader(PostgresReader):
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         statement = (
-            "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
+            "SELECT m.fingerprint, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
         )
+        models = self._registered()
         for piece in self._each(statement, (self._tenant,)):
-            for fingerprint, width, text, scales, data in piece:
-                yield fingerprint, {text: decode_vectors(scales, data, width)}
+            for fingerprint, text, scales, data in piece:
+                yield fingerprint, {text: decode_vectors(scales, data, models[fingerprint].model)}
 
     def tombstones(self) -> Iterator[list[str]]:
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):

@@ -25,6 +25,7 @@ from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourI
 from scrubjay.storage.rows import RegisteredModel, id_from_hash
 from scrubjay.storage.scoring import ArrayScores, NominatedScores, dot_products, quantize, score_vectors
 from scrubjay.storage.table import MemoryTable
+from scrubjay.storage.validation import token_codes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,11 +46,14 @@ def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
 def put_vectors(
     db: Database, tenant: int, model: RegisteredModel, windows: Mapping[int, QuantizedVectors]
 ) -> None:
-    values = [
-        (num, place, scale, row.tobytes())
-        for num, codes in windows.items()
-        for place, (scale, row) in enumerate(zip(codes.scales.tolist(), codes.data, strict=True))
-    ]
+    if model.model.late_interaction:  # all of a memory in one row: a row costs more than the codes of a token
+        values = [(num, 0, 1.0, codes.data.tobytes()) for num, codes in windows.items()]
+    else:
+        values = [
+            (num, place, scale, row.tobytes())
+            for num, codes in windows.items()
+            for place, (scale, row) in enumerate(zip(codes.scales.tolist(), codes.data, strict=True))
+        ]
     nums, places, scales, data = [list(column) for column in zip(*values, strict=True)] or [[]] * 4
     db.execute(
         "INSERT INTO vector (tenant, memory, model, place, scale, data) SELECT %s, memory, %s, place, scale, data "
@@ -60,9 +64,10 @@ def put_vectors(
         tenant_index.put_neighbours(db, tenant, model.number, zip(nums, places, data, strict=True))
 
 
-def decode_vectors(scales: Sequence[float], data: bytes, dimensions: int) -> QuantizedVectors:
+def decode_vectors(scales: Sequence[float], data: bytes, model: EmbeddingModel) -> QuantizedVectors:
+    rows = np.frombuffer(data, np.int8).reshape(-1, model.row_bytes)
     return QuantizedVectors(
-        np.frombuffer(data, np.int8).reshape(len(scales), dimensions), np.array(scales, np.float32)
+        rows, np.ones(len(rows), np.float32) if model.late_interaction else np.array(scales, np.float32)
     )
 
 
@@ -142,6 +147,12 @@ class PostgresVectors(PostgresGraph):
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         return found
 
+    def _vector_model(self, fingerprint: str) -> RegisteredModel:
+        found = self._model(fingerprint)
+        if found.model.late_interaction:
+            raise ModelMismatchError(token_codes_only(found.model))
+        return found
+
     def _windows(self, model: RegisteredModel, rows: NDArray[np.int64] | None = None) -> WindowVectors:
         return _read_windows(self._db, self._scope_keys, self._table(), model, rows)
 
@@ -162,7 +173,7 @@ class PostgresVectors(PostgresGraph):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        model = self._model(fingerprint)
+        model = self._vector_model(fingerprint)
         if query.shape != (model.model.dimensions,):
             raise ModelMismatchError(
                 f"The query has {query.shape[-1]} dimensions; {model.model.name} makes {model.model.dimensions}."
@@ -236,7 +247,7 @@ class PostgresVectors(PostgresGraph):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        model = self._model(fingerprint)
+        model = self._vector_model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != model.model.dimensions:
             raise ModelMismatchError(
                 f"The queries have shape {queries.shape}; {model.model.name} makes {model.model.dimensions} dimensions."
@@ -272,7 +283,7 @@ class PostgresVectors(PostgresGraph):
             model.number, *self._scope_keys, memory_hashes(ids),
         )  # fmt: skip
         windows = {
-            id_from_hash(tier, number): decode_vectors(scales, data, model.model.dimensions)
+            id_from_hash(tier, number): decode_vectors(scales, data, model.model)
             for tier, number, scales, data in found
         }
         return {memory: windows[memory] for memory in ids if memory in windows}
@@ -281,7 +292,9 @@ class PostgresVectors(PostgresGraph):
         model = self._registered().get(fingerprint)
         if model is None:
             return 0
-        if self._table().rows <= self._large.rows:  # the search that asks reads them anyway
+        if (
+            not model.model.late_interaction and self._table().rows <= self._large.rows
+        ):  # the search that asks reads them anyway
             return len(self._all_windows(model)[0])
         if self._index(model) is not None:
             return self._sample(model).covered
@@ -293,9 +306,11 @@ class PostgresVectors(PostgresGraph):
         return int(found)
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+        model = self._registered().get(fingerprint)
+        if model is None:
+            return {}
         found = self._all(
-            "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
-            "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
-            self._tenant, fingerprint, list(hashes),
+            "SELECT hash, scales, data FROM cache WHERE tenant = %s AND model = %s AND hash = ANY(%s)",
+            self._tenant, model.number, list(hashes),
         )  # fmt: skip
-        return {text: decode_vectors(scales, data, width) for text, scales, data, width in found}
+        return {text: decode_vectors(scales, data, model.model) for text, scales, data in found}

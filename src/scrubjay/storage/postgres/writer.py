@@ -10,8 +10,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from scrubjay.models.ids import EmbeddingModel, tombstone_hash
 from scrubjay.models.records import Document, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
@@ -19,7 +17,7 @@ from scrubjay.storage.changes import TEXT_CACHE_BYTES, Change, PreparedMemory, Q
 from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
 from scrubjay.storage.postgres.rows import IN_SCOPE, touch_tenant
-from scrubjay.storage.postgres.vectors import put_vectors, registered_models
+from scrubjay.storage.postgres.vectors import decode_vectors, put_vectors, registered_models
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     EVENT_COLUMNS,
@@ -398,16 +396,12 @@ class PostgresRebuild:
         vectors = {}
         for fingerprint, model in self._models.items():
             found = self._db.execute(
-                "SELECT scale, data FROM vector WHERE tenant = %s AND memory = %s AND model = %s "
-                "ORDER BY place",
+                "SELECT array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
+                "WHERE tenant = %s AND memory = %s AND model = %s HAVING count(*) > 0",
                 (self._old.number, num, model.number),
-            ).fetchall()
-            if found:
-                data = np.frombuffer(b"".join(bytes(row[1]) for row in found), np.int8)
-                scales = np.array([row[0] for row in found], np.float32)
-                vectors[fingerprint] = QuantizedVectors(
-                    data.reshape(len(found), model.model.dimensions), scales
-                )
+            ).fetchone()
+            if found is not None:
+                vectors[fingerprint] = decode_vectors(found[0], found[1], model.model)
         return vectors
 
     def write(self, changes: Sequence[Change]) -> None:

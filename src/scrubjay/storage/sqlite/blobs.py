@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from scrubjay.models.ids import EmbeddingModel
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -58,23 +60,43 @@ def unpack_lists(
     return sizes, slots, raw[np.repeat(starts + sizes * 2 - firsts, sizes) + place]
 
 
-def pack_vectors(slots: NDArray[np.uint16], scales: NDArray[np.float32], data: NDArray[np.int8]) -> bytes:
-    """Return rows of vectors as bytes: all slots, all scales, then the rows."""
-    return (
-        slots.astype("<u2").tobytes() + scales.astype("<f4").tobytes() + np.ascontiguousarray(data).tobytes()
-    )
+class VectorLayout(NamedTuple):
+    """How rows of a model's vectors lie in a blob: all slots, all scales if any, then all rows.
 
+    Attributes:
+        width: Bytes of a row.
+        scaled: Whether each row has a scale; codes of tokens have none.
+    """
 
-def unpack_vectors(blob: bytes, rows: int, dimensions: int) -> VectorRows:
-    slots = np.frombuffer(blob, "<u2", rows)
-    scales = np.frombuffer(blob, "<f4", rows, rows * 2)
-    data = np.frombuffer(blob, "i1", rows * dimensions, rows * 6).reshape(rows, dimensions)
-    return slots, scales, data
+    width: int
+    scaled: bool
 
+    @classmethod
+    def of(cls, model: EmbeddingModel) -> VectorLayout:
+        return cls(model.row_bytes, not model.late_interaction)
 
-def row_offsets(row: int, rows: int, dimensions: int) -> tuple[int, int]:
-    """Return where a row's scale and numbers begin inside a vector blob."""
-    return rows * 2 + row * 4, rows * 6 + row * dimensions
+    @classmethod
+    def stored(cls, dimensions: int, pooling: str) -> VectorLayout:
+        """Return the layout of a model by two columns of its row."""
+        return cls.of(EmbeddingModel("", "", "", dimensions, pooling))
+
+    def pack(self, vectors: VectorRows) -> bytes:
+        slots, scales, data = vectors
+        scale_bytes = scales.astype("<f4").tobytes() if self.scaled else b""
+        return slots.astype("<u2").tobytes() + scale_bytes + np.ascontiguousarray(data).tobytes()
+
+    def unpack(self, blob: bytes, rows: int) -> VectorRows:
+        slots = np.frombuffer(blob, "<u2", rows)
+        scales = np.frombuffer(blob, "<f4", rows, rows * 2) if self.scaled else np.ones(rows, np.float32)
+        data = np.frombuffer(blob, "i1", rows * self.width, self.row_offset(0, rows))
+        return slots, scales, data.reshape(rows, self.width)
+
+    def row_offset(self, row: int, rows: int) -> int:
+        """Return where a row's numbers begin inside a blob of so many rows."""
+        return rows * (6 if self.scaled else 2) + row * self.width
+
+    def scale_offset(self, row: int, rows: int) -> int:
+        return rows * 2 + row * 4
 
 
 def unpack_terms(data: bytes) -> list[int]:

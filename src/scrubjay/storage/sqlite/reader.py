@@ -32,10 +32,12 @@ from scrubjay.storage.rows import (
 from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot, SnapshotReader
 from scrubjay.storage.sqlite import postings, rows
+from scrubjay.storage.sqlite.blobs import VectorLayout
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql
 from scrubjay.storage.sqlite.vectors import ModelVectors, VectorCache, decode_cached_text
 from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart, path_matches
+from scrubjay.storage.validation import token_codes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -378,11 +380,13 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         if registered is None:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         model = registered.model
+        if shape is not None and model.late_interaction:
+            raise ModelMismatchError(token_codes_only(model))
         if shape is not None and (len(shape) != axes or shape[-1] != model.dimensions):
             raise ModelMismatchError(
                 f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
-        return ModelVectors(self._db, self._table(), self._cache, registered.number, model.dimensions)
+        return ModelVectors(self._db, self._table(), self._cache, registered.number, VectorLayout.of(model))
 
     def _read_models(self) -> dict[str, RegisteredModel]:
         return rows.registered_models(self._db, self._tenant)
@@ -475,7 +479,7 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
                 (self._tenant, registered.number, text),
             ).fetchone()
             if row is not None:
-                found[text] = decode_cached_text(row[0], row[1], registered.model.dimensions)
+                found[text] = decode_cached_text(row[0], row[1], registered.model.row_bytes)
         return found
 
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:

@@ -133,6 +133,12 @@ def model_number(db: Database, tenant: int, fingerprint: str) -> int:
     return int(number)
 
 
+def vector_layout(db: Database, model: int) -> blobs.VectorLayout:
+    return blobs.VectorLayout.stored(
+        *db.execute("SELECT dimensions, pooling FROM model WHERE id = ?", (model,)).fetchone()
+    )
+
+
 def append_vectors(
     db: Database, segment: int, model: int, rows: Sequence[tuple[int, QuantizedVectors]]
 ) -> None:
@@ -140,10 +146,7 @@ def append_vectors(
     slots = np.concatenate([np.full(len(codes.scales), slot, np.uint16) for slot, codes in rows])
     scales = np.concatenate([codes.scales for _, codes in rows])
     data = np.concatenate([codes.data for _, codes in rows])
-    db.execute(
-        "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
-        (segment, model, len(slots), blobs.pack_vectors(slots, scales, data)),
-    )
+    write_vectors(db, segment, model, vector_layout(db, model), (slots, scales, data))
 
 
 REWRITE_FROM: Final = 64
@@ -206,18 +209,20 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
     """Zero the rows in place: an edit must not cost rewriting megabytes."""
     gone = np.array(sorted(slots), np.uint16)
     found = db.execute(
-        "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?",
+        "SELECT v.id, v.rows, m.dimensions, m.pooling FROM vector v JOIN model m ON m.id = v.model "
+        "WHERE v.segment = ?",
         (segment,),
     ).fetchall()
-    for row_id, rows, dimensions in found:
+    for row_id, rows, *model in found:
+        layout = blobs.VectorLayout.stored(*model)
         with db.blob_open("main", "vector", "data", row_id, True) as blob:
             row_slots = np.frombuffer(blob.read(rows * 2), "<u2")
-            for row in np.flatnonzero(np.isin(row_slots, gone)):
-                scale, numbers = blobs.row_offsets(int(row), rows, dimensions)
-                blob.seek(scale)
-                blob.write(bytes(4))
-                blob.seek(numbers)
-                blob.write(bytes(dimensions))
+            for row in np.flatnonzero(np.isin(row_slots, gone)).tolist():
+                if layout.scaled:
+                    blob.seek(layout.scale_offset(row, rows))
+                    blob.write(bytes(4))
+                blob.seek(layout.row_offset(row, rows))
+                blob.write(bytes(layout.width))
 
 
 def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
@@ -248,6 +253,11 @@ way to a million memories, and a reader of a million looks into some forty segme
 
 VECTOR_BYTES: Final = 32 << 20
 """Most bytes of vectors of a segment: a merge holds them in memory twice."""
+USUAL_TOKENS: Final = 20
+"""Rows of a usual memory by a late-interaction model."""
+TOKEN_BLOB_BYTES: Final = 64 << 10
+"""Bytes of a blob of token codes: a search reads those of a few hundred memories from the middle of such blobs, and
+SQLite walks all pages of a blob before the place that is read."""
 MIN_SEGMENT_LIMIT: Final = 16_384
 """Memories that a merged segment may always have, whatever the length of their vectors."""
 
@@ -302,8 +312,10 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
 
 
 def _segment_limit(db: Database, tenant: int) -> int:
-    (dimensions,) = db.execute("SELECT max(dimensions) FROM model WHERE tenant = ?", (tenant,)).fetchone()
-    return min(blobs.MAX_SLOTS, max(MIN_SEGMENT_LIMIT, VECTOR_BYTES // (dimensions or 1)))
+    found = db.execute("SELECT dimensions, pooling FROM model WHERE tenant = ?", (tenant,)).fetchall()
+    layouts = [blobs.VectorLayout.stored(*model) for model in found]
+    widest = max((each.width * (1 if each.scaled else USUAL_TOKENS) for each in layouts), default=1)
+    return min(blobs.MAX_SLOTS, max(MIN_SEGMENT_LIMIT, VECTOR_BYTES // widest))
 
 
 def merge_segments(db: Database, segments: Sequence[int]) -> int:
@@ -357,41 +369,55 @@ def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
     models: dict[int, list[blobs.VectorRows]] = defaultdict(list)
     for segment, places in remap.items():
         found = db.execute(
-            "SELECT v.model, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "
+            "SELECT v.model, v.rows, v.data, m.dimensions, m.pooling FROM vector v JOIN model m ON m.id = v.model "
             "WHERE v.segment = ? ORDER BY v.id",
             (segment,),
         ).fetchall()
-        for model, rows, data, dimensions in found:
-            slots, scales, codes = blobs.unpack_vectors(data, rows, dimensions)
+        for model, rows, data, *layout in found:
+            slots, scales, codes = blobs.VectorLayout.stored(*layout).unpack(data, rows)
             moved = places[slots]
             live = moved >= 0
             models[model].append((moved[live].astype(np.uint16), scales[live], codes[live]))
     for model, parts in models.items():
-        write_vectors(db, fresh, model, blobs.join_vector_rows(parts))
+        write_vectors(db, fresh, model, vector_layout(db, model), blobs.join_vector_rows(parts))
 
 
-def write_vectors(db: Database, segment: int, model: int, vectors: blobs.VectorRows) -> None:
-    slots, scales, data = vectors
-    if len(slots):
-        db.execute(
-            "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
-            (segment, model, len(slots), blobs.pack_vectors(slots, scales, data)),
-        )
+def write_vectors(
+    db: Database, segment: int, model: int, layout: blobs.VectorLayout, vectors: blobs.VectorRows
+) -> None:
+    """Write rows, in the order of their slots; codes of tokens in several blobs, each memory's in one."""
+    slots = vectors[0]
+    cuts = [0, len(slots)] if len(slots) else []
+    if not layout.scaled and len(slots):
+        firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
+        piece = firsts // (TOKEN_BLOB_BYTES // layout.width)
+        cuts = [*firsts[np.flatnonzero(np.diff(piece, prepend=-1))].tolist(), len(slots)]
+    db.executemany(
+        "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
+        (
+            (segment, model, last - first, layout.pack(tuple(each[first:last] for each in vectors)))  # type: ignore[arg-type]
+            for first, last in pairwise(cuts)
+        ),
+    )
 
 
 def join_vectors(db: Database, segment: int, model: int) -> None:
     """Join the blobs that a backfill appended to a segment, once they are `FANOUT` or more."""
+    layout = vector_layout(db, model)
+    # Of codes of tokens only the small blobs: the others are as large as they get.
+    most = 2**62 if layout.scaled else TOKEN_BLOB_BYTES // layout.width // 2
     found = db.execute(
-        "SELECT v.id, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "
-        "WHERE v.segment = ? AND v.model = ? ORDER BY v.rows DESC, v.id",
-        (segment, model),
+        "SELECT id, rows FROM vector WHERE segment = ? AND model = ? AND rows <= ? ORDER BY rows DESC, id",
+        (segment, model, most),
     ).fetchall()
     # Leave blobs much larger than the rest alone, so that each row is rewritten a few times only.
     while len(found) >= FANOUT and found[0][1] > FANOUT * sum(row[1] for row in found[1:]):
         found = found[1:]
     if len(found) < FANOUT:
         return
-    parts = [blobs.unpack_vectors(data, rows, dimensions) for _, rows, data, dimensions in found]
-    for row in found:
-        db.execute("DELETE FROM vector WHERE id = ?", (row[0],))
-    write_vectors(db, segment, model, blobs.join_vector_rows(parts))
+    parts = []
+    for number, rows in found:
+        (data,) = db.execute("SELECT data FROM vector WHERE id = ?", (number,)).fetchone()
+        parts.append(layout.unpack(data, rows))
+        db.execute("DELETE FROM vector WHERE id = ?", (number,))
+    write_vectors(db, segment, model, layout, blobs.join_vector_rows(parts))

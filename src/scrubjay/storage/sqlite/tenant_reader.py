@@ -115,7 +115,7 @@ class SQLiteTenantReader(SQLiteReader):
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
         vectors = {
-            fingerprint: self._windows_of(segment, one.number, one.model.dimensions)
+            fingerprint: self._windows_of(segment, one.number, blobs.VectorLayout.of(one.model))
             for fingerprint, one in self._registered().items()
         }
         live = np.flatnonzero(columns["live"]).tolist()
@@ -147,9 +147,11 @@ class SQLiteTenantReader(SQLiteReader):
                 counts[slot][word] = often
         return counts
 
-    def _windows_of(self, segment: int, model: int, dimensions: int) -> dict[int, QuantizedVectors]:
+    def _windows_of(
+        self, segment: int, model: int, layout: blobs.VectorLayout
+    ) -> dict[int, QuantizedVectors]:
         by_slot: dict[int, QuantizedVectors] = {}
-        for slots, scales, data in read_vectors(self._db, segment, model, dimensions):
+        for slots, scales, data in read_vectors(self._db, segment, model, layout):
             firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1)).tolist()
             for first, last in pairwise([*firsts, len(slots)]):
                 by_slot[int(slots[first])] = QuantizedVectors(data[first:last], scales[first:last])
@@ -180,13 +182,12 @@ class SQLiteTenantReader(SQLiteReader):
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         found = self._db.execute(
-            "SELECT c.hash, c.rows, c.data, m.dimensions, m.id FROM cache c JOIN model m ON m.id = c.model "
-            "WHERE c.tenant = ? ORDER BY c.seq",
-            (self._tenant,),
+            "SELECT hash, rows, data, model FROM cache WHERE tenant = ? ORDER BY seq", (self._tenant,)
         )
-        fingerprints = {one.number: name for name, one in self._registered().items()}
-        for text, count, blob, width, model in iter(found.fetchone, None):
-            yield fingerprints[model], {text: decode_cached_text(count, blob, width)}
+        models = {one.number: one.model for one in self._registered().values()}
+        for text, count, blob, number in iter(found.fetchone, None):
+            model = models[number]
+            yield model.fingerprint, {text: decode_cached_text(count, blob, model.row_bytes)}
 
     def tombstones(self) -> Iterator[list[str]]:
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))

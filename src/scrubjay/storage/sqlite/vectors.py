@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,13 @@ from scrubjay.storage.scoring import (
     quantize,
     score_vectors,
 )
-from scrubjay.storage.sqlite.blobs import MappedVectors, VectorFiles, VectorRows, pack_signs, unpack_vectors
+from scrubjay.storage.sqlite.blobs import (
+    MappedVectors,
+    VectorFiles,
+    VectorLayout,
+    VectorRows,
+    pack_signs,
+)
 from scrubjay.storage.table import MemoryTable, TablePart
 
 if TYPE_CHECKING:
@@ -299,6 +305,11 @@ def _to_hits(table: MemoryTable, best: Kept, queries: int) -> list[list[Hit]]:
     return found
 
 
+if TYPE_CHECKING:
+    TokenPlaces: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.int64]]"
+    """Of one blob of token codes: slots, ascending; first row of each; number of the blob and of its rows."""
+    Arrays = TypeVar("Arrays", VectorRows, TokenPlaces)
+
 VECTOR_CACHE_BYTES: Final = 160 * 1024 * 1024
 """Bytes of vectors a process caches; the rest is read from the file, which the system caches."""
 
@@ -315,18 +326,26 @@ class VectorCache:
 
     def __init__(self, files: VectorFiles | None) -> None:
         self.files = files
-        self._kept: OrderedDict[tuple[int, int, int], list[VectorRows]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, int], list[Any]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def get(self, db: Database, part: TablePart, model: int, dimensions: int) -> list[VectorRows]:
+    def get(self, db: Database, part: TablePart, model: int, layout: VectorLayout) -> list[VectorRows]:
+        """Return a segment's rows of a model."""
+        return self._get(part, model, lambda: read_vectors(db, part.segment, model, layout))
+
+    def token_places(self, db: Database, part: TablePart, model: int) -> list[TokenPlaces]:
+        """Return where the codes of a segment's memories lie, which are not read."""
+        return self._get(part, model, lambda: read_token_places(db, part.segment, model))
+
+    def _get(self, part: TablePart, model: int, read: Callable[[], list[Arrays]]) -> list[Arrays]:
         name = (part.segment, part.version, model)
         with self._lock:
             cached = self._kept.get(name)
             if cached is not None:
                 self._kept.move_to_end(name)
                 return cached
-        vectors = read_vectors(db, part.segment, model, dimensions)
+        vectors = read()
         with self._lock:
             for stale in [
                 k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version
@@ -340,21 +359,52 @@ class VectorCache:
         return vectors
 
 
-def read_vectors(db: Database, segment: int, model: int, dimensions: int) -> list[VectorRows]:
+def read_vectors(db: Database, segment: int, model: int, layout: VectorLayout) -> list[VectorRows]:
     found = db.execute(
         "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
     ).fetchall()
-    return [unpack_vectors(data, rows, dimensions) for rows, data in found]
+    return [layout.unpack(data, rows) for rows, data in found]
 
 
-def _vector_bytes(vectors: list[VectorRows]) -> int:
-    return sum(data.nbytes + scales.nbytes + slots.nbytes for slots, scales, data in vectors)
+def read_token_places(db: Database, segment: int, model: int) -> list[TokenPlaces]:
+    found = db.execute(
+        "SELECT id, rows FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
+    ).fetchall()
+    places = []
+    for number, rows in found:
+        with db.blob_open("main", "vector", "data", number, False) as blob:
+            slots = np.frombuffer(blob.read(rows * 2), "<u2")
+        starts = np.flatnonzero(np.diff(slots.astype(np.int32), prepend=-1)).astype(np.int32)
+        places.append((slots[starts], starts, np.array([number, rows], np.int64)))
+    return places
 
 
-def decode_cached_text(rows: int, blob: bytes, dimensions: int) -> QuantizedVectors:
+def read_token_rows(
+    db: Database, places: Sequence[TokenPlaces], layout: VectorLayout, wanted: NDArray[np.int64]
+) -> Iterator[tuple[int, NDArray[np.int8]]]:
+    """Yield the codes of those of these slots (ascending) that have any, and nothing else of the blobs."""
+    for slots, starts, (number, rows) in places:
+        at = np.searchsorted(slots, wanted)
+        at = at[(at < len(slots)) & (slots[np.minimum(at, len(slots) - 1)] == wanted)]
+        if not len(at):
+            continue
+        ends = np.append(starts, rows)
+        with db.blob_open("main", "vector", "data", int(number), False) as blob:
+            for place in at.tolist():
+                first, last = int(starts[place]), int(ends[place + 1])
+                blob.seek(layout.row_offset(first, int(rows)))
+                data = np.frombuffer(blob.read((last - first) * layout.width), np.int8)
+                yield int(slots[place]), data.reshape(last - first, layout.width)
+
+
+def _vector_bytes(vectors: Sequence[tuple[NDArray[Any], ...]]) -> int:
+    return sum(array.nbytes for arrays in vectors for array in arrays)
+
+
+def decode_cached_text(rows: int, blob: bytes, width: int) -> QuantizedVectors:
     from scrubjay.storage.changes import QuantizedVectors
 
-    data = np.frombuffer(blob, "i1", rows * dimensions, rows * 4).reshape(rows, dimensions)
+    data = np.frombuffer(blob, "i1", rows * width, rows * 4).reshape(rows, width)
     return QuantizedVectors(data, np.frombuffer(blob, "<f4", rows))
 
 
@@ -362,13 +412,13 @@ class ModelVectors:
     """The vectors that a table's memories have of one model."""
 
     def __init__(
-        self, db: Database, table: MemoryTable, cache: VectorCache, model: int, dimensions: int
+        self, db: Database, table: MemoryTable, cache: VectorCache, model: int, layout: VectorLayout
     ) -> None:
         self._db = db
         self._table = table
         self._cache = cache
         self._model = model
-        self._dimensions = dimensions
+        self._layout = layout
         self._large = table.memories >= LARGE_TABLE and cache.files is not None
 
     def score(self, query: NDArray[np.float32], passing: NDArray[np.bool_]) -> ArrayScores | NominatedScores:
@@ -407,7 +457,9 @@ class ModelVectors:
         places = {memory: row for memory, row in found if row is not None}
         wanted = np.array(sorted(set(places.values())), np.int64)
         by_row: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
-        for rows, scales, data in self._pieces():
+        if not self._layout.scaled:
+            by_row = {row: [(data, np.ones(len(data), np.float32))] for row, data in self._token_rows(wanted)}
+        for rows, scales, data in self._pieces() if self._layout.scaled else ():
             firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
             for place in np.flatnonzero(lasts > firsts).tolist():
                 own = slice(int(firsts[place]), int(lasts[place]))
@@ -418,6 +470,16 @@ class ModelVectors:
             if row in by_row
         }
 
+    def _token_rows(self, wanted: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int8]]]:
+        """Yield the codes of table rows (ascending); other codes are neither read nor cached."""
+        for part in self._table.parts:
+            first, last = np.searchsorted(wanted, (part.first, part.first + part.slots)).tolist()
+            if first < last:
+                places = self._cache.token_places(self._db, part, self._model)
+                own = wanted[first:last] - part.first
+                for slot, data in read_token_rows(self._db, places, self._layout, own):
+                    yield slot + part.first, data
+
     def _pieces(self) -> Iterator[Rows]:
         """Yield table rows (a row a window, ascending), scales and codes, piece by piece."""
         if self._large:
@@ -426,15 +488,15 @@ class ModelVectors:
                 yield vectors.slots.astype(np.int64) + span.first, vectors.scales, vectors.data
             return
         for part in self._table.parts:
-            for slots, scales, data in self._cache.get(self._db, part, self._model, self._dimensions):
+            for slots, scales, data in self._cache.get(self._db, part, self._model, self._layout):
                 yield slots.astype(np.int64) + part.first, scales, data
 
     def _spans(self) -> list[VectorSpan]:
         assert self._cache.files is not None
         return [
             VectorSpan(part.first, self._cache.files.get(
-                (part.segment, part.version, self._model), self._dimensions,
-                partial(read_vectors, self._db, part.segment, self._model, self._dimensions),
+                (part.segment, part.version, self._model), self._layout.width,
+                partial(read_vectors, self._db, part.segment, self._model, self._layout),
             ))
             for part in self._table.parts
         ]  # fmt: skip

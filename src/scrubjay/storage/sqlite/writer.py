@@ -37,12 +37,12 @@ from scrubjay.storage.rows import (
     source_to_row,
 )
 from scrubjay.storage.sqlite import graph, maintenance, postings, rows, segments
-from scrubjay.storage.sqlite.blobs import NEXT_VERSION, unpack_terms
+from scrubjay.storage.sqlite.blobs import NEXT_VERSION, VectorLayout, unpack_terms
 from scrubjay.storage.sqlite.connection import write_transaction
 from scrubjay.storage.sqlite.graph import BY_TARGET_INDEX, KIND_CODE, EdgeVisibility
 from scrubjay.storage.sqlite.postings import Vocabulary
 from scrubjay.storage.sqlite.rows import VisibleMemories
-from scrubjay.storage.sqlite.vectors import VectorCache
+from scrubjay.storage.sqlite.vectors import VectorCache, read_token_rows
 from scrubjay.storage.table import COLUMNS, TIER_CODE, TablePart
 from scrubjay.storage.validation import check_rebuild_changes, id_conflict
 from scrubjay.storage.writer import GraphWriter, HistoryWriter, MemoryWriter, PriorMemory
@@ -677,7 +677,13 @@ class SQLiteRebuild:
         part = TablePart(segment, version, 0, slots)
         vectors = {}
         for fingerprint, one in self._models.items():
-            for places, scales, data in self._vectors.get(self._db, part, one.number, one.model.dimensions):
+            layout = VectorLayout.of(one.model)
+            if not layout.scaled:
+                blobs = self._vectors.token_places(self._db, part, one.number)
+                for _, data in read_token_rows(self._db, blobs, layout, np.array([slot])):
+                    vectors[fingerprint] = QuantizedVectors(data, np.ones(len(data), np.float32))
+                continue
+            for places, scales, data in self._vectors.get(self._db, part, one.number, layout):
                 own = places == slot
                 if own.any():
                     vectors[fingerprint] = QuantizedVectors(data[own], scales[own])

