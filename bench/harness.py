@@ -28,7 +28,7 @@ from bench.data import DataSet, Doc, Query, Space, spaces
 from bench.metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
 from scrubjay.config.settings import FACT_STAGES, LINKING_STAGES, Settings
-from scrubjay.embeddings.base import AnyEmbedder, Embedder
+from scrubjay.embeddings.base import AnyEmbedder, Embedder, QuantizedRows, TokenEmbedder
 from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
 from scrubjay.embeddings.onnx import BGE_SMALL, BertEmbedder
 from scrubjay.embeddings.static import StaticEmbedder
@@ -58,9 +58,10 @@ class Run:
 
 def embedders(cache: Path | None = None) -> list[AnyEmbedder]:
     """The product's models, made once for all stores of a run."""
-    bge = BertEmbedder(BGE_SMALL)
-    passages = bge if cache is None else CachedEmbedder(bge, cache)
-    return [StaticEmbedder(), LateInteractionEmbedder(), passages]
+    late, bge = LateInteractionEmbedder(), BertEmbedder(BGE_SMALL)
+    if cache is None:
+        return [StaticEmbedder(), late, bge]
+    return [StaticEmbedder(), CachedTokenEmbedder(late, cache), CachedEmbedder(bge, cache)]
 
 
 def run_set(
@@ -264,7 +265,7 @@ class CachedEmbedder:
     Windows are kept as float16 rows, which moves a cosine by less than 1e-3; the store keeps int8.
 
     Args:
-        inner: Computes windows that are not in the file. It must treat questions and passages alike.
+        inner: Computes windows that are not in the file.
         file: SQLite file; made when it is not there. It belongs to one process at a time.
     """
 
@@ -282,7 +283,8 @@ class CachedEmbedder:
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
         with self._lock:
-            keys = [cache_key(self.model.fingerprint, text) for text in texts]
+            model = self.model.fingerprint + ("query" if kind == "query" else "")
+            keys = [cache_key(model, text) for text in texts]
             known = {key: self._read(key) for key in set(keys)}
             missing = {key: text for key, text in zip(keys, texts, strict=True) if known[key] is None}
             if missing:
@@ -306,6 +308,52 @@ class CachedEmbedder:
         rows = np.frombuffer(row[0], "<f2").astype(np.float32).reshape(-1, self.model.dimensions)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float32)
+
+
+class CachedTokenEmbedder(TokenEmbedder):
+    """A ``TokenEmbedder`` that keeps the codes of another in a file; see `CachedEmbedder`."""
+
+    def __init__(self, inner: TokenEmbedder, file: Path) -> None:
+        self._inner = inner
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(file, check_same_thread=False)
+        self._db.execute("CREATE TABLE IF NOT EXISTS codes (key BLOB PRIMARY KEY, rows BLOB) WITHOUT ROWID")
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return self._inner.model
+
+    def encode(self, texts: Sequence[str], before: Sequence[str] | None = None) -> list[QuantizedRows]:
+        with self._lock:
+            pairs = list(zip(texts, before or [""] * len(texts), strict=True))
+            keys = [cache_key(self.model.fingerprint, "\x1f".join(pair)) for pair in pairs]
+            missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if self._read(key) is None}
+            if missing:
+                own, preceding = zip(*missing.values(), strict=True)
+                self.store(
+                    zip(missing, (rows.data for rows in self._inner.encode(own, preceding)), strict=True)
+                )
+            return [rows for rows in map(self._read, keys) if rows is not None]
+
+    def store(self, codes: Iterable[tuple[bytes, NDArray[np.int8]]]) -> None:
+        """Keep codes, shape (rows, ``model.row_bytes``), by key."""
+        with self._db:
+            self._db.executemany(
+                "INSERT OR REPLACE INTO codes VALUES (?, ?)", ((key, rows.tobytes()) for key, rows in codes)
+            )
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        return self._inner.query(text)
+
+    def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
+        return self._inner.decode(data)
+
+    def _read(self, key: bytes) -> QuantizedRows | None:
+        row = self._db.execute("SELECT rows FROM codes WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        data = np.frombuffer(row[0], "i1").reshape(-1, self.model.row_bytes)
+        return QuantizedRows(data, np.ones(len(data), np.float32))
 
 
 def cache_key(fingerprint: str, text: str) -> bytes:

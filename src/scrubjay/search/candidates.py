@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.embeddings.base import TokenEmbedder
 from scrubjay.errors import ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, RecordFilter
@@ -21,14 +22,15 @@ from scrubjay.storage.table import record_matches
 from scrubjay.text.tokenizer import TermGroup
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
 
 
 @frozen
 class Ranking:
     """One channel's hits, best first, and its scores of any memory.
 
-    ``channel`` is ``bm25``, ``graph``, ``ngram`` or ``vector:<model name>``; ``kind`` is its first word.
+    ``channel`` is ``bm25``, ``graph``, ``ngram``, ``vector:<model name>`` or ``late:<model name>``; ``kind`` is its
+    first word.
     """
 
     channel: str
@@ -47,16 +49,25 @@ class TermRanking(Ranking):
 
 @frozen
 class ChannelWeight:
-    passage: float
-    turn: float
+    """Weights of a channel for a passage and for a turn, each for no words and for very many."""
+
+    passage: tuple[float, float]
+    turn: tuple[float, float]
+
+    @classmethod
+    def fixed(cls, weight: float) -> ChannelWeight:
+        """Return one weight for all memories."""
+        return cls((weight, weight), (weight, weight))
 
 
+NOMINATED: Final = 50
+"""First hits of each channel that late interaction scores: 30 find as much (bench/LOG.md), which leaves room."""
 MIN_COVERED: Final = 50
 """Memories a backfilled model must cover (or all there are) before its mean and deviation are meaningful."""
 
 
 def rank_by_vectors(
-    plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]
+    plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder]
 ) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
     """Rank by each model; return the rankings, the failures, and notes on models that cover too little yet.
 
@@ -69,6 +80,8 @@ def rank_by_vectors(
         return rankings, (), ()
     registered = {state.model.fingerprint for state in reader.models() if state.state == "active"}
     for embedder in embedders:
+        if isinstance(embedder, TokenEmbedder):
+            continue
         least = min(MIN_COVERED, rankings[0].scored.covered) if rankings else 0
         name = "A model"
         try:
@@ -153,7 +166,41 @@ class ChannelResults:
         return replace(self, rankings=rankings)
 
 
-def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Embedder]) -> ChannelResults:
+def rank_by_late_interaction(
+    plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder], rankings: Sequence[Ranking]
+) -> tuple[list[Ranking], tuple[str, ...]]:
+    """Rank what the other channels found by the late-interaction models; return failures, too.
+
+    A model that has no codes of most of the nominated takes no part: its mean would be of the few that it knows.
+    """
+    nominated = sorted({hit.id for ranking in rankings for hit in ranking.hits[:NOMINATED]})
+    found: list[Ranking] = []
+    partial: list[str] = []
+    models = [embedder for embedder in embedders if isinstance(embedder, TokenEmbedder)]
+    if not models or not nominated or not plan.query.text:
+        return [], ()
+    from scrubjay.search.late_interaction import LateInteractionScores
+
+    registered = {state.model.fingerprint for state in reader.models() if state.state == "active"}
+    for embedder in models:
+        try:
+            model = embedder.model
+            if model.fingerprint not in registered or (
+                plan.models is not None and model.name not in plan.models
+            ):
+                continue
+            query = embedder.query(plan.query.text)
+            if not len(query):
+                continue
+            scored = LateInteractionScores(reader, embedder, query, nominated)
+            if 2 * scored.covered > len(nominated):
+                found.append(Ranking(f"late:{model.name}", "late", tuple(scored.top(plan.depth)), scored))
+        except ProviderError as error:
+            partial.append(f"A late-interaction model could not be used: {error}")
+    return found, tuple(partial)
+
+
+def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder]) -> ChannelResults:
     rankings: list[Ranking] = []
     partial = plan.query.partial
     notes: tuple[str, ...] = ()
@@ -171,6 +218,10 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Emb
         respelled, respellings = rank_by_respelling(plan, reader, terms.scored.frequencies)
         notes += respellings
         rankings += [respelled] if respelled is not None else []
+    if "vector" in plan.channels and plan.fusion == "auto":
+        late, without = rank_by_late_interaction(plan, reader, embedders, rankings)
+        partial += without
+        rankings += late
     return ChannelResults(tuple(rankings), terms, partial, notes)
 
 

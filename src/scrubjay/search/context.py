@@ -36,7 +36,7 @@ from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
 from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
 
 
 MAX_PINNED: Final = 50
@@ -240,7 +240,7 @@ class ContextRequest:
         return self
 
 
-def build_context(reader: Reader, embedders: Sequence[Embedder], request: ContextRequest) -> Context:
+def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
     state, claims = None, []

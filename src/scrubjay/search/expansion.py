@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from scrubjay.embeddings.base import TokenEmbedder
 from scrubjay.models.graph import Category, category_path
 from scrubjay.models.records import RecordFilter
 from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution, Hit
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder, Embedder
 
 
 class ScoreCache:
@@ -84,7 +85,7 @@ CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 
 
 def score_categories(
-    plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[Embedder]
+    plan: QueryPlan, rankings: Sequence[Ranking], reader: Reader, embedders: Sequence[AnyEmbedder]
 ) -> CategoryScores:
     """Score the categories by their phrases, on the scale of the memories."""
     categories = reader.categories()
@@ -118,7 +119,7 @@ class _PhraseScores:
 
 
 def _rank_categories(
-    phrases: Mapping[str, str], rankings: Sequence[Ranking], embedders: Sequence[Embedder], query: str
+    phrases: Mapping[str, str], rankings: Sequence[Ranking], embedders: Sequence[AnyEmbedder], query: str
 ) -> list[Ranking]:
     """Of the models only the first reads the phrases and predicts the others: MiniLM embeds ten phrases a second."""
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
@@ -128,7 +129,11 @@ def _rank_categories(
         if isinstance(ranking, TermRanking):
             scores = {one: _phrase_bm25(phrase, ranking) for one, phrase in phrases.items()}
         elif ranking is base:
-            model = next(one for one in embedders if ranking.channel == f"vector:{one.model.name}")
+            model = next(
+                one
+                for one in embedders
+                if not isinstance(one, TokenEmbedder) and ranking.channel == f"vector:{one.model.name}"
+            )
             scores = _phrase_cosines(phrases, model, query)
         if scores or ranking.kind == "vector":
             memories = ranking.scored

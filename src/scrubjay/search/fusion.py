@@ -70,10 +70,16 @@ BM25_WEIGHT: Final = 0.3
 """Weight of BM25's z-score. The mean over the dev sets is flat (±.002) from .2 to .35."""
 BASE_ALONE_WEIGHT: Final = 0.4
 """Weight of the base model where no backfilled model takes part."""
-PASSAGE_WEIGHTS: Final = (0.2, 0.6)
-"""Weights of the base model and of the backfilled ones for a passage."""
-TURN_WEIGHTS: Final = (0.4, 0.4)
-"""The same for a turn of a conversation: MiniLM alone prefers the long answer to the short fact."""
+BASE_WEIGHT: Final = 0.2
+"""Weight of the base model beside backfilled ones."""
+PASSAGE_MODEL_WEIGHT: Final = 0.8
+"""Weight of a backfilled model of whole passages; nothing for a turn of no words, which late interaction reads better:
+LoCoMo turns R@5 .70 without, .675 with it, BEAM's long turns .54 and .57 (bench/LOG.md)."""
+LATE_WEIGHT: Final = 2.0
+"""Weight of late interaction for a memory of no words; half at `WEIGHT_LENGTH`. LoCoMo turns R@5 .60 to .69, documents
+of hundreds of words lose from 1 on (bench/LOG.md)."""
+WEIGHT_LENGTH: Final = 100.0
+"""Words at which a weight lies half-way between that for none and that for very many."""
 RESPELLED_WEIGHT: Final = 0.15
 """Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
@@ -92,22 +98,27 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     """
     words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
     models = [ranking for ranking in rankings if ranking.kind == "vector"]
+    alone = len(models) == 1 and all(ranking.kind != "late" for ranking in rankings)
     weights: dict[str, ChannelWeight] = {}
     for ranking in rankings:
-        passage = turn = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
-        if ranking.kind == "vector":
-            others = len(models) - 1
-            if not others:
-                passage = turn = BASE_ALONE_WEIGHT
-            elif ranking is models[0]:
-                passage, turn = PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]
-            else:
-                passage, turn = PASSAGE_WEIGHTS[1] / others, TURN_WEIGHTS[1] / others
-            trust = agreement(ranking, words)
-            if ranking.channel.partition(":")[2] in LATIN_ONLY:
-                trust *= latin_share(query)
-            passage, turn = passage * trust, turn * trust
-        weights[ranking.channel] = ChannelWeight(passage, turn)
+        if ranking.kind in ("bm25", "ngram"):
+            weight = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
+            weights[ranking.channel] = ChannelWeight.fixed(weight)
+            continue
+        # Late interaction is compared with what the words found already.
+        trust = 1.0 if ranking.kind == "late" else agreement(ranking, words)
+        if ranking.channel.partition(":")[2] in LATIN_ONLY:
+            trust *= latin_share(query)
+        if ranking.kind == "late":
+            fades = (LATE_WEIGHT * trust, 0.0)
+            weights[ranking.channel] = ChannelWeight(fades, fades)
+        elif ranking is models[0]:
+            weights[ranking.channel] = ChannelWeight.fixed(
+                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trust
+            )
+        else:
+            full = PASSAGE_MODEL_WEIGHT / (len(models) - 1) * trust
+            weights[ranking.channel] = ChannelWeight((full, full), (0.0, full))
     return weights
 
 
@@ -159,24 +170,28 @@ def build_table(
     """
     table = [ScoredRow(memory, heads.get(memory), []) for memory in ids]
     is_turn = [row.head is not None and row.head.turn for row in table]
+    lengths = [row.head.words if row.head is not None else 0 for row in table]
+    shares = [words / (words + WEIGHT_LENGTH) for words in lengths]
     scores = {ranking.channel: ranking.scored.by_id(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     for ranking in rankings:
-        weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0))
+        weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
-        amounts = (weight.passage, weight.turn)
+        kinds = (weight.passage, weight.turn)
+        amounts = [
+            kinds[turn][0] + share * (kinds[turn][1] - kinds[turn][0])
+            for turn, share in zip(is_turn, shares, strict=True)
+        ]
         for place, raw in enumerate(scores[channel]):
             if raw is not None:
                 value = (raw - mean) / deviation if deviation else 0.0
-                table[place].parts.append((channel, raw, value, amounts[is_turn[place]]))
-            elif ranking.kind == "vector" and base is not None:
+                table[place].parts.append((channel, raw, value, amounts[place]))
+            elif ranking.kind in ("vector", "late") and base is not None:
                 known = scores[base.channel][place]
                 if known is not None:
                     spread = base.scored.deviation
                     value = PREDICTED_CORRELATION * ((known - base.scored.mean) / spread if spread else 0.0)
-                    table[place].parts.append(
-                        (f"{channel} (foretold)", known, value, amounts[is_turn[place]])
-                    )
+                    table[place].parts.append((f"{channel} (foretold)", known, value, amounts[place]))
     return table
 
 
@@ -187,7 +202,7 @@ def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeigh
     """
     parts: dict[str, list[Contribution]] = {memory: [] for memory in candidate_ids(rankings)}
     for ranking in rankings:
-        weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
+        weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0)).passage[0]
         for rank, hit in enumerate(ranking.hits, start=1):
             parts[hit.id].append(Contribution(ranking.channel, hit.score, 1.0 / (RRF_K + rank), weight))
     return [Candidate(memory, tuple(found)) for memory, found in parts.items()]
@@ -197,7 +212,7 @@ def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> 
     """Return fixed weights by channel: the weight of a kind is split evenly among its channels."""
     kinds = [ranking.kind for ranking in rankings]
     amounts = {r.channel: weights.get(r.kind, 0.0) / kinds.count(r.kind) for r in rankings}
-    return {channel: ChannelWeight(amount, amount) for channel, amount in amounts.items()}
+    return {channel: ChannelWeight.fixed(amount) for channel, amount in amounts.items()}
 
 
 def fuse_raw(
@@ -217,7 +232,7 @@ def fuse_raw(
     for ranking in rankings:
         if ranking.kind == "ngram":
             continue
-        weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
+        weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0)).passage[0]
         for memory, score in zip(ids, ranking.scored.by_id(ids), strict=True):
             if score is not None:
                 value = score / (score + 1.0) if ranking.kind == "bm25" else score

@@ -43,7 +43,7 @@ from scrubjay.search.request import SearchRequest
 from scrubjay.storage.interface import RankingMetadata, Reader
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.search.expansion import CategoryScores
     from scrubjay.search.rerank import RerankOptions
 
@@ -106,7 +106,7 @@ class Selection:
 
 def run_search(
     reader: Reader,
-    embedders: Sequence[Embedder],
+    embedders: Sequence[AnyEmbedder],
     request: SearchRequest,
     reranker: RerankOptions | None = None,
 ) -> Answer:
@@ -123,7 +123,7 @@ def run_search(
     return replace(archived, notes=(*archived.notes, "nothing active answers; the archive does"))
 
 
-def retrieve(reader: Reader, embedders: Sequence[Embedder], request: SearchRequest) -> RetrievalState:
+def retrieve(reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRequest) -> RetrievalState:
     """Plan a query and run its channels."""
     plan = build_plan(request, reader)
     archived = archived_fallback(plan, reader)

@@ -38,7 +38,7 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
 
 
 POOL_SIZE: Final = 100
@@ -76,7 +76,7 @@ class BestPaths(dict[str, MemoryPath]):
 
 
 def build_thread(
-    reader: Reader, embedders: Sequence[Embedder], request: SearchRequest, bounds: ThreadOptions
+    reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRequest, bounds: ThreadOptions
 ) -> Thread:
     """Answer one question with a story, from one consistent view."""
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)

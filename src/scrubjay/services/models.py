@@ -162,41 +162,36 @@ class ModelRegistry:
         return [self._catalog.open(name).model for name in self._catalog.default]
 
     def ready(self, states: Sequence[ModelState]) -> bool:
-        """Return whether `rankers` and `token_ranker` open no model that is not open yet."""
-        return self.cold or all(self._catalog.is_open(one.model) for one in states if one.state == "active")
+        """Return whether `rankers` opens no model that is not open yet."""
+        return all(self._catalog.is_open(one.model) for one in states if self._used(one))
 
-    def rankers(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
+    def rankers(
+        self, states: Sequence[ModelState] | None = None
+    ) -> tuple[list[AnyEmbedder], tuple[str, ...]]:
         """Return the embedders a search ranks with, base first, and why others are not used.
 
-        A cold process ranks with the base model alone; `skipped` names the others.
+        A cold process loads no model of whole passages; `skipped` names them.
         """
-        embedders, failed = [self.base], []
-        for state in () if self.cold else self._others(states):
-            if state.state != "active" or state.model.late_interaction:
+        embedders: list[AnyEmbedder] = [self.base]
+        failed = []
+        for state in self._others(states):
+            if not self._used(state):
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
                 failed.append(f"{state.model.name} was not asked: {problem}")
-            elif not isinstance(embedder, TokenEmbedder):
+            else:
                 embedders.append(embedder)
         return embedders, tuple(failed)
 
-    def token_ranker(self, states: Sequence[ModelState] | None = None) -> tuple[TokenEmbedder | None, str]:
-        """Return the late-interaction model in use, or None and why it is not used; cold or not."""
-        problem = ""
-        for state in self._others(states):
-            if state.state == "active" and state.model.late_interaction:
-                embedder, problem = self._catalog.find(state.model)
-                if isinstance(embedder, TokenEmbedder):
-                    return embedder, ""
-                problem = f"{state.model.name} was not asked: {problem}"
-        return None, problem
+    def _used(self, state: ModelState) -> bool:
+        return state.state == "active" and (state.model.late_interaction or not self.cold)
 
     def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
         return tuple(
             f"{state.model.name} was not used: loading it takes longer than a cold search."
-            for state in (self._others(states) if self.cold else ())
-            if state.state == "active"
+            for state in self._others(states)
+            if state.state == "active" and not self._used(state)
         )
 
     def backfilled(self) -> list[AnyEmbedder]:

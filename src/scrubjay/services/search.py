@@ -24,7 +24,7 @@ from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.quota import used_allowances
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.models.records import Source, StageVersions
     from scrubjay.models.reports import FetchReport
     from scrubjay.storage.interface import Reader
@@ -150,7 +150,7 @@ class SearchView:
     """
 
     reader: Reader
-    embedders: list[Embedder]
+    embedders: list[AnyEmbedder]
     stale: tuple[str, ...]
     failed: tuple[str, ...]
     skipped: tuple[str, ...]
