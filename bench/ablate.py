@@ -1,30 +1,37 @@
 """What each channel adds alone and with another, and each stage, fusion, link, tree and reranker.
 
-Each set is written once and asked under every configuration, through options of `Memory.search` alone (`thread`:
-through `Memory.thread`, whose memories are in the order of time, so only its recall says something).
+Each set is written (and embedded) once and asked under every configuration, through options of `Memory.search` alone
+(`thread`: through `Memory.thread`, whose memories are in the order of time, so only its recall says something).
 Differences are paired, query by query, against the default; ``*`` marks one whose 95 % interval excludes 0.
-The last columns are the mean over all tasks, and the mean over sets of the median search in milliseconds.
+
+The first table has a column a task; its last columns are the mean over all tasks, and the mean over sets of the median
+search in milliseconds. The second pools the questions of all sets (of several tasks of one kind the first): the change
+of the metric and of NDCG@10, of the milliseconds of a search (median), and the sets where a change excludes 0.
+`--only without` leaves out each stage and channel.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from bench.command import Command, HollowError, listed, set_options
-from bench.data import DataSet, find_sets, load
+from bench.data import DataSet, Query, find_sets, load
 from bench.harness import Options, Run, embedders, run_set, score, scratch
-from bench.metrics import NAMES, SEED, Figure, difference, figure, short
+from bench.metrics import NAMES, SEED, Figure, difference, figure, short, shown
 from bench.report import percentiles, table
 from scrubjay.config.settings import LINKING_STAGES
 from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import STAGES
 
 DEFAULT = "default"
+HAYSTACKS = 20
+"""Most questions of a set with a store for each."""
 
 Scores = dict[str, dict[str, dict[str, dict[str, float]]]]
 """Configuration to task to query to metric to value."""
@@ -33,23 +40,35 @@ Scores = dict[str, dict[str, dict[str, dict[str, float]]]]
 def run(args: argparse.Namespace) -> dict[str, Any]:
     models = embedders(args.cache)
     wanted = configurations([model.model.name for model in models], args.state)
-    if args.only:
-        wanted = {name: wanted[name] for name in (DEFAULT, *listed(args.only))}
+    only = tuple(listed(args.only))
+    if only:
+        wanted = {name: own for name, own in wanted.items() if name == DEFAULT or name.startswith(only)}
     result: dict[str, Any] = {"state": args.state, "sets": {}}
+    pooled: Pooled = {name: {} for name in wanted}
     for name, folder in find_sets(args.data, listed(args.sets)).items():
         data = load(name, folder)
         with scratch() as place:
             done = run_set(
-                data, data.asked(args.limit_queries), place / "memory.db", state=args.state, configurations=wanted,
-                models=models, connect=LINKING_STAGES if args.connect else (),
+                data, spread_out(data, args.limit_queries), place / "memory.db", state=args.state,
+                configurations=wanted, models=models, connect=LINKING_STAGES if args.connect else (),
             )  # fmt: skip
         failed = [why for why in done.partial if "rerank" in why]
         if failed:
             raise HollowError(f"Set {name}: {failed[0]}")
         result["sets"][name] = summarise(data, done, list(wanted), args.seed)
+        for configuration in wanted:
+            pooled[configuration][name] = differences(data, done, configuration, args.metric)
         print(f"{name} done", file=sys.stderr, flush=True)
     print(matrix(result["sets"], list(wanted), args.metric))
+    print("\n" + pool_table(pooled, args.metric, args.seed))
     return result
+
+
+def spread_out(data: DataSet, most: int) -> list[Query]:
+    """Return at most so many judged queries, evenly spread over the file."""
+    asked = data.asked()
+    count = min(len(asked), most, HAYSTACKS if data.haystacks else most)
+    return [asked[place * len(asked) // count] for place in range(count)]
 
 
 def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
@@ -98,6 +117,43 @@ def summarise(data: DataSet, run: Run, names: Sequence[str], seed: int) -> dict[
     return found
 
 
+Pooled = dict[str, dict[str, dict[str, list[float]]]]
+"""Configuration to set to column (a metric, or ``ms``) to differences from the default, query by query."""
+
+
+def differences(data: DataSet, run: Run, name: str, metric: str) -> dict[str, list[float]]:
+    """Return what a configuration changes for each query of the first tasks, of documents and of sessions."""
+    found: dict[str, list[float]] = {metric: [], "ndcg@10": []}
+    own, base = score(data, run, name), score(data, run, DEFAULT)
+    firsts = {task.sessions: task.name for task in reversed(data.tasks) if base[task.name]}
+    for column, changes in found.items():
+        for task in firsts.values():
+            changes += [own[task][query][column] - row[column] for query, row in base[task].items()]
+    ms = [ours - theirs for ours, theirs in zip(run.took[name], run.took[DEFAULT], strict=True)]
+    return {**found, "ms": ms}
+
+
+def pool_table(pooled: Pooled, metric: str, seed: int) -> str:
+    """One line a configuration: pooled changes, and the sets where it is better or worse beyond chance."""
+    lines = []
+    for name, sets in pooled.items():
+        if name == DEFAULT:
+            continue
+        cells = [
+            shown(figure([change for own in sets.values() for change in own[column]], seed))
+            for column in dict.fromkeys((metric, "ndcg@10"))
+        ]
+        beyond = {
+            f"{of.rsplit('/', 1)[-1]} {short(change.mean)}"
+            for of, own in sets.items()
+            for column in (metric, "ndcg@10")
+            if (change := figure(own[column], seed)).low > 0 or change.high < 0
+        }
+        ms = statistics.median(change for own in sets.values() for change in own["ms"])
+        lines.append([name, *cells, f"{ms:+.2f}", "; ".join(sorted(beyond))])
+    return table(["change", *dict.fromkeys((metric, "ndcg@10")), "ms", "beyond chance"], lines)
+
+
 def matrix(sets: Mapping[str, Any], names: Sequence[str], metric: str) -> str:
     """One table of a metric: configurations down, sets and their tasks across, the mean of all at the end."""
     columns = [(name, task) for name, own in sets.items() for task in own if task != "search_ms"]
@@ -123,11 +179,13 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     set_options(parser)
-    parser.add_argument("--only", default="", help="configurations, separated by commas; all when left out")
+    parser.add_argument("--only", default="", help="configurations or their beginnings, separated by commas")
     parser.add_argument(
         "--connect", action="store_true", help="make links and categories, as the product does"
     )
-    parser.add_argument("--limit-queries", type=int, help="ask only the first N judged queries of each set")
+    parser.add_argument(
+        "--limit-queries", type=int, default=100, help="most queries of each set, evenly spread"
+    )
     parser.add_argument("--metric", choices=NAMES, default="recall@5", help="of the printed table")
     parser.add_argument("--seed", type=int, default=SEED, help="of the bootstrap")
 

@@ -99,8 +99,12 @@ def run_set(
             readers.setdefault(query.scopes or groups if space.shared else (), []).append(query)
         for seen, own in readers.items():
             with open_memory(store, models, space.user, seen, connect=connect) as memory:
-                for name, options in configurations.items():
-                    for query in own:
+                for query in own:
+                    if len(configurations) > 1:
+                        memory.search(
+                            query.text, limit=DEPTH, now=query.ts
+                        )  # the first of them is not to pay for all
+                    for name, options in configurations.items():
                         _ask(memory, query, known, run, name, options, wants_sessions)
     if not run.added:
         raise HollowError(f"Set {data.name}: no document was written.")

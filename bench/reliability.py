@@ -27,6 +27,8 @@ WEIGHT: Final = {"own": 1.0, "typo": 0.15, "keywords": 0.15, "foreign": 0.5, "cr
 """What a kind of question weighs within its set: about as many that have an answer as have none."""
 L2: Final = 1.0
 BINS: Final = 15
+FIRST_BINS: Final = 10
+"""Bins for the relevance of first results: a question has only one."""
 UNANSWERABLE: Final = ("foreign", "cross", "out", "abstention")
 FIELDS: Final = (
     "covered", "respelled", "strange", "familiar", "turn", "near", "second", "latin", "exact", "reliable",
@@ -44,6 +46,7 @@ class Row:
     exact: bool  # any is an exact hit, or relevance cannot be known
     recall: tuple[float, float] | None  # at five and ten, where there is an answer
     latin: float = 1.0  # share of Latin letters in the question
+    shown: float | None = None  # relevance of the first result, as the product gave it
 
 
 def read_row(row: Mapping[str, Any], family: str) -> Row:
@@ -64,6 +67,7 @@ def read_row(row: Mapping[str, Any], family: str) -> Row:
         any(sign.exact or not sign.reliable for sign in signs),
         (found[0], found[1]) if row["judged"] else None,
         signs[0].latin,
+        None if family == "words" else row["top"][0]["shown"],  # no store is asked without the base model
     )
 
 
@@ -159,18 +163,33 @@ def judge(rows: Sequence[Row], share: float) -> dict[str, Any]:
             "least": [round(value, 4) for value in least],
             "answered": {at: answered(rows, bests, level) for at, level in levels.items()},
             "sets": {name: of_set(name, rows, bests, least) for name in names},
-        }
+        },
+        "first": {
+            "all": first_error(scored),
+            "own": first_error([row for row in scored if row.kind == "own"]),
+        },
     }
 
 
-def calibration_error(p: Array, y: Array) -> float:
+def first_error(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the expected calibration error of the first results' relevance, overall and by set."""
+    found = {}
+    for name in ("overall", *sorted({row.set for row in rows})):
+        own = [row for row in rows if row.shown is not None and name in ("overall", row.set)]
+        if own:
+            p, y = np.array([row.shown for row in own]), np.array([row.gold[0] for row in own])
+            found[name] = round(calibration_error(p, y, FIRST_BINS), 4)
+    return found
+
+
+def calibration_error(p: Array, y: Array, count: int = BINS) -> float:
     """Return the expected calibration error over equal bins."""
-    return sum(one["share"] * abs(one["said"] - one["was"]) for one in bins(p, y))
+    return sum(one["share"] * abs(one["said"] - one["was"]) for one in bins(p, y, count))
 
 
-def bins(p: Array, y: Array) -> list[dict[str, float]]:
+def bins(p: Array, y: Array, count: int = BINS) -> list[dict[str, float]]:
     """Return, for each bin that is not empty, what was said, what was, and its share of all."""
-    place = np.minimum((p * BINS).astype(int), BINS - 1)
+    place = np.minimum((p * count).astype(int), count - 1)
     return [
         {
             "said": round(float(p[place == at].mean()), 4),
@@ -178,7 +197,7 @@ def bins(p: Array, y: Array) -> list[dict[str, float]]:
             "share": round(float((place == at).mean()), 6),
             "results": int((place == at).sum()),
         }
-        for at in range(BINS)
+        for at in range(count)
         if (place == at).any()
     ]
 
@@ -220,6 +239,11 @@ def shown_table(judged: Mapping[str, Any]) -> str:
     lines = [
         f"  ece {held['ece']} over {held['results']} results, each set judged by the others' coefficients"
     ]
+    lines += [
+        f"  ece of the first result's relevance as shipped, 10 bins, {kind} questions: {found}"
+        for kind, found in judged["first"].items()
+        if found
+    ]
     lines += [f"  {at} answered: {found}" for at, found in held["answered"].items()]
     for name, found in held["sets"].items():
         kinds = ", ".join(f"{kind} {v['answered']:.2f}" for kind, v in found.items() if isinstance(v, dict))
@@ -236,6 +260,12 @@ def log_line(found: Mapping[str, Any]) -> str:
         for at, one in held["answered"].items()
         if at in ("0.95", "0.97")
     )
-    return (
-        f"ece {held['ece']:.3f} ({held['results']} results, 15 bins, each set judged by the others); {kinds}"
+    first = found["first"]
+    shipped = (
+        f"; first results, as shipped, 10 bins: all questions {first['all']['overall']:.3f}, "
+        f"own {first['own']['overall']:.3f}"
+        if first["all"]
+        else ""
     )
+    held_out = f"ece {held['ece']:.3f} ({held['results']} results, 15 bins, each set judged by the others)"
+    return f"{held_out}{shipped}; {kinds}"

@@ -7,7 +7,8 @@ its own with the documents that answer removed (``out``), and questions that hav
 (``abstention``: not fitted). An embedded store is asked twice, with and without the second model.
 
 `silence` fits a logistic regression for each family of features and judges each set by
-coefficients fitted on the others; questions, not results, have equal weight, and so do sets.
+coefficients fitted on the others; questions, not results, have equal weight, and so do sets. ``first`` judges
+`Result.relevance` as it is shipped: of each question's first result, in ten bins, for own questions and for all.
 """
 
 from __future__ import annotations
@@ -160,12 +161,15 @@ def _rows(
                 continue
             request = SearchRequest(text, limit=DEPTH)
             asked = retrieve(reader, models, request)
-            ids = [one.id for one in answer(asked).results]
+            results = answer(asked).results
+            ids = [one.id for one in results]
             heads = reader.ranking_metadata(ids)
             turns = {one: heads[one].turn for one in ids}
             told = relevance_features(asked.plan, asked.channels.terms, asked.channels.rankings, turns)
             top = [
-                asdict(told[one]) | {"gold": sum(doc.id in gold for doc in known.get(one, ()))} for one in ids
+                asdict(told[one.id])
+                | {"gold": sum(doc.id in gold for doc in known.get(one.id, ())), "shown": one.relevance}
+                for one in results
             ]
             yield {"state": state, "kind": kind, "text": text[:200], "judged": len(gold), "top": top}
 
