@@ -54,7 +54,7 @@ HAYSTACKS = 36
 
 
 def collect(args: argparse.Namespace) -> dict[str, Any]:
-    models = embedders(args.cache)[: 1 if args.state == "sync" else 2]
+    models = embedders(args.cache)[: 1 if args.state == "sync" else None]
     every = {
         Path(name).name: load(name, place) for name, place in find_sets(args.data, SETS.split(",")).items()
     }

@@ -7,10 +7,11 @@ from scrubjay.search.candidates import ChannelWeight
 from scrubjay.search.fusion import (
     AGREEMENT_PASSAGES,
     BASE_ALONE_WEIGHT,
+    BASE_WEIGHT,
     BM25_WEIGHT,
-    PASSAGE_WEIGHTS,
+    LATE_WEIGHT,
+    PASSAGE_MODEL_WEIGHT,
     RESPELLED_WEIGHT,
-    TURN_WEIGHTS,
     agreement,
     channel_weights,
 )
@@ -23,13 +24,13 @@ DIFFERS = ranking("vector:differs", {"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.9, "e"
 
 def test_a_model_that_ranks_the_words_finds_low_loses_its_vote() -> None:
     words, alone = (
-        ChannelWeight(BM25_WEIGHT, BM25_WEIGHT),
-        ChannelWeight(BASE_ALONE_WEIGHT, BASE_ALONE_WEIGHT),
+        ChannelWeight.fixed(BM25_WEIGHT),
+        ChannelWeight.fixed(BASE_ALONE_WEIGHT),
     )
     assert channel_weights([FOUND, AGREES], "q") == {"bm25": words, "vector:agrees": alone}
     assert channel_weights([FOUND, DIFFERS], "q") == {
         "bm25": words,
-        "vector:differs": ChannelWeight(0.0, 0.0),
+        "vector:differs": ChannelWeight.fixed(0.0),
     }
 
 
@@ -39,7 +40,7 @@ def test_agreement_is_the_mean_distance_of_the_three_best_by_words() -> None:
     deviation = some.scored.deviation
     assert AGREEMENT_PASSAGES == 3
     assert agreement(some, FOUND) == pytest.approx((0.3 / deviation) / 3)
-    assert channel_weights([FOUND, some], "q")["vector:some"].passage == pytest.approx(
+    assert channel_weights([FOUND, some], "q")["vector:some"].passage[0] == pytest.approx(
         BASE_ALONE_WEIGHT * agreement(some, FOUND)
     )
 
@@ -68,26 +69,32 @@ def test_beside_a_backfilled_model_passages_and_turns_are_weighed_apart() -> Non
         channel_weights([FOUND, AGREES, second], "q"),
         channel_weights([FOUND, AGREES, second, third], "q"),
     )
-    assert (
-        two["vector:agrees"] == three["vector:agrees"] == ChannelWeight(PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0])
-    )
-    assert two["vector:second"] == ChannelWeight(PASSAGE_WEIGHTS[1], TURN_WEIGHTS[1])
-    assert three["vector:third"] == ChannelWeight(PASSAGE_WEIGHTS[1] / 2, TURN_WEIGHTS[1] / 2)
-    assert PASSAGE_WEIGHTS[0] < PASSAGE_WEIGHTS[1]
+    assert two["vector:agrees"] == three["vector:agrees"] == ChannelWeight.fixed(BASE_WEIGHT)
+    full = PASSAGE_MODEL_WEIGHT
+    assert two["vector:second"] == ChannelWeight((full, full), (full / 2, full))
+    assert three["vector:third"] == ChannelWeight((full / 2, full / 2), (full / 4, full / 2))
+    assert BASE_WEIGHT < PASSAGE_MODEL_WEIGHT
+
+
+def test_late_interaction_counts_the_less_the_longer_a_memory_is() -> None:
+    late = ranking("late:tokens", dict(DIFFERS.scored.scores))
+    weights = channel_weights([FOUND, AGREES, late], "q")
+    assert weights["late:tokens"] == ChannelWeight((LATE_WEIGHT, 0.0), (LATE_WEIGHT, 0.0))
+    assert weights["vector:agrees"] == ChannelWeight.fixed(BASE_WEIGHT)
 
 
 def test_each_model_is_gated_by_its_own_agreement() -> None:
     second = ranking("vector:second", dict(DIFFERS.scored.scores))
     weights = channel_weights([FOUND, AGREES, second], "q")
     assert (weights["vector:agrees"], weights["vector:second"]) == (
-        ChannelWeight(PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]),
-        ChannelWeight(0.0, 0.0),
+        ChannelWeight.fixed(BASE_WEIGHT),
+        ChannelWeight.fixed(0.0),
     )
 
 
 def test_respelled_words_weigh_half_of_words() -> None:
-    assert channel_weights([FOUND, ranking("ngram", {"a": 1.0})], "q")["ngram"] == ChannelWeight(
-        RESPELLED_WEIGHT, RESPELLED_WEIGHT
+    assert channel_weights([FOUND, ranking("ngram", {"a": 1.0})], "q")["ngram"] == ChannelWeight.fixed(
+        RESPELLED_WEIGHT
     )
     assert RESPELLED_WEIGHT == BM25_WEIGHT / 2
 
@@ -95,16 +102,18 @@ def test_respelled_words_weigh_half_of_words() -> None:
 def test_an_english_model_weighs_by_the_share_of_latin_letters() -> None:
     english = ranking("vector:all-MiniLM-L6-v2", dict(AGREES.scored.scores))
     weights = {
-        query: channel_weights([FOUND, AGREES, english], query)["vector:all-MiniLM-L6-v2"].passage
+        query: channel_weights([FOUND, AGREES, english], query)["vector:all-MiniLM-L6-v2"].passage[0]
         for query in ("tower", "東京", "東京 ab", "42")
     }
     assert weights == {
-        "tower": PASSAGE_WEIGHTS[1],
+        "tower": PASSAGE_MODEL_WEIGHT,
         "東京": 0.0,
-        "東京 ab": PASSAGE_WEIGHTS[1] / 2,
-        "42": PASSAGE_WEIGHTS[1],
+        "東京 ab": PASSAGE_MODEL_WEIGHT / 2,
+        "42": PASSAGE_MODEL_WEIGHT,
     }
-    assert channel_weights([FOUND, AGREES, english], "東京")["vector:agrees"].passage == PASSAGE_WEIGHTS[0]
+    assert channel_weights([FOUND, AGREES, english], "東京")["vector:agrees"] == ChannelWeight.fixed(
+        BASE_WEIGHT
+    )
 
 
 def test_accents_are_latin() -> None:

@@ -12,6 +12,7 @@ from scrubjay.search.candidates import ChannelWeight
 from scrubjay.search.fusion import (
     PREDICTED_CORRELATION,
     RRF_K,
+    WEIGHT_LENGTH,
     best_first,
     build_table,
     candidate_ids,
@@ -26,7 +27,7 @@ MEANING = ranking("vector:m", {"a": -0.1, "b": 0.5, "c": 0.9, "d": -0.2})
 
 
 def even(amount: float) -> ChannelWeight:
-    return ChannelWeight(amount, amount)
+    return ChannelWeight.fixed(amount)
 
 
 def test_a_find_of_one_channel_alone_is_a_candidate() -> None:
@@ -71,10 +72,22 @@ def test_a_channel_scores_what_only_another_found() -> None:
 
 
 def test_turns_of_a_conversation_are_weighed_by_their_own_weights() -> None:
-    weights = {"vector:m": ChannelWeight(passage=0.6, turn=0.4)}
+    weights = {"vector:m": ChannelWeight(passage=(0.6, 0.6), turn=(0.4, 0.4))}
     heads = {"c": RankingMetadata("", 1, turn=True)}
     passage, turn = build_table([MEANING], ["b", "c"], weights, heads)
     assert [found.parts[0][3] for found in (passage, turn)] == [0.6, 0.4]
+
+
+def test_a_weight_lies_half_way_to_that_of_long_memories_at_a_hundred_words() -> None:
+    weights = {"vector:m": ChannelWeight(passage=(2.0, 0.0), turn=(0.0, 1.0))}
+    heads = {
+        "a": RankingMetadata("", 0),
+        "b": RankingMetadata("", 100),
+        "c": RankingMetadata("", 300, turn=True),
+    }
+    table = build_table([MEANING], ["a", "b", "c"], weights, heads)
+    assert WEIGHT_LENGTH == 100
+    assert [row.parts[0][3] for row in table] == [2.0, 1.0, 0.75]
 
 
 def test_where_a_backfilled_model_has_no_vector_yet_the_base_model_stands_in_and_says_so() -> None:

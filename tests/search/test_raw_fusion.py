@@ -22,7 +22,7 @@ BM25 = {"a": 4.166833, "b": 0.0, "c": 0.0}
 
 def test_the_router_s_unit_test_comes_out_to_its_four_digits() -> None:
     rankings = [ranking("bm25", BM25), ranking("vector:told", COSINES)]
-    weights = {"bm25": ChannelWeight(0.2, 0.2), "vector:told": ChannelWeight(0.7, 0.7)}
+    weights = {"bm25": ChannelWeight.fixed(0.2), "vector:told": ChannelWeight.fixed(0.7)}
     found = fuse_raw(rankings, ["a", "b", "c"], weights, QUERY, TEXTS, 0.1)
     scores = {one.id: one.score for one in found}
     assert scores == pytest.approx({"a": 0.7666, "b": 0.5308, "c": 0.4914}, abs=5e-5)

@@ -73,8 +73,8 @@ BASE_ALONE_WEIGHT: Final = 0.4
 BASE_WEIGHT: Final = 0.2
 """Weight of the base model beside backfilled ones."""
 PASSAGE_MODEL_WEIGHT: Final = 0.8
-"""Weight of a backfilled model of whole passages; nothing for a turn of no words, which late interaction reads better:
-LoCoMo turns R@5 .70 without, .675 with it, BEAM's long turns .54 and .57 (bench/LOG.md)."""
+"""Weight of a backfilled model of whole passages; half for a turn of no words, which late interaction reads better:
+LoCoMo turns R@5 .70 without, .675 with all of it, BEAM's long turns .54 and .57 (bench/LOG.md)."""
 LATE_WEIGHT: Final = 2.0
 """Weight of late interaction for a memory of no words; half at `WEIGHT_LENGTH`. LoCoMo turns R@5 .60 to .69, documents
 of hundreds of words lose from 1 on (bench/LOG.md)."""
@@ -118,7 +118,7 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             )
         else:
             full = PASSAGE_MODEL_WEIGHT / (len(models) - 1) * trust
-            weights[ranking.channel] = ChannelWeight((full, full), (0.0, full))
+            weights[ranking.channel] = ChannelWeight((full, full), (full / 2, full))
     return weights
 
 

@@ -91,7 +91,9 @@ TURN_SHARE: Final = 0.5
 Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines were calibrated."""
-SECOND_CHANNEL: Final = "vector:all-MiniLM-L6-v2"
+LATE_CHANNEL: Final = "late:answerai-colbert-small-v1"
+PASSAGE_CHANNEL: Final = "vector:bge-small-en-v1.5"
+"""A model whose part in the ranking leaves the estimate as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class RelevanceFeatures:
         familiar: The share of the query's names and numbers that any memory holds; 0 where it has none.
         turn: Whether it is a turn of a conversation.
         near: Cosine by the base model; None where it took no part.
-        second: Cosine by MiniLM, or None.
+        second: MaxSim by the late-interaction model, or None.
         latin: Share of Latin letters in the query: how far the models can be trusted.
         exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
             asked about.
@@ -197,7 +199,7 @@ def relevance_features(
     strange, latin = share(weights.keys() - known), latin_share(plan.query.text)
     exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
     reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
-    reliable = reliable and models <= {BASE_CHANNEL, SECOND_CHANNEL}
+    reliable = reliable and models <= {BASE_CHANNEL, PASSAGE_CHANNEL}
     identifiers = identifier_words(plan.query.text)
     if terms is not None and identifiers:
         memories = terms.scored.memories
@@ -208,7 +210,7 @@ def relevance_features(
         )
     near, second = (
         by_channel[name].scored.by_id(ids) if name in by_channel else [None] * len(ids)
-        for name in (BASE_CHANNEL, SECOND_CHANNEL)
+        for name in (BASE_CHANNEL, LATE_CHANNEL)
     )
     found = {}
     for memory, exact_terms, respelled_terms, base_cosine, second_cosine in zip(
