@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scrubjay.embeddings.late_interaction import COLBERT
+
 
 def test_models_lists_the_bundled_ones_and_how_far_they_reach(cli, notes) -> None:
     cli("sync", notes)
@@ -81,3 +83,38 @@ def test_a_described_model_whose_key_is_not_set_says_which_variable(cli, tmp_pat
     said = cli("models", "add", "large")
     assert said.code == 2
     assert "NO_SUCH_KEY, which is not set" in said.err
+
+
+def test_a_folder_with_a_late_interaction_model_is_added_embedded_and_dropped(cli, notes, tmp_path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    # An appended unknown protobuf field changes the bytes and nothing else.
+    (folder / "model.onnx").write_bytes(COLBERT.path().read_bytes() + b"\xfa\x7f\x01x")
+    cli("sync", notes)
+    for each in ("colbert", "bge"):
+        cli("models", "drop", each)
+    assert cli("models", "add", f"late-interaction:{folder}").code == 0
+    assert cli("embed", "--json").json["embedded"] == 4
+    _, own = cli("models", "--json").json["models"]
+    assert (own["name"], own["covered"], own["dimensions"], own["problem"]) == (str(folder), 4, 384, "")
+    (folder / "model.onnx").unlink()
+    assert f"{folder}/model.onnx" in cli("models", "--json").json["models"][1]["problem"]
+    assert cli("models", "drop", str(folder)).code == 0
+    assert cli("models", "add", "late-interaction:/no/such/folder").code != 0
+
+
+def test_a_store_with_minilm_gets_the_new_models_and_is_told_when_it_may_go(cli, notes) -> None:
+    cli("sync", notes)
+    for each in ("colbert", "bge"):
+        cli("models", "drop", each)
+    cli("models", "add", "minilm")
+    assert len(cli("models", "--json").json["models"]) == 2
+    cli("sync")
+    names = [each["name"] for each in cli("models", "--json").json["models"]]
+    assert names[1:] == ["all-MiniLM-L6-v2", "answerai-colbert-small-v1", "bge-small-en-v1.5"]
+    assert "models drop" not in cli("status").out
+    assert cli("embed").code == 0
+    assert "superseded: `scrubjay models drop all-MiniLM-L6-v2` frees its vectors" in cli("status").out
+    cli("models", "drop", "all-MiniLM-L6-v2")
+    cli("sync")
+    assert "all-MiniLM-L6-v2" not in [each["name"] for each in cli("models", "--json").json["models"]]

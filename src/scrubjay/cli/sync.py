@@ -521,7 +521,7 @@ def model_lines(found: list[ModelStatus]) -> list[str]:
                 f"{each.covered:,} embedded",
                 f"{each.waiting:,} pending",
                 each.provider,
-                each.problem or each.hint,
+                each.hint or each.problem,
             )
             for each in found
         ]

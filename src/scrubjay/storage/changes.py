@@ -28,11 +28,11 @@ TEXT_CACHE_BYTES: Final = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class QuantizedVectors:
-    """Quantized vectors, one row per window.
+    """Quantized vectors, one row per window; or codes of tokens, which mean nothing to a store.
 
     Attributes:
-        data: int8, shape (windows, dimensions).
-        scales: float32, shape (windows,). A row is about ``data * scale``; a zero row has scale 0.
+        data: int8, shape (windows, dimensions); codes are of shape (rows, ``model.row_bytes``).
+        scales: float32, shape (windows,). A row is about ``data * scale``; a zero row has scale 0. Of codes all are 1.
     """
 
     data: NDArray[np.int8]

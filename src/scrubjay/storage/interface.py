@@ -276,6 +276,8 @@ class GraphReader(Protocol):
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows that visible memories have of a model; those without are left out.
 
+        Of a late-interaction model these are codes of tokens, and only those of the given memories are read.
+
         Raises:
             NotFoundError: The model is not registered.
         """
@@ -300,7 +302,7 @@ class GraphReader(Protocol):
 
         Raises:
             NotFoundError: The model is not registered.
-            ModelMismatchError: The queries' length is not the model's dimensions.
+            ModelMismatchError: The queries' length is not the model's dimensions, or it makes codes of tokens.
         """
         ...
 
@@ -393,7 +395,7 @@ class Reader(GraphReader, HistoryReader, Protocol):
         Both are int8 codes with a scale; the product of whole numbers is exact on every machine.
 
         Raises:
-            ModelMismatchError: The query's length is not the model's dimensions.
+            ModelMismatchError: The query's length is not the model's dimensions, or it makes codes of tokens.
             NotFoundError: The model is not registered.
         """
         ...

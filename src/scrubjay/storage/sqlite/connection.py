@@ -32,6 +32,8 @@ class Blob(Protocol):
 
     def write(self, data: bytes) -> None: ...
 
+    def reopen(self, row: int) -> None: ...
+
 
 class Database(Protocol):
     """A connection, as APSW's satisfies it; its own annotations make every column a union of all types."""

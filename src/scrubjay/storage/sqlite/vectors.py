@@ -306,8 +306,10 @@ def _to_hits(table: MemoryTable, best: Kept, queries: int) -> list[list[Hit]]:
 
 
 if TYPE_CHECKING:
-    TokenPlaces: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.int64]]"
-    """Of one blob of token codes: slots, ascending; first row of each; number of the blob and of its rows."""
+    TokenPlaces: TypeAlias = (
+        "tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]"
+    )
+    """Of the token codes of a segment: slots, ascending; of each its blob, the place in it, and the rows."""
     Arrays = TypeVar("Arrays", VectorRows, TokenPlaces)
 
 VECTOR_CACHE_BYTES: Final = 160 * 1024 * 1024
@@ -334,9 +336,11 @@ class VectorCache:
         """Return a segment's rows of a model."""
         return self._get(part, model, lambda: read_vectors(db, part.segment, model, layout))
 
-    def token_places(self, db: Database, part: TablePart, model: int) -> list[TokenPlaces]:
+    def token_places(
+        self, db: Database, part: TablePart, model: int, layout: VectorLayout
+    ) -> list[TokenPlaces]:
         """Return where the codes of a segment's memories lie, which are not read."""
-        return self._get(part, model, lambda: read_token_places(db, part.segment, model))
+        return self._get(part, model, lambda: read_token_places(db, part.segment, model, layout))
 
     def _get(self, part: TablePart, model: int, read: Callable[[], list[Arrays]]) -> list[Arrays]:
         name = (part.segment, part.version, model)
@@ -366,35 +370,45 @@ def read_vectors(db: Database, segment: int, model: int, layout: VectorLayout) -
     return [layout.unpack(data, rows) for rows, data in found]
 
 
-def read_token_places(db: Database, segment: int, model: int) -> list[TokenPlaces]:
+def read_token_places(db: Database, segment: int, model: int, layout: VectorLayout) -> list[TokenPlaces]:
     found = db.execute(
-        "SELECT id, rows FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
+        "SELECT id, rows FROM vector WHERE segment = ? AND model = ?", (segment, model)
     ).fetchall()
-    places = []
+    pieces = []
     for number, rows in found:
         with db.blob_open("main", "vector", "data", number, False) as blob:
             slots = np.frombuffer(blob.read(rows * 2), "<u2")
-        starts = np.flatnonzero(np.diff(slots.astype(np.int32), prepend=-1)).astype(np.int32)
-        places.append((slots[starts], starts, np.array([number, rows], np.int64)))
-    return places
+        firsts = np.flatnonzero(np.diff(slots.astype(np.int32), prepend=-1))
+        offsets = layout.row_offset(0, rows) + firsts * layout.width
+        counts = np.diff(firsts, append=rows)
+        pieces.append((slots[firsts], np.full(len(firsts), number), offsets, counts))
+    if not pieces:
+        return []
+    slots, numbers, offsets, counts = map(np.concatenate, zip(*pieces, strict=True))
+    order = np.argsort(slots)
+    return [(slots[order], numbers[order], offsets[order].astype(np.int32), counts[order].astype(np.int32))]
 
 
 def read_token_rows(
     db: Database, places: Sequence[TokenPlaces], layout: VectorLayout, wanted: NDArray[np.int64]
 ) -> Iterator[tuple[int, NDArray[np.int8]]]:
     """Yield the codes of those of these slots (ascending) that have any, and nothing else of the blobs."""
-    for slots, starts, (number, rows) in places:
-        at = np.searchsorted(slots, wanted)
-        at = at[(at < len(slots)) & (slots[np.minimum(at, len(slots) - 1)] == wanted)]
+    for slots, numbers, offsets, counts in places:
+        at = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)
+        at = at[slots[at] == wanted]
+        at = at[np.argsort(numbers[at], kind="stable")]
         if not len(at):
             continue
-        ends = np.append(starts, rows)
-        with db.blob_open("main", "vector", "data", int(number), False) as blob:
-            for place in at.tolist():
-                first, last = int(starts[place]), int(ends[place + 1])
-                blob.seek(layout.row_offset(first, int(rows)))
-                data = np.frombuffer(blob.read((last - first) * layout.width), np.int8)
-                yield int(slots[place]), data.reshape(last - first, layout.width)
+        each = zip(*(part[at].tolist() for part in (slots, numbers, offsets, counts)), strict=True)
+        opened = int(numbers[at[0]])
+        with db.blob_open("main", "vector", "data", opened, False) as blob:
+            for slot, number, offset, count in each:
+                if number != opened:
+                    blob.reopen(number)
+                    opened = number
+                blob.seek(offset)
+                data = np.frombuffer(blob.read(count * layout.width), np.int8)
+                yield slot, data.reshape(count, layout.width)
 
 
 def _vector_bytes(vectors: Sequence[tuple[NDArray[Any], ...]]) -> int:
@@ -475,7 +489,7 @@ class ModelVectors:
         for part in self._table.parts:
             first, last = np.searchsorted(wanted, (part.first, part.first + part.slots)).tolist()
             if first < last:
-                places = self._cache.token_places(self._db, part, self._model)
+                places = self._cache.token_places(self._db, part, self._model, self._layout)
                 own = wanted[first:last] - part.first
                 for slot, data in read_token_rows(self._db, places, self._layout, own):
                     yield slot + part.first, data

@@ -679,7 +679,7 @@ class SQLiteRebuild:
         for fingerprint, one in self._models.items():
             layout = VectorLayout.of(one.model)
             if not layout.scaled:
-                blobs = self._vectors.token_places(self._db, part, one.number)
+                blobs = self._vectors.token_places(self._db, part, one.number, layout)
                 for _, data in read_token_rows(self._db, blobs, layout, np.array([slot])):
                     vectors[fingerprint] = QuantizedVectors(data, np.ones(len(data), np.float32))
                 continue
