@@ -787,6 +787,7 @@ class Memory:
         parts: Sequence[str] | None = None,
         now: str | datetime | None = None,
         history: Sequence[str] = (),
+        unprompted: bool = False,
     ) -> Context:
         """Return memories as one text to be injected into a conversation.
 
@@ -807,6 +808,8 @@ class Memory:
                 ``pinned`` and ``relevant`` with a query.
             now: Current time; None for this moment.
             history: The conversation so far, oldest first, as in `search`.
+            unprompted: Whether nobody asked for it, as in a hook: then only the few memories are returned that are
+                likely to answer. Else the budget is filled with all that may.
 
         Raises:
             InputError: An option has an invalid value.
@@ -836,6 +839,7 @@ class Memory:
             settings.loaded if exclude_paths is None else exclude_paths,
             (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
             settings.sessions,
+            unprompted,
         ).checked()
         rewriting = RewriteOutcome()
         if asking is not None and query is not None:

@@ -46,6 +46,7 @@ def _recall(memory: Memory, arguments: Arguments) -> Any:
 
     unchecked = without_file_check(memory)
     otherwise = arguments.pop("otherwise", ())
+    arguments["unprompted"] = True
     context = unchecked.context(**arguments)
     if not context.text and otherwise:
         budget = min(arguments["budget"], FALLBACK_TOKENS) * PROFILE_SHARE
@@ -112,7 +113,7 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         if not prompt or is_small_talk(prompt):
             return EMPTY_CONTEXT
         context = _query_context(
-            memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",)
+            memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",), unprompted=True
         )
     return {"text": context.text, "cited": [citation_label(citation) for citation in context.memories]}
 

@@ -27,7 +27,7 @@ from scrubjay.models.results import (
 from scrubjay.models.sources import authorship
 from scrubjay.search.dedup import deduplicate_items
 from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
-from scrubjay.search.relevance import confident_only
+from scrubjay.search.relevance import confident_only, possible_only
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path
 from scrubjay.storage.interface import Reader
@@ -193,9 +193,16 @@ PART_PRIORITY: Final = ("pinned", "relevant", "profile", "recent")
 """A memory that is in two parts is shown in the first of these."""
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
 MAX_FOUND: Final = 24
-"""Search results that are considered: at most half of them fit in 2,000 tokens."""
+"""Search results that are considered unprompted, and the least for a question."""
+MAX_ASKED: Final = 200
+"""Most search results that are considered for a question."""
+TOKENS_PER_MEMORY: Final = 25
+"""Budget for each search result that is considered for a question: a short turn with its label takes forty."""
 ANSWER_SNIPPET: Final = 480
-"""Characters of a memory that answers the question."""
+"""Characters of a memory that is injected unprompted, and the least of one that answers a question."""
+SNIPPET_PER_TOKEN: Final = 0.5
+"""Characters of a memory that answers a question for each token of the budget: a tenth of it. Whole turns of
+conversations fit into 4,000 tokens so (bench/LOG.md)."""
 PHRASE_LENGTH: Final = 120
 """Characters of a memory that has no phrase (L0)."""
 MAX_WHOLE_TOKENS: Final = 120
@@ -216,6 +223,7 @@ class ContextRequest:
         budget: Most tokens.
         exclude_paths: Names and patterns of files that the agent reads itself.
         sessions: Most recent sessions.
+        unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
     """
 
     asking: SearchRequest | None
@@ -224,6 +232,20 @@ class ContextRequest:
     exclude_paths: Sequence[str]
     parts: Sequence[str] = CONTEXT_PARTS
     sessions: int = 3
+    unprompted: bool = False
+
+    @property
+    def most_found(self) -> int:
+        return (
+            MAX_FOUND if self.unprompted else min(max(self.budget // TOKENS_PER_MEMORY, MAX_FOUND), MAX_ASKED)
+        )
+
+    @property
+    def snippet(self) -> int:
+        """Characters of a memory that answers."""
+        return (
+            ANSWER_SNIPPET if self.unprompted else max(int(self.budget * SNIPPET_PER_TOKEN), ANSWER_SNIPPET)
+        )
 
     def checked(self) -> ContextRequest:
         """Validate and return self."""
@@ -243,27 +265,36 @@ class ContextRequest:
 def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
-    state, claims = None, []
+    state, claims, relevant = None, [], set()
     if request.asking is not None:
-        search = replace(request.asking, where=request.scope.where(), limit=MAX_FOUND)
+        search = replace(request.asking, where=request.scope.where(), limit=request.most_found)
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
         if "relevant" in request.parts:
             selection = select_answers(state)
-            answers = confident_only([group.lead for group in selection.groups], selection.features)
+            answers = [group.lead for group in selection.groups]
+            confident = confident_only(answers, selection.features)
+            if request.unprompted or not confident:
+                answers = confident
+            else:
+                answers = possible_only(answers, selection.features)
+            sure = {one.id for one in confident}
             for one in answers:
                 same = (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
+                relevant |= set(same) if one.id in sure else set()
                 claims += [("relevant", selection.records[memory]) for memory in same]
             if not claims:
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
-    relevant = {record.id for _, record in claims}
     claims += _ambient_records(reader, state, request)
     roots = _evidence_roots(reader, [record.id for _, record in claims])
     past = state is not None and state.plan.as_of is not None
     sources = {source.id: source for source in reader.sources()}
     joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
     trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request.exclude_paths, past=past)
-    items = [_context_item(part, record, state, full_path(record, sources)) for part, record in trusted]
+    items = [
+        _context_item(part, record, state, full_path(record, sources), request.snippet)
+        for part, record in trusted
+    ]
     items.sort(key=lambda item: PART_PRIORITY.index(item.part))
     unique, repeats, represented_by = deduplicate_items(items, roots, loaded)
     placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
@@ -369,16 +400,21 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path if "/" in one else name, one) for one in folded)
 
 
-def _context_item(part: str, record: Record, state: RetrievalState | None, path: str | None) -> ContextItem:
+def _context_item(
+    part: str, record: Record, state: RetrievalState | None, path: str | None, most: int
+) -> ContextItem:
+    """Return an item; ``most`` are the characters of a memory that answers."""
     content, date, place = record.content, record_date(record), record.place
+    second = ""
     if part == "relevant" and state is not None:
-        first = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
+        first = best_snippet(content, state.plan.groups, most).text
+        second = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
     elif estimate_tokens(content) <= MAX_WHOLE_TOKENS:
         first = content
     else:
         first = record.overview or best_snippet(content, (), ANSWER_SNIPPET).text
     short = record.abstract or best_snippet(content, (), PHRASE_LENGTH).text
-    texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, short)) if text))
+    texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, second, short)) if text))
     lines = f"{place.line_start}-{place.line_end}" if place is not None else ""
     # A log's path says nothing to a reader; its turn is had by id.
     near = f"{place.path}:{lines}" if place is not None and record.session is None else record.id

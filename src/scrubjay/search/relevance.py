@@ -333,6 +333,22 @@ def confident_only(
     ]
 
 
+POSSIBLE_SHARE: Final = 0.02
+"""The same for a context that was asked for: of LoCoMo's evidence among the first 94 memories all is that likely, at .1
+.92 of it (bench/LOG.md)."""
+
+
+def possible_only(
+    candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures]
+) -> list[Candidate]:
+    """Return the candidates that may answer a question for which some are confident enough."""
+    certain = any(features[one.id].exact for one in candidates)
+    best = 1.0 if certain else max((features[one.id].relevance for one in candidates), default=0.0)
+    return [
+        one for one in candidates if (own := features[one.id]).exact or own.relevance >= POSSIBLE_SHARE * best
+    ]
+
+
 COMPARED_PASSAGES: Final = 5
 """Best passages that a turn is compared with: deeper ones are more relevant only by chance."""
 MAX_READ_TURNS: Final = 50
