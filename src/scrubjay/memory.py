@@ -529,6 +529,7 @@ class Memory:
         models: Sequence[str] | None = None,
         stages: Sequence[str] | None = None,
         rerank: str | None = None,
+        deep: bool = False,
         links: int | None = None,
         hierarchy: bool | None = None,
         depth: int = 3,
@@ -571,6 +572,8 @@ class Memory:
             stages: Optional stages to use (docs/recall.md names them); None for all.
             rerank: Reranker of the best results (docs/rerank.md): ``features``, ``cross-encoder``, ``http``, ``chat``
                 or ``off``; None takes that of `open`, else that of the settings.
+            deep: Rerank with the bundled cross-encoder where neither ``rerank`` nor the settings name another model. It
+                reads the best results for at most 1.5 seconds.
             links: Hops over links to follow from the results; None takes the setting, which holds for fusion ``auto``
                 alone.
             hierarchy: Whether to lift and add what belongs to matching categories; None as for ``links``.
@@ -616,13 +619,13 @@ class Memory:
                 categories=categories, since=since, until=until, statuses=statuses,
             ),
             fusion=fusion, weights=weights, preset=preset, channels=channels, models=models, stages=stages,
-            rerank=rerank, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold), explain=explain,
-            snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance, here=here,
-            confidence_floor=confidence_floor, by=by, neighbours=neighbours,
+            rerank=rerank, deep=deep, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold),
+            explain=explain, snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance,
+            here=here, confidence_floor=confidence_floor, by=by, neighbours=neighbours,
         )  # fmt: skip
         request = search_request(workspace, query, options)
         reranker, no_reranker = workspace.rerankers.choose(
-            workspace, rerank, plain=not uses_default_fusion(request)
+            workspace, rerank, plain=not uses_default_fusion(request), deep=deep
         )
         timer.lap("models")
         rewriting = workspace.rewriter.rewrite(query, history)
@@ -787,6 +790,7 @@ class Memory:
         parts: Sequence[str] | None = None,
         now: str | datetime | None = None,
         history: Sequence[str] = (),
+        deep: bool = False,
     ) -> Context:
         """Return memories as one text to be injected into a conversation.
 
@@ -807,6 +811,7 @@ class Memory:
                 ``pinned`` and ``relevant`` with a query.
             now: Current time; None for this moment.
             history: The conversation so far, oldest first, as in `search`.
+            deep: Rerank the memories that are relevant to the query, as in `search`.
 
         Raises:
             InputError: An option has an invalid value.
@@ -816,7 +821,13 @@ class Memory:
         from scrubjay.search.context import ContextRequest, ContextScope, build_context
         from scrubjay.search.request import SearchOptions
         from scrubjay.services.models import RewriteOutcome
-        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
+        from scrubjay.services.search import (
+            StageTimer,
+            log_slow_query,
+            open_view,
+            search_request,
+            uses_default_fusion,
+        )
         from scrubjay.services.workspace import resolve_projects
 
         if query is not None and not isinstance(query, str):
@@ -837,16 +848,20 @@ class Memory:
             (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
             settings.sessions,
         ).checked()
+        reranks = deep and asking is not None and uses_default_fusion(asking)
+        reranker, no_reranker = workspace.rerankers.choose(
+            workspace, None if reranks else "off", plain=False, deep=reranks
+        )
         rewriting = RewriteOutcome()
         if asking is not None and query is not None:
             rewriting = workspace.rewriter.rewrite(query, history)
             timer.lap("rewriting")
             request = replace(request, asking=replace(asking, rewritten=rewriting.text))
         with open_view(workspace, timer) as view:
-            found = build_context(view.reader, view.embedders, request)
+            found = build_context(view.reader, view.embedders, request, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
-        partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
+        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
         return replace(found, partial=partial, took_ms=timer.ms)
 
     def look(self, memory: str, *, neighbours: int = 2) -> MemoryView:

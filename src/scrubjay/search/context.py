@@ -37,6 +37,7 @@ from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
+    from scrubjay.search.rerank import RerankOptions
 
 
 MAX_PINNED: Final = 50
@@ -240,7 +241,12 @@ class ContextRequest:
         return self
 
 
-def build_context(reader: Reader, embedders: Sequence[Embedder], request: ContextRequest) -> Context:
+def build_context(
+    reader: Reader,
+    embedders: Sequence[Embedder],
+    request: ContextRequest,
+    reranker: RerankOptions | None = None,
+) -> Context:
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
     state, claims = None, []
@@ -249,7 +255,8 @@ def build_context(reader: Reader, embedders: Sequence[Embedder], request: Contex
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
         if "relevant" in request.parts:
-            selection = select_answers(state)
+            selection = select_answers(state, reranker)
+            partial += selection.partial
             answers = confident_only([group.lead for group in selection.groups], selection.features)
             for one in answers:
                 same = (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])

@@ -239,6 +239,13 @@ class SearchOptions:
     rerank: str | None = option(
         None, "--rerank", choices=RERANKER_KINDS, setting="rerank.kind", help="Reranker of the top results."
     )
+    deep: bool = option(
+        False,
+        "--deep",
+        tool="deep",
+        tool_help="slower, better order",
+        help="Rerank with a cross-encoder, unless another reranker is set; takes up to 1.5 seconds.",
+    )
     reach: ExpansionOptions = ExpansionOptions()
     clock: Clock = DEFAULT_CLOCK
     here: str | None = option(
