@@ -646,6 +646,7 @@ class Memory:
         hops: int = 2,
         limit: int = 12,
         fan_out: int = 8,
+        deep: bool = True,
         tiers: Sequence[str] = (),
         tags: Sequence[str] = (),
         path: str = "",
@@ -674,6 +675,7 @@ class Memory:
             hops: Maximum hops from the search results, 0..4. A shared concept is one hop, two related concepts are two.
             limit: Maximum number of memories, 1..100.
             fan_out: Maximum edges of a kind to follow from one memory or concept, 1..50.
+            deep: Rerank what the search finds with a cross-encoder, as in `search`.
             as_of: Only what was true then (valid time, not the state of the index), as in `search`.
 
         Raises:
@@ -699,7 +701,7 @@ class Memory:
         )  # fmt: skip
         clock = Clock(now, as_of, tz)
         bounds = ThreadOptions(
-            limit=limit, hops=hops, fan_out=fan_out, filters=filters, clock=clock, snippet=snippet
+            limit=limit, hops=hops, fan_out=fan_out, deep=deep, filters=filters, clock=clock, snippet=snippet
         )
         check_options(bounds)
         options = SearchOptions(
@@ -713,12 +715,16 @@ class Memory:
         )
         request = search_request(workspace, query, options)
         request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
+        reranker, no_reranker = workspace.rerankers.choose(
+            workspace, None if deep else "off", plain=False, deep=deep
+        )
         with open_view(workspace, timer) as view:
             request = request if now is not None else replace(request, now=view.now)
-            found = build_thread(view.reader, view.embedders, request, bounds)
+            found = build_thread(view.reader, view.embedders, request, bounds, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
-        return replace(found, partial=(*view.stale, *view.failed, *found.partial), took_ms=timer.ms)
+        partial = (*view.stale, *view.failed, *no_reranker, *found.partial)
+        return replace(found, partial=partial, took_ms=timer.ms)
 
     def page(  # noqa: D417 the filters are those of `search`
         self,

@@ -324,6 +324,11 @@ class ThreadOptions:
     fan_out: int = option(
         8, "--fan-out", metavar="N", bounds=(1, 50), help="Edges to follow from each memory.  [default: 8]"
     )
+    deep: bool = option(
+        True,
+        "--deep/--no-deep",
+        help="Rerank what the search finds with a cross-encoder; takes up to 1.5 seconds.  [default: deep]",
+    )
     filters: Filters = Filters(statuses=("active", "superseded"))
     clock: Clock = DEFAULT_CLOCK
     snippet: int | None = option(None, bounds=(1, MAX_SNIPPET), setting="recall.snippet")
