@@ -87,7 +87,8 @@ def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
     found |= {f"fusion {fusion}": {"fusion": fusion} for fusion in ("rrf", "weighted")}
     found |= {f"links {hops}": {"links": hops} for hops in (1, 2)}
     found |= {"hierarchy": {"hierarchy": True}, "hierarchy alpha .8": {"hierarchy": True, "alpha": 0.8}}
-    found |= {"rerank features": {"rerank": "features"}, "thread": {"thread": True}}
+    found |= {"rerank features": {"rerank": "features"}, "deep": {"deep": True}}
+    found |= {"thread": {"thread": True, "deep": False}, "thread deep": {"thread": True, "deep": True}}
     return found | {f"preset {preset}": {"preset": preset} for preset in PRESETS}
 
 

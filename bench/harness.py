@@ -229,7 +229,9 @@ def _ask(
 ) -> None:
     begun = time.perf_counter()
     if "thread" in options:
-        results = [knot.result for knot in memory.thread(query.text, limit=DEPTH, now=query.ts).knots]
+        story = memory.thread(query.text, limit=DEPTH, now=query.ts, deep=options["deep"])
+        run.partial.update(story.partial)
+        results = [knot.result for knot in story.knots]
     else:
         answer = memory.search(query.text, limit=DEPTH, now=query.ts, **options)
         run.partial.update(answer.partial)

@@ -55,6 +55,7 @@ def options(args: argparse.Namespace) -> Options:
         chosen = getattr(args, name)
         if chosen is not None:
             given[name] = tuple(part for part in chosen.split(",") if part)
+    given["deep"] = args.deep or None
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -236,6 +237,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fusion", help="as in Memory.search")
     parser.add_argument("--weights", help="channel=weight, separated by commas")
     parser.add_argument("--preset", help="as in Memory.search")
+    parser.add_argument("--deep", action="store_true", help="as in Memory.search, without its deadline")
     parser.add_argument("--channels", help="only these channels, separated by commas")
     parser.add_argument("--models", help="only these embedding models")
     parser.add_argument("--stages", help="only these optional stages; empty for none")

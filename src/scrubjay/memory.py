@@ -529,6 +529,7 @@ class Memory:
         models: Sequence[str] | None = None,
         stages: Sequence[str] | None = None,
         rerank: str | None = None,
+        deep: bool = False,
         links: int | None = None,
         hierarchy: bool | None = None,
         depth: int = 3,
@@ -571,6 +572,8 @@ class Memory:
             stages: Optional stages to use (docs/recall.md names them); None for all.
             rerank: Reranker of the best results (docs/rerank.md): ``features``, ``cross-encoder``, ``http``, ``chat``
                 or ``off``; None takes that of `open`, else that of the settings.
+            deep: Rerank with the bundled cross-encoder where neither ``rerank`` nor the settings name another model. It
+                reads the best results for at most 1.5 seconds.
             links: Hops over links to follow from the results; None takes the setting, which holds for fusion ``auto``
                 alone.
             hierarchy: Whether to lift and add what belongs to matching categories; None as for ``links``.
@@ -616,13 +619,13 @@ class Memory:
                 categories=categories, since=since, until=until, statuses=statuses,
             ),
             fusion=fusion, weights=weights, preset=preset, channels=channels, models=models, stages=stages,
-            rerank=rerank, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold), explain=explain,
-            snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance, here=here,
-            confidence_floor=confidence_floor, by=by, neighbours=neighbours,
+            rerank=rerank, deep=deep, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold),
+            explain=explain, snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance,
+            here=here, confidence_floor=confidence_floor, by=by, neighbours=neighbours,
         )  # fmt: skip
         request = search_request(workspace, query, options)
         reranker, no_reranker = workspace.rerankers.choose(
-            workspace, rerank, plain=not uses_default_fusion(request)
+            workspace, rerank, plain=not uses_default_fusion(request), deep=deep
         )
         timer.lap("models")
         rewriting = workspace.rewriter.rewrite(query, history)
@@ -643,6 +646,7 @@ class Memory:
         hops: int = 2,
         limit: int = 12,
         fan_out: int = 8,
+        deep: bool = True,
         tiers: Sequence[str] = (),
         tags: Sequence[str] = (),
         path: str = "",
@@ -671,6 +675,7 @@ class Memory:
             hops: Maximum hops from the search results, 0..4. A shared concept is one hop, two related concepts are two.
             limit: Maximum number of memories, 1..100.
             fan_out: Maximum edges of a kind to follow from one memory or concept, 1..50.
+            deep: Rerank what the search finds with a cross-encoder, as in `search`.
             as_of: Only what was true then (valid time, not the state of the index), as in `search`.
 
         Raises:
@@ -696,7 +701,7 @@ class Memory:
         )  # fmt: skip
         clock = Clock(now, as_of, tz)
         bounds = ThreadOptions(
-            limit=limit, hops=hops, fan_out=fan_out, filters=filters, clock=clock, snippet=snippet
+            limit=limit, hops=hops, fan_out=fan_out, deep=deep, filters=filters, clock=clock, snippet=snippet
         )
         check_options(bounds)
         options = SearchOptions(
@@ -710,12 +715,16 @@ class Memory:
         )
         request = search_request(workspace, query, options)
         request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
+        reranker, no_reranker = workspace.rerankers.choose(
+            workspace, None if deep else "off", plain=False, deep=deep
+        )
         with open_view(workspace, timer) as view:
             request = request if now is not None else replace(request, now=view.now)
-            found = build_thread(view.reader, view.embedders, request, bounds)
+            found = build_thread(view.reader, view.embedders, request, bounds, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
-        return replace(found, partial=(*view.stale, *view.failed, *found.partial), took_ms=timer.ms)
+        partial = (*view.stale, *view.failed, *no_reranker, *found.partial)
+        return replace(found, partial=partial, took_ms=timer.ms)
 
     def page(  # noqa: D417 the filters are those of `search`
         self,
@@ -788,6 +797,7 @@ class Memory:
         now: str | datetime | None = None,
         history: Sequence[str] = (),
         unprompted: bool = False,
+        deep: bool = False,
     ) -> Context:
         """Return memories as one text to be injected into a conversation.
 
@@ -810,6 +820,7 @@ class Memory:
             history: The conversation so far, oldest first, as in `search`.
             unprompted: Whether nobody asked for it, as in a hook: then only the few memories are returned that are
                 likely to answer. Else the budget is filled with all that may.
+            deep: Rerank the memories that are relevant to the query, as in `search`.
 
         Raises:
             InputError: An option has an invalid value.
@@ -819,7 +830,13 @@ class Memory:
         from scrubjay.search.context import ContextRequest, ContextScope, build_context
         from scrubjay.search.request import SearchOptions
         from scrubjay.services.models import RewriteOutcome
-        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
+        from scrubjay.services.search import (
+            StageTimer,
+            log_slow_query,
+            open_view,
+            search_request,
+            uses_default_fusion,
+        )
         from scrubjay.services.workspace import resolve_projects
 
         if query is not None and not isinstance(query, str):
@@ -841,16 +858,20 @@ class Memory:
             settings.sessions,
             unprompted,
         ).checked()
+        reranks = deep and asking is not None and uses_default_fusion(asking)
+        reranker, no_reranker = workspace.rerankers.choose(
+            workspace, None if reranks else "off", plain=False, deep=reranks
+        )
         rewriting = RewriteOutcome()
         if asking is not None and query is not None:
             rewriting = workspace.rewriter.rewrite(query, history)
             timer.lap("rewriting")
             request = replace(request, asking=replace(asking, rewritten=rewriting.text))
         with open_view(workspace, timer) as view:
-            found = build_context(view.reader, view.embedders, request)
+            found = build_context(view.reader, view.embedders, request, reranker)
         timer.lap("rank")
         log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
-        partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
+        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
         return replace(found, partial=partial, took_ms=timer.ms)
 
     def look(self, memory: str, *, neighbours: int = 2) -> MemoryView:

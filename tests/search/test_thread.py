@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -11,15 +11,31 @@ from scrubjay.config.loader import load_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.results import Thread, ThreadEntry
+from scrubjay.rerankers.base import RerankQuery
 from scrubjay.search import graph, thread
 
 LEFT = "why did we leave MongoDB?"
 
 
+class NoOpinion:
+    """A reranker that prefers nothing, so that edges alone decide."""
+
+    name = "no opinion"
+    host = ""
+
+    def scores(
+        self, question: RerankQuery, passages: Sequence[str], *, deadline: float
+    ) -> list[float | None]:
+        return [None] * len(passages)
+
+
 @pytest.fixture
 def memory() -> Iterator[Memory]:
     settings = load_settings(environ={"SCRUBJAY_LINKING_STAGES": "concepts,links"})
-    with Memory.open("memory://", user="ann", settings=settings, embedders=[HashEmbedder(64)]) as made:
+    embedders, reranker = [HashEmbedder(64)], NoOpinion()
+    with Memory.open(
+        "memory://", user="ann", settings=settings, embedders=embedders, reranker=reranker
+    ) as made:
         yield made
 
 

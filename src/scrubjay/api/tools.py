@@ -150,7 +150,8 @@ _SEARCH_ARGUMENTS: Final = {one.tool: one for one in options_of(SearchOptions) i
 def _argument_schema(one: Option) -> Mapping[str, Any]:
     """Return the schema of an option's argument; a list whose argument has another name takes one of them."""
     several = one.kind.startswith("Sequence") and one.tool == one.name
-    schema = STRINGS if several else INTEGER if one.kind.startswith("int") else STRING
+    kinds = {"bool": BOOLEAN, "int | None": INTEGER}
+    schema = STRINGS if several else kinds.get(one.kind, STRING)
     return {**schema, "description": one.tool_help} if one.tool_help else schema
 
 
@@ -182,7 +183,7 @@ def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_context(memory.context(**arguments))
+    return serializers.compact_context(memory.context(**arguments, deep=True))
 
 
 def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:

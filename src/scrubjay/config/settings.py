@@ -262,7 +262,9 @@ class RerankSettings:
     weight: float | None = number(
         None, "Weight of one standard deviation of its scores.", 0, 100, shown="by the kind"
     )
-    model_path: Path | None = option(None, "ONNX file of a cross-encoder.", kind="path", shown="none")
+    model_path: Path | None = option(
+        None, "ONNX file of a cross-encoder.", kind="path", shown="the bundled ms-marco-MiniLM-L-12-v2"
+    )
     tokenizer_path: Path | None = option(
         None, "Its `tokenizer.json`.", kind="path", shown="the one beside the model, or in the folder above"
     )

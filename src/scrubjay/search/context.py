@@ -37,6 +37,7 @@ from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
+    from scrubjay.search.rerank import RerankOptions
 
 
 MAX_PINNED: Final = 50
@@ -262,7 +263,12 @@ class ContextRequest:
         return self
 
 
-def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
+def build_context(
+    reader: Reader,
+    embedders: Sequence[AnyEmbedder],
+    request: ContextRequest,
+    reranker: RerankOptions | None = None,
+) -> Context:
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
     state, claims, relevant = None, [], set()
@@ -271,7 +277,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
         if "relevant" in request.parts:
-            selection = select_answers(state)
+            selection = select_answers(state, reranker)
+            partial += selection.partial
             answers = [group.lead for group in selection.groups]
             confident = confident_only(answers, selection.features)
             if request.unprompted or not confident:

@@ -239,6 +239,13 @@ class SearchOptions:
     rerank: str | None = option(
         None, "--rerank", choices=RERANKER_KINDS, setting="rerank.kind", help="Reranker of the top results."
     )
+    deep: bool = option(
+        False,
+        "--deep",
+        tool="deep",
+        tool_help="slower, better order",
+        help="Rerank with a cross-encoder, unless another reranker is set; takes up to 1.5 seconds.",
+    )
     reach: ExpansionOptions = ExpansionOptions()
     clock: Clock = DEFAULT_CLOCK
     here: str | None = option(
@@ -316,6 +323,11 @@ class ThreadOptions:
     )
     fan_out: int = option(
         8, "--fan-out", metavar="N", bounds=(1, 50), help="Edges to follow from each memory.  [default: 8]"
+    )
+    deep: bool = option(
+        True,
+        "--deep/--no-deep",
+        help="Rerank what the search finds with a cross-encoder; takes up to 1.5 seconds.  [default: deep]",
     )
     filters: Filters = Filters(statuses=("active", "superseded"))
     clock: Clock = DEFAULT_CLOCK

@@ -17,18 +17,23 @@ from scrubjay.rerankers.base import Reranker, RerankQuery
 from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import Reader
+from scrubjay.text.snippets import best_snippet
 
 RERANK_CHANNEL: Final = "rerank"
 
 
 @dataclass(frozen=True, slots=True)
 class RerankOptions:
-    """A reranker, how many candidates it scores, its seconds, and the weight of one deviation of its scores."""
+    """A reranker, how many candidates it scores, its seconds, and the weight of one deviation of its scores.
+
+    ``characters`` is the length of the best snippet that it reads of a longer passage; None for whole passages.
+    """
 
     reranker: Reranker
     depth: int
     deadline: float
     weight: float
+    characters: int | None = None
 
 
 def rerank_scores(
@@ -48,6 +53,11 @@ def rerank_scores(
     if len(ids) < 2:
         return {}, ()
     passages = [rerank_passage(records[memory]) for memory in ids]
+    if options.characters is not None:
+        weights = dict(zip((group.word for group in plan.groups), rarity, strict=True))
+        passages = [
+            best_snippet(text, plan.groups, options.characters, weights=weights).text for text in passages
+        ]
     try:
         scores = list(options.reranker.scores(query, passages, deadline=options.deadline))
         if len(scores) != len(passages):
@@ -59,13 +69,17 @@ def rerank_scores(
     except ProviderError as error:
         return {}, (f"{options.reranker.name} did not rerank: {error}",)
     scored = {memory: score for memory, score in zip(ids, scores, strict=True) if score is not None}
+    late: tuple[str, ...] = ()
+    if 0 < len(scored) < len(ids):
+        read = f"scored {len(scored)} of {len(ids)} passages; the fused order stands for the rest."
+        late = (f"{options.reranker.name} {read}",)
     values = standardize(list(scored.values()))
     parts = {
         memory: Contribution(RERANK_CHANNEL, raw, value, options.weight)
         for (memory, raw), value in zip(scored.items(), values, strict=True)
         if value
     }
-    return parts, ()
+    return parts, late
 
 
 def add_rerank_parts(candidates: Sequence[Candidate], parts: Mapping[str, Contribution]) -> list[Candidate]:

@@ -39,6 +39,7 @@ from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
+    from scrubjay.search.rerank import RerankOptions
 
 
 POOL_SIZE: Final = 100
@@ -76,12 +77,16 @@ class BestPaths(dict[str, MemoryPath]):
 
 
 def build_thread(
-    reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRequest, bounds: ThreadOptions
+    reader: Reader,
+    embedders: Sequence[AnyEmbedder],
+    request: SearchRequest,
+    bounds: ThreadOptions,
+    reranker: RerankOptions | None = None,
 ) -> Thread:
     """Answer one question with a story, from one consistent view."""
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
     state = retrieve(reader, embedders, wide)
-    found = answer(state)
+    found = answer(state, reranker)
     best = max((one.relevance or 0.0 for one in found.results), default=0.0)
     seeds = {
         one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best

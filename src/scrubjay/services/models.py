@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -324,6 +325,14 @@ to say as all channels, whose sum spreads about one deviation over the best fift
 quarter."""
 
 
+DEEP_DEPTH: Final = 30
+"""Best candidates that a deep search reads."""
+DEEP_SECONDS: Final = 1.5
+"""Least deadline of a deep search."""
+DEEP_CHARACTERS: Final = 480
+"""Length of the best snippet that it reads of a longer passage: as good as the whole one, in a third of the time."""
+
+
 class RerankerRegistry:
     """The rerankers of one process, each opened on first use; ``given`` is the caller's own."""
 
@@ -333,7 +342,7 @@ class RerankerRegistry:
         self._opening = threading.Lock()
 
     def choose(
-        self, workspace: Workspace, kind: str | None, *, plain: bool
+        self, workspace: Workspace, kind: str | None, *, plain: bool, deep: bool = False
     ) -> tuple[RerankOptions | None, tuple[str, ...]]:
         """Return how a search is reranked, None for not at all, and what the answer has to do without.
 
@@ -341,25 +350,34 @@ class RerankerRegistry:
             workspace: The workspace.
             kind: The caller's choice; None takes the caller's own reranker, else that of the settings.
             plain: Whether the fusion is only a weighted sum.
+            deep: Take a cross-encoder where no other model is chosen.
 
         Raises:
             InputError: There is no such kind, or it cannot be combined with the fusion.
         """
-        options = workspace.settings.rerank
+        options, characters = workspace.settings.rerank, None
         chosen = kind or (CALLER_RERANKER if self._given is not None else options.kind)
         known = (*RERANKER_KINDS, CALLER_RERANKER) if self._given is not None else RERANKER_KINDS
         if chosen not in known:
             raise InputError(f"Rerank {chosen!r} is not one of {', '.join(known)}.")
+        if deep and kind == "off":
+            raise InputError(
+                "A deep search reranks, and rerank is off.", hint="leave out the one or the other"
+            )
+        if deep and kind is None and chosen in ("off", "features"):
+            chosen, characters = "cross-encoder", DEEP_CHARACTERS
+            deadline = max(options.deadline, DEEP_SECONDS)
+            options = replace(options, depth=DEEP_DEPTH, deadline=deadline, weight=None)
         if chosen == "off":
             return None, ()
         if plain:
-            if kind is not None:
+            if kind is not None or deep:
                 raise InputError(
-                    f"Rerank {kind!r} joins fusion auto alone; the others are what their weights say.",
+                    f"Rerank {chosen!r} joins fusion auto alone; the others are what their weights say.",
                     hint="leave out the one or the other",
                 )
             return None, ()
-        if workspace.models.cold and chosen == "cross-encoder" and kind is None:
+        if workspace.models.cold and chosen == "cross-encoder" and kind is None and not deep:
             return None, ("The cross-encoder was not asked: loading it takes longer than a cold search.",)
         try:
             reranker = self._open(workspace, chosen)
@@ -368,7 +386,7 @@ class RerankerRegistry:
         from scrubjay.search.rerank import RerankOptions
 
         weight = DEFAULT_WEIGHTS[chosen] if options.weight is None else options.weight
-        return RerankOptions(reranker, options.depth, options.deadline, weight), ()
+        return RerankOptions(reranker, options.depth, options.deadline, weight, characters), ()
 
     def _open(self, workspace: Workspace, kind: str) -> Reranker:
         if kind == CALLER_RERANKER and self._given is not None:

@@ -175,6 +175,7 @@ class Wanted(RequestModel):
     parts: Annotated[Strings, Field(json_schema_extra={"examples": [list(CONTEXT_PARTS)]})] | None = None
     history: Strings = []
     now: OptionalDate = None
+    deep: bool = False
 
 
 class WantedQuery(Wanted):
