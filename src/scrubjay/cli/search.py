@@ -347,6 +347,9 @@ def format_step(step: PathStep) -> str:
     type=click.Choice(CONTEXT_PARTS),
     help="Only this part; repeatable.",
 )
+@click.option(
+    "--unprompted", is_flag=True, default=None, help="Only the few memories that a hook would inject."
+)
 @click.option("--session-start", is_flag=True, help="Context for a new session; takes no question.")
 @click.option("--now", metavar="DATE", help="Current time.  [default: now]")
 @declared_options(SearchOptions, "deep")

@@ -174,6 +174,7 @@ class Wanted(RequestModel):
     exclude_paths: Strings | None = None
     parts: Annotated[Strings, Field(json_schema_extra={"examples": [list(CONTEXT_PARTS)]})] | None = None
     history: Strings = []
+    unprompted: bool = False
     now: OptionalDate = None
     deep: bool = False
 
