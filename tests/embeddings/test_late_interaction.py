@@ -164,6 +164,9 @@ def test_a_folder_of_the_same_layout_is_a_model_of_its_own(
     assert own.model.fingerprint not in (whole.model.fingerprint, embedder.model.fingerprint)
     for one, other in zip(own.encode(PASSAGES[:3]), embedder.encode(PASSAGES[:3]), strict=True):
         assert np.array_equal(one.data, other.data)
+    np.save(tmp_path / "projection.npy", np.zeros((385, 33), np.float16))
+    with pytest.raises(ProviderError, match=r"has shape \(385, 33\); a model of hidden size 384 needs"):
+        LateInteractionEmbedder(tmp_path).encode(["x"])
     (tmp_path / "projection.npy").write_bytes(b"none")
     with pytest.raises(ProviderError, match=r"projection\.npy cannot be read"):
         LateInteractionEmbedder(tmp_path).encode(["x"])

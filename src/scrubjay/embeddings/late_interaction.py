@@ -28,7 +28,14 @@ from scrubjay.embeddings.base import (
     unit_rows,
     verify_file,
 )
-from scrubjay.embeddings.onnx import BERT_WINDOW, REINSTALL_SELF, WHEEL, BertEncoder, BertModel
+from scrubjay.embeddings.onnx import (
+    BERT_DIMENSIONS,
+    BERT_WINDOW,
+    REINSTALL_SELF,
+    WHEEL,
+    BertEncoder,
+    BertModel,
+)
 from scrubjay.errors import ProviderError
 from scrubjay.models.ids import TOKEN_POOLING, EmbeddingModel
 
@@ -240,20 +247,25 @@ class LateInteractionEmbedder(TokenEmbedder):
 
     def _opened_codec(self) -> TokenCodec:
         if self._codec is None:
-            encoder, file = self._encoder, PROJECTION
-            if not encoder.bundled:
+            encoder, file, size = self._encoder, PROJECTION, BERT_DIMENSIONS
+            if encoder.bundled:
+                verify_file(file, PROJECTION_SHA256, encoder.cache_dir, hint=REINSTALL_SELF)
+            else:
                 assert encoder.path is not None
                 file = encoder.path.with_name(PROJECTION_NAME)
-                if not file.is_file():
-                    size = encoder.encode([[encoder.token_id("[CLS]") or 0]])[0].shape[1]
-                    self._codec = TokenCodec(np.eye(size, dtype=np.float32), np.zeros(size, np.float32), BITS)
-                    return self._codec
-            else:
-                verify_file(file, PROJECTION_SHA256, encoder.cache_dir, hint=REINSTALL_SELF)
-            try:
-                table = np.load(file, allow_pickle=False).astype(np.float32)
-            except (OSError, ValueError) as exc:
-                raise ProviderError(f"Projection {file} cannot be read: {exc}") from exc
+                size = encoder.encode([[encoder.token_id("[CLS]") or 0]])[0].shape[1]
+            table = np.eye(size + 1, size, dtype=np.float32)
+            if encoder.bundled or file.is_file():
+                try:
+                    table = np.load(file, allow_pickle=False).astype(np.float32)
+                except (OSError, ValueError) as exc:
+                    raise ProviderError(f"Projection {file} cannot be read: {exc}") from exc
+            if table.ndim != 2 or len(table) != size + 1 or table.shape[1] * BITS % 8:
+                raise ProviderError(
+                    f"Projection {file} has shape {table.shape}; a model of hidden size {size} needs "
+                    f"({size + 1}, an even number).",
+                    hint="the last row is the mean of the projected unit vectors",
+                )
             self._codec = TokenCodec(table[:-1], table[-1], BITS)
         return self._codec
 
