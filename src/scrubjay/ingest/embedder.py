@@ -145,10 +145,12 @@ def backfill_vectors(
     overlap: int = OVERLAP_TOKENS,
     seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    go_on: Callable[[], bool] | None = None,
 ) -> EmbedReport:
     """Embed pending memories, model by model, in hash order so that a partial backfill is an even sample.
 
-    Stops after ``seconds``, between two batches.
+    Stops after ``seconds``, between two batches. With ``go_on``, which is asked before each batch and may wait, the
+    newest come first.
     """
     started = time.monotonic()
     done = 0
@@ -156,8 +158,10 @@ def backfill_vectors(
     for embedder in embedders:
         fingerprint = embedder.model.fingerprint
         while seconds is None or time.monotonic() - started < seconds:
+            if go_on is not None and not go_on():
+                break
             with store.reader(scope) as reader:
-                batch = reader.pending(fingerprint, BACKFILL_BATCH)
+                batch = reader.pending(fingerprint, BACKFILL_BATCH, newest=go_on is not None)
                 texts = [text_to_embed(item.record, item.before, overlap) for item in batch]
                 hashes = [text_hash(text) for text in texts]
                 cached = dict(reader.cached_texts(fingerprint, hashes))

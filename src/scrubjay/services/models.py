@@ -55,7 +55,10 @@ def _open_minilm(settings: Settings) -> Embedder:
     from scrubjay.embeddings.onnx import MiniLmEmbedder
 
     return MiniLmEmbedder(
-        settings.models.minilm_path, cache_dir=settings.cache_dir, runtime=settings.models.runtime
+        settings.models.minilm_path,
+        cache_dir=settings.cache_dir,
+        runtime=settings.models.runtime,
+        threads=settings.models.threads,
     )
 
 
@@ -164,6 +167,11 @@ class ModelRegistry:
         states = sorted(self._others(), key=lambda state: (state.state != "active", state.model.name))
         found = [self._catalog.find(state.model)[0] for state in states]
         return [embedder for embedder in found if embedder is not None]
+
+    def unasked(self) -> list[Embedder]:
+        """Return the default models of the store: to compute them sends nothing anywhere and costs nothing."""
+        default = {self._catalog.open(name).model.fingerprint for name in self._catalog.default}
+        return [each for each in self.backfilled() if each.model.fingerprint in default]
 
     def _registered(self) -> list[ModelState]:
         with self._store.reader(self._scope) as reader:
