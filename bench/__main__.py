@@ -20,6 +20,7 @@ COMMANDS = {
     "injected": ("context:INJECTED", "how often a context is injected, and whether it should be"),
     "speed": ("speed:SPEED", "time, memory and disk of syncs and searches, beside bare FTS5"),
     "embedders": ("speed:EMBEDDERS", "cold start, rate and size of the bundled embedding models"),
+    "background": ("background:BACKGROUND", "processor and memory of the process that embeds"),
     "growth": ("growth:GROWTH", "what a store costs as it grows to a million memories"),
     "serving": ("serving:SERVING", "throughput and latency of `scrubjay serve` with several clients"),
     "mcp": ("serving:MCP", "tokens of the MCP tools, and the round trip of a call"),

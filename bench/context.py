@@ -26,7 +26,7 @@ from bench.data import DataSet, Query, find_sets, load, spaces
 from bench.harness import embedders, scratch, written
 from bench.metrics import SEED, figure, shown
 from scrubjay import Memory
-from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.base import AnyEmbedder
 from scrubjay.models.dates import now_micros
 from scrubjay.search.context import MAX_FOUND
 from scrubjay.search.pipeline import retrieve, select_answers
@@ -54,7 +54,7 @@ def run_evidence(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_evidence(
-    data: DataSet, folder: Path, models: Sequence[Embedder], budgets: Sequence[int]
+    data: DataSet, folder: Path, models: Sequence[AnyEmbedder], budgets: Sequence[int]
 ) -> dict[int, dict[str, Any]]:
     """Return by budget the share of evidence with its interval, and means over the questions."""
     gold = next(task for task in data.tasks if not task.sessions).relevant

@@ -62,7 +62,7 @@ def environment(home: Path) -> dict[str, str]:
     """
     other = ("SCRUBJAY_", "XDG_", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(other)}
-    return kept | {"HOME": str(home)}
+    return kept | {"HOME": str(home), "SCRUBJAY_MODELS_BACKGROUND": "never"}
 
 
 class Timed(NamedTuple):

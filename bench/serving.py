@@ -87,6 +87,7 @@ def written(folder: Path, memories: int) -> tuple[dict[str, str], list[str]]:
     store, words = turns_stored(folder, memories, SEED)
     own = {"HOME": str(folder), "SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
     own |= {"XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    own["SCRUBJAY_MODELS_BACKGROUND"] = "never"
     return {**os.environ, **own}, questions(words, MOST, SEED)
 
 

@@ -63,6 +63,7 @@ def prepared(folder: Path) -> dict[str, str]:
         "SCRUBJAY_CACHE_DIR": str(folder / "cache"),
         "SCRUBJAY_STORE": str(folder / "memory.db"),
         "SCRUBJAY_USER": "ann",
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
     }
     os.environ.update(environ)
     with Memory.open(settings=load_settings()) as memory:

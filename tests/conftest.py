@@ -24,6 +24,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH")))
 )
 
+# No process is left behind; a test of background embedding switches it on.
+os.environ["SCRUBJAY_MODELS_BACKGROUND"] = "never"
+
 # A busy machine is no failure.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")

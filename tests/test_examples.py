@@ -24,6 +24,7 @@ def run(*arguments: str, home: Path) -> str:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
     environ |= {"XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home), "XDG_DATA_HOME": str(home)}
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"
+    environ["SCRUBJAY_MODELS_BACKGROUND"] = "never"
     done = subprocess.run(
         [sys.executable, "-W", "error", *arguments],
         env=environ,

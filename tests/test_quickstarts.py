@@ -39,6 +39,7 @@ def environ(home: Path) -> dict[str, str]:
         # A machine that runs many tests at once is no measure of a hook's time.
         "SCRUBJAY_HOOKS_BUDGET_MS": "8000",
         "SCRUBJAY_RESIDENT_AUTO": "false",
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
     }
 
 

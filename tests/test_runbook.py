@@ -49,6 +49,7 @@ def run(
         "XDG_RUNTIME_DIR": str(home),
         "LANG": "C.UTF-8",
         "SCRUBJAY_RESIDENT_AUTO": "false",
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
         "SCRUBJAY_USER": "ann",
     }
     return subprocess.run(
@@ -85,7 +86,7 @@ def test_a_server_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_room_is_made_slow_searches_and_models_are_looked_at(tmp_path: Path) -> None:
-    said = ran(tmp_path, ADDED, "room", "slow", "provider", "upgrade")
+    said = ran(tmp_path, ADDED, "room", "slow", "pending", "provider", "upgrade")
     assert said.count("The mast is 12 metres") >= 2
     assert (tmp_path / "before-upgrade.db").exists()
 

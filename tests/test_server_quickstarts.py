@@ -46,6 +46,7 @@ def run(home: Path, port: int, commands: str, *programs: str) -> str:
         "PATH": f"{PROGRAM}{os.pathsep}{os.defpath}",
         "XDG_RUNTIME_DIR": str(home.parent),
         "LANG": "C.UTF-8",
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
     }
     done = subprocess.run(
         ["bash", "-c", script], cwd=home, env=environ, capture_output=True, text=True, timeout=180, check=False

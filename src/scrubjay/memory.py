@@ -1288,6 +1288,20 @@ def without_file_check(memory: Memory) -> Memory:
     return Memory(replace(memory._workspace, checks_files=False))
 
 
+def embed_unasked(memory: Memory, go_on: Callable[[], bool]) -> EmbedReport:
+    """Embed what is pending for the default models, newest first; ``go_on`` is asked before each batch."""
+    from scrubjay.services.sync import embed_pending
+
+    return embed_pending(memory._workspace, None, None, go_on)
+
+
+def unasked_pending(memory: Memory) -> int:
+    """Return how many embeddings `embed_unasked` would compute."""
+    from scrubjay.services.sync import unasked_pending
+
+    return unasked_pending(memory._workspace)
+
+
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
     """Return a text for each existing memory that differs whenever the memory was changed."""
     with memory._workspace.store.reader(memory._workspace.scope) as reader:

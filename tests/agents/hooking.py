@@ -142,6 +142,7 @@ def machine(root: Path, cache: Path) -> Iterator[Machine]:
             "XDG_CONFIG_HOME": str(root / "config"), "XDG_CACHE_HOME": str(cache), "XDG_RUNTIME_DIR": runtime,
             "SCRUBJAY_STORE": str(root / "memory.db"), "SCRUBJAY_USER": "ann",
             "SCRUBJAY_HOOKS_BUDGET_MS": "30000", "SCRUBJAY_RESIDENT_AUTO": "false",
+            "SCRUBJAY_MODELS_BACKGROUND": "never",
         }  # fmt: skip
         found = Machine(root, env)
         yield found

@@ -48,6 +48,7 @@ def environ(tmp_path: Path, cache: Path, runtime: Path) -> dict[str, str]:
         "SCRUBJAY_STORE": str(root / ".local" / "share" / "scrubjay" / "memory.db"),
         "SCRUBJAY_USER": "ann",
         "SCRUBJAY_RESIDENT_AUTO": "false",
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
     }
 
 

@@ -32,6 +32,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
         "SCRUBJAY_STORE": str(tmp_path / "memory.db"),
         "SCRUBJAY_CACHE_DIR": str(tmp_path / "cache"),
         "XDG_CONFIG_HOME": str(tmp_path / "configuration"),
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
         "SCRUBJAY_SYNC_LOOK_SECONDS": "60",
     }
 

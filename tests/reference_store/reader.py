@@ -13,7 +13,16 @@ from reference_store.graph import ReferenceGraph, ReferenceHistory
 from reference_store.state import TenantState
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.ids import EmbeddingModel
-from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
+from scrubjay.models.records import (
+    NO_FILTER,
+    Document,
+    Record,
+    RecordFilter,
+    Scope,
+    Source,
+    StageVersions,
+    said_at,
+)
 from scrubjay.models.results import Hit, round_score
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
@@ -256,9 +265,11 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         held = [m.vectors[fingerprint] for m in self._visible.values() if fingerprint in m.vectors]
         return sum(len(codes.scales) for codes in held)
 
-    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
         missing = [m.record for m in self._visible.values() if fingerprint not in m.vectors]
         missing.sort(key=lambda record: (record.id.partition("_")[2], record.id))
+        if newest:
+            missing.sort(key=said_at, reverse=True)
         return [PendingMemory(record, self._before(record)) for record in missing[:limit]]
 
     def _before(self, record: Record) -> str:

@@ -112,6 +112,9 @@ def held_answers(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> di
             "models": models,
             "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
             "waiting": {state.model.name: reader.pending(state.model.fingerprint, 1_000) for state in models},
+            "newest": {
+                state.model.name: reader.pending(state.model.fingerprint, 7, newest=True) for state in models
+            },
             "amounts": {
                 key: reader.count_memories(key) for key in ("group:dev", "public", "user:ann", "user:bob")
             },

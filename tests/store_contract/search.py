@@ -536,6 +536,25 @@ class ModelsContract:
             found = [state.model for state in reader.models()]
         assert found == sorted((SMALL_MODEL, revised), key=lambda model: model.fingerprint)
 
+    def test_the_newest_that_wait_come_first_where_that_is_asked(self, store: Store, ann: Scope) -> None:
+        """By when they became true: their validity, else their event, else when they were recorded."""
+        times: dict[str, dict[str, Any]] = {
+            "old": {"recorded_at": 10},
+            "valid": {"recorded_at": 10, "valid_from": 40},
+            "event": {"recorded_at": 10, "event": EventTime(30, 31, "second", "UTC")},
+            "recorded": {"recorded_at": 20},
+            "before": {"recorded_at": 50, "valid_from": 5},
+        }
+        puts = (PutMemory(sample_memory(name, ANN_KEY, name=name, **said)) for name, said in times.items())
+        write_changes(store, ann, PutModel(SMALL_MODEL), *puts)
+        order = ["valid", "event", "recorded", "old", "before"]
+        with store.reader(ann) as reader:
+            for fingerprint in (FINGERPRINT, "not registered"):
+                found = reader.pending(fingerprint, 99, newest=True)
+                assert [waiting.record.content for waiting in found] == order
+                found = reader.pending(fingerprint, 2, newest=True)
+                assert [waiting.record.content for waiting in found] == order[:2]
+
     def test_every_memory_waits_for_a_new_model(self, store: Store, ann: Scope) -> None:
         """Those there are and those that come, by their ids' hashes, until their vectors come."""
         names = [f"m{number}" for number in range(6)]

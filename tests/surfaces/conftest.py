@@ -83,6 +83,7 @@ def environ(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dic
         "XDG_CONFIG_HOME": str(tmp_path / "configuration"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "SCRUBJAY_SERVER_ROOTS": str(tmp_path),
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
         "SCRUBJAY_SYNC_LOOK_SECONDS": "60",  # what is answered must not hang on how busy the machine is
     }
     for name, value in found.items():

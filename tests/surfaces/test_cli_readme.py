@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay.cli.sync import DEMO_NOTES
+from scrubjay.daemon.embedding import EmbeddingJob
 
 README = Path(__file__).parents[2] / "README.md"
 CHANGING = re.compile(r"\b(obs_[0-9a-f]{16}|\d[\d.,]* m?s)\b|\(raw [\d.]+\)")
@@ -20,6 +21,7 @@ def test_the_first_screen_is_what_the_commands_say(
     cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCRUBJAY_SYNC_LOOK_SECONDS", "60")  # however busy the machine is
+    cli.environ["SCRUBJAY_MODELS_BACKGROUND"] = "idle"
     notes = tmp_path / "notes"
     shutil.copytree(DEMO_NOTES, notes)
     block = next(
@@ -27,7 +29,9 @@ def test_the_first_screen_is_what_the_commands_say(
     )
     runs = re.findall(r"^\$ scrubjay (.*)\n((?:(?!\$ ).*\n)*)", block, re.M)
     assert [command.split()[0] for command, _ in runs] == ["sync", "search"]
-    for command, shown in runs:
-        words = [str(notes) if word == "/notes" else word for word in shlex.split(command)]
-        said = cli.process(*words).out.replace(str(notes), "/notes")
-        assert CHANGING.sub("…", said).splitlines() == CHANGING.sub("…", shown).splitlines()
+    embeds = EmbeddingJob(str(Path(cli.environ["XDG_DATA_HOME"], "scrubjay")), cli.environ["SCRUBJAY_STORE"])
+    with embeds.exclusive():  # as if the process were there already
+        for command, shown in runs:
+            words = [str(notes) if word == "/notes" else word for word in shlex.split(command)]
+            said = cli.process(*words).out.replace(str(notes), "/notes")
+            assert CHANGING.sub("…", said).splitlines() == CHANGING.sub("…", shown).splitlines()

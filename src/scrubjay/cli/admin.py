@@ -16,6 +16,7 @@ from scrubjay.cli.output import RED, format_count, indent, paint, table, write, 
 from scrubjay.config.loader import config_path, known_settings, variable_name
 from scrubjay.config.pauses import Pauses
 from scrubjay.config.settings import Settings, data_dir, setting_rules
+from scrubjay.daemon.embedding import embedding_summary
 from scrubjay.doctor.checks import last_log_entries
 from scrubjay.errors import ConfigError, InputError
 from scrubjay.models.reports import PROBLEM, WARNING, ArchivedByRun, Check
@@ -23,8 +24,9 @@ from scrubjay.text.display import single_line
 
 
 def background_facts(call: Call) -> dict[str, Any]:
-    """Return the daemon's state, the paused agents and until when, and the URLs of servers run with ``--open``."""
+    """Return the daemon's state, that of background embedding, the paused agents and until when, and open servers."""
     from scrubjay.daemon import client
+    from scrubjay.daemon.embedding import EmbeddingJob
     from scrubjay.server.run import open_server_urls
 
     path, fingerprint, _ = agents.daemon_address(call)
@@ -32,6 +34,7 @@ def background_facts(call: Call) -> dict[str, Any]:
     paused = {who or "all": None if math.isinf(until) else until for who, until in pauses.items()}
     return {
         "resident": client.daemon_state(path, fingerprint),
+        "embedding": EmbeddingJob(str(data_dir()), call.settings.store).state(),
         "paused": paused,
         "open_servers": open_server_urls(data_dir()),
     }
@@ -82,6 +85,9 @@ def status(call: Call) -> None:
         write(
             f"unread     {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
         )
+    waiting = max((model.waiting for model in found.models), default=0)
+    if waiting or background["embedding"]:
+        write(f"embedding  {waiting:,} pending; {embedding_summary(background['embedding'], call.settings)}")
     for text in background_lines(background):
         write(text)
     for at, entry in enumerate(errors):

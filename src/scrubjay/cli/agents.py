@@ -26,7 +26,6 @@ from scrubjay.daemon import client
 from scrubjay.daemon.client import socket_path
 from scrubjay.errors import InputError, StoreError
 from scrubjay.models.dates import SECOND, parse_duration
-from scrubjay.storage.urls import store_file
 from scrubjay.text.display import single_line, strip_control
 
 if TYPE_CHECKING:
@@ -440,6 +439,7 @@ def serve_daemon(call: Call, if_wanted: bool) -> None:
 
 
 def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
+    from scrubjay.daemon.embedding import keep_embedded, why_stop
     from scrubjay.daemon.server import prepare_daemon
     from scrubjay.memory import Memory
 
@@ -449,7 +449,8 @@ def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
     if found is None or not found[0].take():  # before loading: several may be started at once
         return
     one, answering = found
-    with Memory.open(settings=settings, log=settings.log.open(data_folder(env))) as memory:
+    log = settings.log.open(data_folder(env))
+    with Memory.open(settings=settings, log=log) as memory:
         opened.append(memory)
         answering.warm()
         if not one.open():
@@ -457,7 +458,8 @@ def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
         before = [signal.signal(each, _raise_stop) for each in (signal.SIGINT, signal.SIGTERM)]
         try:
             fingerprint = settings_fingerprint(env)
-            one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint))
+            with keep_embedded(settings, log, lambda: [(env, memory)]):
+                one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint))
         except _StopDaemon:
             pass
         finally:
@@ -473,14 +475,6 @@ class _StopDaemon(Exception):
 
 def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
     raise _StopDaemon
-
-
-def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
-    """Return why a daemon must end: its store is gone, or its settings changed."""
-    file = store_file(settings.store)
-    if file is not None and not file.exists():
-        return "its store is gone"
-    return "" if settings_fingerprint(env) == fingerprint else "its settings changed"
 
 
 def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:

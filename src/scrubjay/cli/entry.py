@@ -14,6 +14,12 @@ from collections.abc import Callable, Sequence
 
 from scrubjay.gc_tuning import raise_gc_threshold
 
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from scrubjay.config.settings import Settings
+    from scrubjay.log import Log
+
 BUDGET_MS = 300
 """Milliseconds of a hook, unless the settings say otherwise."""
 AFTERWARDS_SECONDS = 0.5
@@ -144,25 +150,48 @@ def _read_input(descriptor: int) -> dict[str, object]:
 def run_jobs(store: str | None = None, user: str | None = None) -> None:
     """Run the jobs that hooks queued, in the background at low priority."""
     from scrubjay.api.jobs import JobQueue
-    from scrubjay.config.loader import load_settings
-    from scrubjay.config.paths import data_folder, environment, settings_fingerprint
-    from scrubjay.log import Log
+    from scrubjay.config.paths import data_folder, settings_fingerprint
+    from scrubjay.daemon.embedding import start_embedding
     from scrubjay.memory import Memory
+
+    def work(env: dict[str, str], settings: Settings, log: Log) -> None:
+        if hasattr(os, "nice"):
+            os.nice(10)
+        jobs = JobQueue(data_folder(env), settings_fingerprint(env))
+        with Memory.open(settings=settings, cold=True, log=log) as memory:
+            jobs.run(memory, settings.hooks, log)
+            start_embedding(settings, env, memory)
+        jobs.tidy()
+
+    _run_unseen("errands failed", work, store, user)
+
+
+def run_embedding(store: str | None = None, user: str | None = None) -> None:
+    """Compute pending embeddings in the background; see `daemon.embedding`."""
+    from scrubjay.daemon.embedding import embed_in_background
+
+    _run_unseen("embedding failed", embed_in_background, store, user)
+
+
+def _run_unseen(
+    failure: str,
+    work: Callable[[dict[str, str], Settings, Log], None],
+    store: str | None,
+    user: str | None,
+) -> None:
+    from scrubjay.config.loader import load_settings
+    from scrubjay.config.paths import data_folder, environment
+    from scrubjay.log import Log
 
     env = environment(store, user)
     log = Log(data_folder(env))
     try:
         os.chdir(os.sep)
-        if hasattr(os, "nice"):
-            os.nice(10)
         settings = load_settings(environ=env)
         log = settings.log.open(data_folder(env))
-        jobs = JobQueue(data_folder(env), settings_fingerprint(env))
-        with Memory.open(settings=settings, cold=True, log=log) as memory:
-            jobs.run(memory, settings.hooks, log)
-        jobs.tidy()
+        work(env, settings, log)
     except Exception as error:  # noqa: BLE001 nobody sees this process: the log is where it can be told
-        log.write("error", "errands failed", error=type(error).__name__)
+        log.write("error", failure, error=type(error).__name__)
 
 
 LEADING_OPTIONS = ("--store", "--user")
@@ -182,6 +211,8 @@ def main() -> None:
     if words[at : at + 1] == ["hook"] and not {"-h", "--help"} & set(words[at:]):
         if words[at + 1 :] == ["--errands"]:
             run_jobs(options["--store"], options["--user"])
+        elif words[at + 1 :] == ["--embed"]:
+            run_embedding(options["--store"], options["--user"])
         else:
             run_hook(words[at + 1 :], options["--store"], options["--user"])
         return

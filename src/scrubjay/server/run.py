@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.config.paths import environment
+from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.errors import InputError, StoreError
 from scrubjay.server.middleware import RootPathMiddleware, head_timeout_protocol, normalize_root_path
 from scrubjay.server.session import Session
@@ -168,7 +170,11 @@ def run_server(
             hint="scrubjay token create NAME",
         )
     listener = address.bind()
-    with Session(settings, workers=WorkerPool(settings, readers) if readers else None) as session:
+    env = environment(settings.store, settings.user)
+    with (
+        Session(settings, workers=WorkerPool(settings, readers) if readers else None) as session,
+        keep_embedded(settings, session.log, lambda: session.embeddable(env, open_=True)),
+    ):
         config = uvicorn.Config(
             RootPathMiddleware(application(session), root_path),
             http=head_timeout_protocol(settings.server.patience_seconds),

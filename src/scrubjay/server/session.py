@@ -231,6 +231,12 @@ class PrincipalMemories:
             self._views.move_to_end(who)
             return self._views[who]
 
+    def opened(self) -> list[tuple[Principal, Memory]]:
+        """Return the principals' views that are open, the owner's first."""
+        with self._guard:
+            own = [(self.owner, self._memory)] if self._memory is not None else []
+            return [*own, *self._views.items()]
+
     def close(self) -> None:
         if self._memory is not None:
             self._memory.close()
@@ -366,6 +372,25 @@ class Session:
 
     def memory(self) -> Memory:
         return self._store.of(self.owner)
+
+    def embeddable(
+        self, env: Mapping[str, str], *, open_: bool = False
+    ) -> list[tuple[dict[str, str], Memory]]:
+        """Return the open memories for `keep_embedded`, each with the environment of a process for its principal.
+
+        ``open_`` opens the store for its owner, if no request has yet.
+        """
+        if open_:
+            self.memory()
+        found = []
+        for who, memory in self._store.opened():
+            if any("," in group for group in who.groups):  # no variable can name it
+                continue
+            # An empty variable counts as not set; a comma alone is a list of none.
+            names = {"TENANT": who.tenant, "USER": who.user, "GROUPS": ",".join(who.groups) or ","}
+            own = {f"SCRUBJAY_{name}": value for name, value in names.items()} if who != self.owner else {}
+            found.append(({**env, **own}, memory))
+        return found
 
     def __enter__(self) -> Session:
         return self

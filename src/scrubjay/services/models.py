@@ -78,7 +78,13 @@ def open_bundled(settings: Settings, name: str, cache_dir: Path | None) -> AnyEm
 
     path = getattr(settings.models, f"{name}_path")
     return open_embedder(
-        EmbedderSpec(BUNDLED_MODELS[name], path=path, cache_dir=cache_dir, runtime=settings.models.runtime)
+        EmbedderSpec(
+            BUNDLED_MODELS[name],
+            path=path,
+            cache_dir=cache_dir,
+            runtime=settings.models.runtime,
+            threads=settings.models.threads,
+        )
     )
 
 
@@ -207,6 +213,11 @@ class ModelRegistry:
     def passage_models(self) -> list[Embedder]:
         """Return those of the backfilled that make vectors of whole passages."""
         return [each for each in self.backfilled() if not isinstance(each, TokenEmbedder)]
+
+    def unasked(self) -> list[AnyEmbedder]:
+        """Return the default models of the store: to compute them sends nothing anywhere and costs nothing."""
+        default = {self._catalog.open(name).model.fingerprint for name in self._catalog.default}
+        return [each for each in self.backfilled() if each.model.fingerprint in default]
 
     def _registered(self) -> list[ModelState]:
         with self._store.reader(self._scope) as reader:

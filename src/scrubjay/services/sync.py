@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -102,18 +102,28 @@ def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
 
 
 def embed_pending(
-    workspace: Workspace, seconds: float | None, progress: ProgressCallback | None
+    workspace: Workspace,
+    seconds: float | None,
+    progress: ProgressCallback | None,
+    go_on: Callable[[], bool] | None = None,
 ) -> EmbedReport:
     """Compute pending embeddings, and recompute the topics of keys that a model now covers.
 
     A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
+    With ``go_on`` (`backfill_vectors`) only models that need nobody's consent are asked.
     """
     workspace.models.writer()  # the models of a store from before they were the default
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
-    models = workspace.models.backfilled()
+    models = workspace.models.backfilled() if go_on is None else workspace.models.unasked()
     done = backfill_vectors(
-        workspace.store, workspace.scope, models, overlap=overlap, seconds=seconds, progress=progress
+        workspace.store,
+        workspace.scope,
+        models,
+        overlap=overlap,
+        seconds=seconds,
+        progress=progress,
+        go_on=go_on,
     )
     covered = [key for key, waited in before.items() if not (waited and _pending_count(workspace, key))]
     if models and covered:
@@ -121,6 +131,12 @@ def embed_pending(
         # An earlier call may have been interrupted after it embedded the last of them.
         recluster_with_finer_model(workspace, [key for key in covered if not before[key]], found=True)
     return done
+
+
+def unasked_pending(workspace: Workspace) -> int:
+    """Return how many embeddings are pending that may be computed unasked."""
+    with workspace.store.reader(workspace.scope) as reader:
+        return sum(reader.coverage(each.model.fingerprint).waiting for each in workspace.models.unasked())
 
 
 def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -> VectorReport:

@@ -423,8 +423,11 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """
         ...
 
-    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
-        """Return memories without a model's vectors, in the order of their ids' hashes."""
+    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
+        """Return memories without a model's vectors, in the order of their ids' hashes.
+
+        ``newest`` puts those first that became true last (`records.said_at`).
+        """
         ...
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.daemon.server import host_daemon
 from scrubjay.server.mcp.server import INVALID_METHOD, TOO_LARGE_METHOD, build_server
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, clean_json_text
@@ -131,7 +132,11 @@ def serve_stdio(settings: Settings, environment: Mapping[str, str]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
-    with Session(settings) as session, host_daemon(settings, session.memory, environment, "mcp"):
+    with (
+        Session(settings) as session,
+        host_daemon(settings, session.memory, environment, "mcp"),
+        keep_embedded(settings, session.log, lambda: session.embeddable(environment)),
+    ):
         server = build_server(session, lambda _context: session.owner, here=_working_folder())
 
         async def run() -> None:

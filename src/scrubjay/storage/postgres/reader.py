@@ -507,9 +507,10 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         )
         return Coverage(count - pending, pending)
 
-    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
         condition, values = self._pending_condition(fingerprint)
-        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *values, limit)
+        order = "coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, m.hash" if newest else "m.hash"
+        records = self._records(f"{condition} ORDER BY {order} LIMIT %s", *values, limit)
         return [PendingMemory(record, self._text_before(record)) for record in records]
 
     def _text_before(self, record: Record) -> str:

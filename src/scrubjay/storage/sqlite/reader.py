@@ -443,13 +443,15 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         ).fetchone()
         return int(found)
 
-    def pending(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
         registered = self._registered().get(fingerprint)
         if registered is not None:
             table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
             order, values = "p.hash, p.num", [registered.number]
         else:
             table, order, values = "memory m WHERE", "m.hash", []
+        if newest:
+            order = f"coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, {order}"
         nums = self._db.execute(
             f"SELECT m.num FROM {table} {self.visible.among()} ORDER BY {order} LIMIT ?",
             (*values, *self._own, limit),

@@ -1,0 +1,340 @@
+"""Background embedding: one process a store computes what is pending, and ends when nothing is.
+
+`start_embedding` starts it where something is pending: after a sync, after hooks' jobs, and every minute in a process
+that serves the store (`keep_embedded`). It runs at the lowest priority, on half a processor, newest memories first, and
+pauses while the machine runs on its battery or is busy. A batch is a transaction, so it can be killed at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.api.jobs import try_lock
+from scrubjay.config.paths import data_folder, settings_fingerprint
+from scrubjay.daemon.client import spawn_detached
+from scrubjay.errors import ScrubjayError
+from scrubjay.storage.urls import store_file
+
+if TYPE_CHECKING:
+    from scrubjay.config.settings import Settings
+    from scrubjay.log import Log
+    from scrubjay.memory import Memory
+
+
+MAX_LOAD: Final = 0.7
+"""Load average per processor above which a machine is busy; the job itself adds at most half a processor."""
+POWER_SUPPLIES: Final = Path("/sys/class/power_supply")
+
+
+def why_pause(supplies: Path = POWER_SUPPLIES) -> str:
+    """Return why this machine must not embed now, or an empty string; what a system does not tell is no reason."""
+    if _on_battery(supplies):
+        return "on battery power"
+    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
+    return f"the machine is busy (load {load:.1f} per processor)" if load > MAX_LOAD else ""
+
+
+def _on_battery(supplies: Path) -> bool:
+    if sys.platform == "darwin":
+        with suppress(OSError, subprocess.SubprocessError):
+            told = subprocess.run(["pmset", "-g", "batt"], capture_output=True, timeout=5, check=False)
+            return b"'Battery Power'" in told.stdout
+        return False
+    found = [
+        {name: _read_word(folder / name) for name in ("type", "online", "status", "scope")}
+        for folder in (supplies.iterdir() if supplies.is_dir() else ())
+    ]
+    if any(each["type"] != "Battery" and each["online"] == "1" for each in found):
+        return False
+    # A mouse has a battery, too, of the scope Device.
+    return any(each["status"] == "Discharging" and each["scope"] != "Device" for each in found)
+
+
+def _read_word(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+IDLE_CLASS: Final = 3 << 13
+"""Linux: read and write only while nobody else does (linux/ioprio.h)."""
+IOPRIO_SET: Final = {"x86_64": 251, "aarch64": 30}
+"""Its system call, which Python has no function for, by processor."""
+
+
+def lower_priority() -> None:
+    """Give this process the lowest priority that its system has, for processor and disk."""
+    import ctypes
+
+    if sys.platform == "win32":
+        kernel = ctypes.windll.kernel32
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), 0x00100000)  # PROCESS_MODE_BACKGROUND_BEGIN
+        return
+    os.nice(19)
+    number = IOPRIO_SET.get(os.uname().machine)
+    if sys.platform == "linux" and number is not None:
+        ctypes.CDLL(None).syscall(number, 1, 0, IDLE_CLASS)  # of this process
+
+
+SHARE: Final = 0.5
+"""Share of one processor that the job takes."""
+
+
+def rest_seconds(used: float, took: float) -> float:
+    """Return how long to rest after work that used a processor for ``used`` of ``took`` seconds.
+
+    >>> rest_seconds(2.0, 2.0), rest_seconds(1.0, 3.0)
+    (2.0, 0.0)
+    """
+    return max(used / SHARE - took, 0.0)
+
+
+LOOK_SECONDS: Final = 30.0
+"""Seconds between two looks of a paused job at the machine."""
+START_SECONDS: Final = 0.2
+"""Seconds that a new job waits for its lock, which whoever asks for the state holds for a moment."""
+RETRY_SECONDS: Final = 3_600.0
+"""Seconds after which a job that failed is started again: a model whose file is missing fails each time."""
+
+
+class EmbeddingJob:
+    """The lock and the state of the process that embeds for one store.
+
+    Args:
+        data: Path of the data folder.
+        store: URL of the store.
+    """
+
+    def __init__(self, data: str, store: str) -> None:
+        file = store_file(store)
+        name = hashlib.sha256(os.fsencode(store if file is None else os.path.realpath(file))).hexdigest()[:24]
+        self._folder = Path(data) / "embedding"
+        self._lock = self._folder / f"{name}.lock"
+        self._state = self._folder / f"{name}.json"
+
+    def state(self) -> dict[str, Any] | None:
+        """Return what the process last noted, and whether it is ``running``; None if none runs and none failed.
+
+        ``pid``, ``since`` (seconds since 1970), ``paused`` (why, or empty), and ``problem`` of one that failed.
+        """
+        running = self.running()
+        try:
+            noted = json.loads(self._state.read_bytes())
+        except (OSError, ValueError):
+            noted = {}
+        if not running and not noted.get("problem"):
+            return None
+        return {"pid": 0, "since": time.time(), "paused": "", "problem": "", **noted, "running": running}
+
+    def running(self) -> bool:
+        """Return whether a process embeds for this store, or is paused."""
+        if not self._lock.exists():
+            return False
+        with self.exclusive() as locked:
+            return not locked
+
+    @contextmanager
+    def exclusive(self, seconds: float = 0.0) -> Iterator[bool]:
+        """Yield whether this process holds the lock, after waiting for it for at most so long."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            end = time.monotonic() + seconds
+            while not (locked := try_lock(descriptor)) and time.monotonic() < end:
+                time.sleep(0.02)
+            yield locked
+        finally:
+            os.close(descriptor)
+
+    def note(self, *, paused: str = "", problem: str = "") -> None:
+        """Write down what the process that holds the lock does."""
+        noted = {"pid": os.getpid(), "since": round(time.time()), "paused": paused, "problem": problem}
+        beside = self._state.with_suffix(".part")
+        beside.write_text(json.dumps(noted), "utf-8")
+        beside.replace(self._state)
+
+    def failed_lately(self) -> bool:
+        state = self.state()
+        return state is not None and bool(state["problem"]) and time.time() - state["since"] < RETRY_SECONDS
+
+    def end(self) -> None:
+        """Forget what was noted: all is done."""
+        self._state.unlink(missing_ok=True)
+
+
+def embedding_summary(state: Mapping[str, Any] | None, settings: Settings) -> str:
+    """Return in words who embeds what is pending, and why that is paused, failed or does not happen.
+
+    Args:
+        state: `EmbeddingJob.state`.
+        settings: The settings.
+    """
+    if state is None:
+        if settings.models.background == "never":
+            return "models.background is never, so run `scrubjay embed`"
+        return "the next sync or agent's session embeds in the background"
+    at = time.strftime("%H:%M", time.localtime(state["since"]))
+    if state["running"]:
+        doing = f"paused since {at}: {state['paused']}" if state["paused"] else f"at work since {at}"
+        return f"background process {state['pid']} is {doing}"
+    return f"the background process failed at {at}: {state['problem']}"
+
+
+def run_embedding(
+    job: EmbeddingJob,
+    open_memory: Callable[[], Memory],
+    pause: Callable[[], str],
+    stop: Callable[[], str],
+    sleep: Callable[[float], None] = time.sleep,
+) -> bool:
+    """Embed what is pending until nothing is; return False at once if another process does.
+
+    Args:
+        job: The store's job.
+        open_memory: Opens the store; it is closed during a pause, so that no model stays in memory.
+        pause: Returns why to pause, or an empty string; asked before each batch, and during a pause now and then.
+        stop: Returns why to end before all is done, or an empty string.
+        sleep: Waits for so many seconds.
+
+    Raises:
+        ScrubjayError: The store cannot be read, or a model failed. `EmbeddingJob.state` has the problem, of any kind.
+    """
+    from scrubjay.memory import embed_unasked
+
+    rested = (time.process_time(), time.monotonic())
+    broken_off = True
+
+    def go_on() -> bool:
+        nonlocal rested, broken_off
+        sleep(rest_seconds(time.process_time() - rested[0], time.monotonic() - rested[1]))
+        rested = (time.process_time(), time.monotonic())
+        broken_off = bool(stop() or pause())
+        return not broken_off
+
+    def embed() -> None:
+        with open_memory() as memory:
+            embed_unasked(memory, go_on)
+
+    with job.exclusive(START_SECONDS) as locked:
+        if not locked:
+            return False
+        try:
+            while broken_off and not stop():
+                if why := pause():
+                    job.note(paused=why)
+                    sleep(LOOK_SECONDS)
+                    continue
+                job.note()
+                embed()
+            job.end()
+        except Exception as error:
+            job.note(problem=str(error) or type(error).__name__)
+            raise
+    return True
+
+
+def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) -> None:
+    """Be the process that `start_embedding` starts: embed at the lowest priority with one thread."""
+    from scrubjay.memory import Memory
+
+    if settings.models.background == "never":
+        return
+    fingerprint = settings_fingerprint(env)
+    alone = replace(settings, models=replace(settings.models, threads=1))
+    lower_priority()
+    run_embedding(
+        EmbeddingJob(data_folder(env), settings.store),
+        lambda: Memory.open(settings=alone, log=log),
+        why_pause if settings.models.background == "idle" else lambda: "",
+        lambda: why_stop(settings, env, fingerprint),
+    )
+
+
+def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
+    """Return why a background process must end: its store is gone, or its settings changed."""
+    file = store_file(settings.store)
+    if file is not None and not file.exists():
+        return "its store is gone"
+    return "" if settings_fingerprint(env) == fingerprint else "its settings changed"
+
+
+def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) -> bool:
+    """Start the store's process if something is pending and the settings allow it; return whether one runs.
+
+    Args:
+        settings: The settings of ``env``.
+        env: The environment of the process.
+        memory: The memory of the principal who is embedded for.
+
+    Raises:
+        ScrubjayError: The store cannot be read.
+        OSError: No process can be started.
+    """
+    from scrubjay.memory import unasked_pending
+
+    file = store_file(settings.store)
+    elsewhere = settings.store.startswith("memory:") or (file is not None and not file.is_absolute())
+    if settings.models.background == "never" or elsewhere:  # another process would not find the store
+        return False
+    job = EmbeddingJob(data_folder(env), settings.store)
+    if job.running():
+        return True
+    if job.failed_lately() or not unasked_pending(memory):
+        return False
+    # What computes topics at the end uses as many threads as there are processors otherwise.
+    spawn_detached(["hook", "--embed"], {**env, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+    return True
+
+
+CHECK_SECONDS: Final = 60.0
+"""Seconds between two looks of a process that serves a store for something pending."""
+
+
+@contextmanager
+def keep_embedded(
+    settings: Settings, log: Log, memories: Callable[[], Iterable[tuple[Mapping[str, str], Memory]]]
+) -> Iterator[None]:
+    """Until the block ends, look now and every minute whether a process must be started.
+
+    Args:
+        settings: The settings.
+        log: Where a failure is written, once in a row.
+        memories: Returns the open memories, each with the environment of its principal.
+    """
+    stop = threading.Event()
+
+    def look() -> None:
+        failed = ""
+        while not stop.is_set():
+            try:
+                for env, memory in memories():
+                    start_embedding(settings, env, memory)
+                failed = ""
+            except (ScrubjayError, OSError) as error:
+                if type(error).__name__ != failed:
+                    failed = type(error).__name__
+                    log.write("warning", "embedding not started", error=failed)
+            stop.wait(CHECK_SECONDS)
+
+    if settings.models.background == "never":
+        yield
+        return
+    looking = threading.Thread(target=look, name="keep-embedded", daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        looking.join()
