@@ -18,8 +18,8 @@ from scrubjay.search.relevance import FEATURES, FIRST_RESULTS, RelevanceFeatures
 
 Array = NDArray[np.float64]
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "words": tuple(name for name in FEATURES if name not in ("near", "second")),
-    "base": tuple(name for name in FEATURES if name != "second"),
+    "words": tuple(name for name in FEATURES if name not in ("near", "late")),
+    "base": tuple(name for name in FEATURES if name != "late"),
     "both": tuple(FEATURES),
 }
 """Which signs each family reads."""
@@ -31,7 +31,7 @@ FIRST_BINS: Final = 10
 """Bins for the relevance of first results: a question has only one."""
 UNANSWERABLE: Final = ("foreign", "cross", "out", "abstention")
 FIELDS: Final = (
-    "covered", "respelled", "strange", "familiar", "turn", "near", "second", "latin", "exact", "reliable",
+    "covered", "respelled", "strange", "familiar", "turn", "near", "late", "latin", "exact", "reliable",
 )  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def read_row(row: Mapping[str, Any], family: str) -> Row:
         if family == "words":
             given["near"] = None
         if family != "both":
-            given["second"] = None
+            given["late"] = None
         signs.append(RelevanceFeatures(**given))
     found = [sum(one["gold"] for one in row["top"][:k]) / max(1, row["judged"]) for k in (5, 10)]
     return Row(

@@ -4,7 +4,7 @@
 (search/relevance.py): its own questions (``own``), the same with typing errors (``typo``) and cut to their content
 words (``keywords``), questions of sets of another field (``foreign``), of other conversations of the set (``cross``),
 its own with the documents that answer removed (``out``), and questions that have no answer by the set's own labels
-(``abstention``: not fitted). An embedded store is asked twice, with and without the second model.
+(``abstention``: not fitted). An embedded store is asked twice, with the base model alone and with all.
 
 `silence` fits a logistic regression for each family of features and judges each set by
 coefficients fitted on the others; questions, not results, have equal weight, and so do sets. ``first`` judges
@@ -152,7 +152,7 @@ def _book(
 def _rows(
     memory: Memory, kind: str, text: str, gold: frozenset[str], known: dict[str, list[Doc]]
 ) -> Iterator[dict[str, Any]]:
-    """Ask one question, as a store answers it without and with its second model."""
+    """Ask one question, as a store answers it by its base model and by all."""
     desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
         lineup = desk.models.rankers()[0]
@@ -187,10 +187,8 @@ def write_calibration(written: dict[str, Any], sets: list[str], rows: int) -> No
         "sets": sets,
         "questions": rows,
     }
-    file.write_text(
-        json.dumps({"from": origin, **{k: v for k, v in before.items() if k != "from"}, **written}, indent=1)
-        + "\n"
-    )
+    own = {family: {"from": origin, **found} for family, found in written.items()}
+    file.write_text(json.dumps(before | own, indent=1) + "\n")
 
 
 def slipped(text: str, chance: random.Random) -> str:
@@ -258,7 +256,7 @@ def _ask_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=Path, required=True, help="file that rows are appended to")
     parser.add_argument("--sets", default=f"{SETS},rust_book")
     parser.add_argument("--state", choices=("sync", "embed"), default="sync")
-    parser.add_argument("--cache", type=Path, help="file that keeps the second model's vectors")
+    parser.add_argument("--cache", type=Path, help="file that keeps the larger models' vectors")
     parser.add_argument("--queries", type=int, default=120, help="own questions of each set")
     parser.add_argument("--foreign", type=int, default=8, help="questions of each other set")
     parser.add_argument(

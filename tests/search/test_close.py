@@ -48,15 +48,18 @@ def test_a_context_on_what_nothing_stored_answers_is_empty_and_says_so(code: Mem
     assert code.context("how many attempts does the upload queue make?").silence == ""
 
 
-def test_a_context_is_as_short_as_its_evidence(code: Memory) -> None:
+def test_an_unprompted_context_is_as_short_as_its_evidence(code: Memory) -> None:
     code.add("Prefer short functions.", tier="lesson")
     for number in range(8):
         code.add(f"Talked about lunch, number {number}.", session=f"s{number}", turn=1, role="user")
-    found = code.context("how many attempts does the retry of the upload queue make?", budget=2_000)
+    question = "how many attempts does the retry of the upload queue make?"
+    found = code.context(question, budget=2_000, unprompted=True)
     assert "at most five attempts" in found.text
     assert "lunch" not in found.text
     assert "short functions" not in found.text
     assert len(found.memories) <= 3
+    asked = code.context(question, budget=2_000)
+    assert {one.id for one in found.memories} < {one.id for one in asked.memories}
     assert "short functions" in code.context("how many attempts?", parts=["profile"]).text
 
 

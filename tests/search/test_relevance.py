@@ -58,19 +58,18 @@ def test_what_a_model_finds_nearer_is_never_less_relevant(
     less, most = sorted((near, other))
     sign = RelevanceFeatures(covered, near=less, latin=latin)
     assert replace(sign, near=most).relevance >= sign.relevance
-    both = RelevanceFeatures(covered, near=0.3, second=less, latin=latin)
-    assert replace(both, second=most).relevance >= both.relevance
+    both = RelevanceFeatures(covered, near=0.3, late=less, latin=latin)
+    assert replace(both, late=most).relevance >= both.relevance
 
 
 def test_the_coefficients_say_where_they_come_from_and_name_signs_that_exist() -> None:
-    origin = calibration()["from"]
-    assert {"what", "command", "date", "commit", "sets", "questions"} <= set(origin)
     for family in FAMILIES:
         found = calibration()[family]
+        assert {"what", "command", "date", "commit", "sets", "questions"} <= set(found["from"])
         assert set(found["weights"]) <= set(FEATURES)
         assert all(0 < least < 0.5 for least in found["least"])
     assert "near" not in calibration()["words"]["weights"]
-    assert "second" not in calibration()["base"]["weights"]
+    assert "late" not in calibration()["base"]["weights"]
 
 
 def test_a_good_answer_is_likely_and_a_stranger_is_not() -> None:

@@ -107,7 +107,7 @@ class RelevanceFeatures:
         familiar: The share of the query's names and numbers that any memory holds; 0 where it has none.
         turn: Whether it is a turn of a conversation.
         near: Cosine by the base model; None where it took no part.
-        second: MaxSim by the late-interaction model, or None.
+        late: MaxSim by the late-interaction model, or None.
         latin: Share of Latin letters in the query: how far the models can be trusted.
         exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
             asked about.
@@ -122,7 +122,7 @@ class RelevanceFeatures:
     familiar: float = 0.0
     turn: bool = False
     near: float | None = None
-    second: float | None = None
+    late: float | None = None
     latin: float = 1.0
     exact: bool = False
     reliable: bool = True
@@ -137,7 +137,7 @@ class RelevanceFeatures:
     @property
     def family(self) -> str:
         """Which coefficients apply: those of ``words``, ``base`` or ``both`` models."""
-        return "words" if self.near is None else "base" if self.second is None else "both"
+        return "words" if self.near is None else "base" if self.late is None else "both"
 
     @property
     def relevance(self) -> float:
@@ -155,6 +155,10 @@ class RelevanceFeatures:
         return self.exact or self.relevance >= share * (self.latin * least + (1.0 - self.latin) * other)
 
 
+MIDDLE_MAX_SIM: Final = 0.8
+MAX_SIM_SCALE: Final = 10.0
+"""MaxSim lies close together: the best of a question has .81 to .93 where it answers, .70 to .85 where the question is
+of another field (5 and 95 of 100, ten sets). The regression needs it on the scale of the other features."""
 FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
     "one": lambda own: 1.0,
     "covered": lambda own: own.coverage,
@@ -164,7 +168,7 @@ FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
     "other": lambda own: 1.0 - own.latin,
     "other covered": lambda own: (1.0 - own.latin) * own.coverage,
     "near": lambda own: own.latin * (own.near or 0.0),
-    "second": lambda own: own.latin * (own.second or 0.0),
+    "late": lambda own: 0.0 if own.late is None else own.latin * (own.late - MIDDLE_MAX_SIM) * MAX_SIM_SCALE,
 }
 """The inputs of the regression. For other than Latin letters only words count: the models find all such texts alike."""
 
@@ -208,13 +212,13 @@ def relevance_features(
         identifiers = frozenset(
             one.word for one, count in pairs if one.word in identifiers and idf(memories, count) >= least
         )
-    near, second = (
+    near, late = (
         by_channel[name].scored.by_id(ids) if name in by_channel else [None] * len(ids)
         for name in (BASE_CHANNEL, LATE_CHANNEL)
     )
     found = {}
-    for memory, exact_terms, respelled_terms, base_cosine, second_cosine in zip(
-        ids, terms_held(terms, ids), terms_held(respelled, ids), near, second, strict=True
+    for memory, exact_terms, respelled_terms, base_cosine, max_sim in zip(
+        ids, terms_held(terms, ids), terms_held(respelled, ids), near, late, strict=True
     ):
         found[memory] = RelevanceFeatures(
             covered=share(exact_terms),
@@ -223,7 +227,7 @@ def relevance_features(
             familiar=familiar,
             turn=turns[memory],
             near=base_cosine,
-            second=second_cosine,
+            late=max_sim,
             latin=latin,
             exact=exact or not exact_terms.isdisjoint(identifiers),
             reliable=reliable,
