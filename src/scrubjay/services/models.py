@@ -162,8 +162,12 @@ class ModelRegistry:
         return [self._catalog.open(name).model for name in self._catalog.default]
 
     def ready(self, states: Sequence[ModelState]) -> bool:
-        """Return whether `rankers` and `token_ranker` open no model that is not open yet."""
-        return self.cold or all(self._catalog.is_open(one.model) for one in states if one.state == "active")
+        """Return whether `rankers` opens no model that is not open yet."""
+        return self.cold or all(
+            self._catalog.is_open(one.model)
+            for one in states
+            if one.state == "active" and not one.model.late_interaction
+        )
 
     def rankers(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
         """Return the embedders a search ranks with, base first, and why others are not used.
