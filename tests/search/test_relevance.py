@@ -38,7 +38,7 @@ def notes(opened: Callable[..., Memory]) -> Memory:
 def test_relevance_is_a_probability_whatever_speaks(
     covered: float, respelled: float, strange: float, near: float | None, second: float | None, latin: float
 ) -> None:
-    sign = RelevanceFeatures(covered, respelled, strange, near=near, second=second, latin=latin)
+    sign = RelevanceFeatures(covered, respelled, strange, near=near, late=second, latin=latin)
     assert 0 <= sign.relevance <= 1
 
 
@@ -47,7 +47,7 @@ def test_who_holds_more_of_the_question_is_never_less_relevant(
     covered: float, more: float, strange: float, near: float | None, second: float | None, latin: float
 ) -> None:
     less, most = sorted((covered, more))
-    sign = RelevanceFeatures(less, 0.0, strange, near=near, second=second, latin=latin)
+    sign = RelevanceFeatures(less, 0.0, strange, near=near, late=second, latin=latin)
     assert replace(sign, covered=most).relevance >= sign.relevance
 
 

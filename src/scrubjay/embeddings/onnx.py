@@ -292,6 +292,7 @@ class BertEncoder:
         self._runtime = runtime
         self._threads = threads or _count_cores()
         self._loaded: tuple[Any, Encoder] | None = None
+        self._loading = threading.Lock()
 
     @property
     def sha256(self) -> str:
@@ -351,18 +352,22 @@ class BertEncoder:
         return [found[at] for at in range(len(windows))]
 
     def _load(self) -> tuple[Any, Encoder]:
-        if self._loaded is None:
-            path, own = self.path or self.model.path(), None
-            if self.path is None:
-                verify_file(path, self.model.sha256, self.cache_dir, hint=self.model.reinstall)
-            elif not path.is_file():
-                raise ProviderError(f"Model file {path} does not exist.")
-            elif path.with_name("tokenizer.json").is_file():
-                own = path.with_name("tokenizer.json")
-            saved = None if self.cache_dir is None else self.cache_dir / f"graph-{self.sha256[:12]}"
-            encoder = load_encoder(path, self._runtime, threads=1, saved=saved)
-            self._loaded = bert_tokenizer() if own is None else file_tokenizer(own), encoder
-        return self._loaded
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = self._read()
+            return self._loaded
+
+    def _read(self) -> tuple[Any, Encoder]:
+        path, own = self.path or self.model.path(), None
+        if self.path is None:
+            verify_file(path, self.model.sha256, self.cache_dir, hint=self.model.reinstall)
+        elif not path.is_file():
+            raise ProviderError(f"Model file {path} does not exist.")
+        elif path.with_name("tokenizer.json").is_file():
+            own = path.with_name("tokenizer.json")
+        saved = None if self.cache_dir is None else self.cache_dir / f"graph-{self.sha256[:12]}"
+        encoder = load_encoder(path, self._runtime, threads=1, saved=saved)
+        return bert_tokenizer() if own is None else file_tokenizer(own), encoder
 
 
 class BertEmbedder:

@@ -34,6 +34,8 @@ from store_contract.history import StoreHistory
 from store_contract.samples import (
     OTHER_MODEL,
     SMALL_MODEL,
+    TOKEN_MODEL,
+    sample_codes,
     sample_id,
     sample_memory,
     sample_vector,
@@ -351,6 +353,25 @@ def test_what_is_not_known_of_the_writes_since_makes_all_be_read_again(
         with told(monkeypatch) as sent:
             assert active(store) == wanted
         assert any("string_agg(int8send(m.num)" in one and "m.num = ANY" not in one for one in sent)
+
+
+def test_codes_of_tokens_are_left_out_of_the_index_and_cost_no_search(vector_url: str, ann: Scope) -> None:
+    with closing(PostgresStore(vector_url, large=FORCED)) as store:
+        filled(store, ann)
+        late = sample_memory("late", MINE, vectors={TOKEN_MODEL.fingerprint: sample_codes("late", 3)})
+        write_changes(store, ann, PutModel(TOKEN_MODEL), PutMemory(late))
+        done = store.build_index(ann, lambda progress: None)
+        assert done.models == (SMALL_MODEL.name,)
+        write_changes(
+            store, ann, PutMemory(replace(late, record=replace(late.record, id=sample_id("second"))))
+        )
+        with store.reader(ann) as reader:
+            assert len(reader.vectors(TOKEN_MODEL.fingerprint, [late.record.id, sample_id("second")])) == 2
+            assert reader.windows(TOKEN_MODEL.fingerprint) >= 2
+    found = rows(
+        vector_url, "SELECT count(*) FROM neighbour n JOIN model m ON m.id = n.model WHERE m.name = 'tokens'"
+    )
+    assert found == [(0,)]
 
 
 def test_late_vectors_and_dropped_models_are_followed(vector_url: str, ann: Scope) -> None:
