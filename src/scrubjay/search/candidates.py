@@ -168,36 +168,44 @@ class ChannelResults:
 
 def rank_by_late_interaction(
     plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder], rankings: Sequence[Ranking]
-) -> tuple[list[Ranking], tuple[str, ...]]:
-    """Rank what the other channels found by the late-interaction models; return failures, too.
+) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
+    """Rank what the other channels found by the late-interaction models; return failures and notes, too.
 
     A model that has no codes of most of the nominated takes no part: its mean would be of the few that it knows.
     """
     nominated = sorted({hit.id for ranking in rankings for hit in ranking.hits[:NOMINATED]})
     found: list[Ranking] = []
     partial: list[str] = []
+    notes: list[str] = []
     models = [embedder for embedder in embedders if isinstance(embedder, TokenEmbedder)]
     if not models or not nominated or not plan.query.text:
-        return [], ()
-    from scrubjay.search.late_interaction import LateInteractionScores
-
+        return [], (), ()
     registered = {state.model.fingerprint for state in reader.models() if state.state == "active"}
     for embedder in models:
+        name = "A late-interaction model"
         try:
             model = embedder.model
-            if model.fingerprint not in registered or (
-                plan.models is not None and model.name not in plan.models
-            ):
+            name = model.name
+            if model.fingerprint not in registered or (plan.models is not None and name not in plan.models):
                 continue
+            if not reader.windows(model.fingerprint):  # nothing is loaded for it then
+                notes.append(f"{name} covers no memory so far and was left out.")
+                continue
+            from scrubjay.search.late_interaction import LateInteractionScores
+
             query = embedder.query(plan.query.text)
             if not len(query):
                 continue
             scored = LateInteractionScores(reader, embedder, query, nominated)
-            if 2 * scored.covered > len(nominated):
-                found.append(Ranking(f"late:{model.name}", "late", tuple(scored.top(plan.depth)), scored))
+            if 2 * scored.covered <= len(nominated):
+                notes.append(
+                    f"{name} covers {scored.covered} of {len(nominated)} candidates so far and was left out."
+                )
+                continue
+            found.append(Ranking(f"late:{name}", "late", tuple(scored.top(plan.depth)), scored))
         except ProviderError as error:
-            partial.append(f"A late-interaction model could not be used: {error}")
-    return found, tuple(partial)
+            partial.append(f"{name} could not be used: {error}")
+    return found, tuple(partial), tuple(notes)
 
 
 def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder]) -> ChannelResults:
@@ -219,8 +227,8 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Any
         notes += respellings
         rankings += [respelled] if respelled is not None else []
     if "vector" in plan.channels and plan.fusion == "auto":
-        late, without = rank_by_late_interaction(plan, reader, embedders, rankings)
-        partial += without
+        late, without, more = rank_by_late_interaction(plan, reader, embedders, rankings)
+        partial, notes = partial + without, notes + more
         rankings += late
     return ChannelResults(tuple(rankings), terms, partial, notes)
 
