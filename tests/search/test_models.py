@@ -97,15 +97,15 @@ def test_a_cold_search_ranks_by_the_base_model_and_notes_the_others(
     assert [sentence.split()[0] for sentence in cold.search("kettle").notes] == ["second"]
 
 
-def test_a_backfilled_model_joins_once_it_covers_fifty(opened: Callable[..., Memory], tmp_path) -> None:
+def test_a_backfilled_model_joins_once_it_covers_nine_tenths(opened: Callable[..., Memory], tmp_path) -> None:
     memory = opened(tmp_path / "a.db", embedders=[BASE, SECOND])
-    fill(memory, MIN_COVERED - 1)
+    fill(memory, 89)
     memory.embed()
-    fill(memory, MIN_COVERED + 20)
-    assert MIN_COVERED == 50
+    fill(memory, 100)
+    assert MIN_COVERED == 0.9
     assert channels(memory) == {"vector:hash"}
     (sentence,) = memory.search("kettle").notes
-    assert sentence.startswith("second covers fewer than 50 memories")
+    assert sentence.startswith("second covers fewer than 90 memories")
     memory.embed()
     assert channels(memory) == {"vector:hash", "vector:second"}
     assert memory.search("kettle").notes == ()
