@@ -84,7 +84,7 @@ def rank_by_vectors(
     for embedder in embedders:
         if isinstance(embedder, TokenEmbedder):
             continue
-        least = min(        least = math.ceil(MIN_COVERED * rankings[0].scored.covered) if rankings else 0
+        least = math.ceil(MIN_COVERED * rankings[0].scored.covered) if rankings else 0
         name = "A model"
         try:
             model = embedder.model
