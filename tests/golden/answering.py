@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay import Memory, NewMemory
+from scrubjay.text.display import quarter_tokens
 
 HERE = Path(__file__).parent
 QUESTIONS = HERE / "questions.json"
@@ -74,6 +75,18 @@ FACTS = (
     NewMemory("Retention of audit logs is 400 days.", "semantic", "", ["compliance"], "2025-11-20",
               project="kestrel"),
 )  # fmt: skip
+
+
+PATH_QUARTER_TOKENS = 240
+"""What the path of the files takes: a context that fills its budget counts it."""
+
+
+def files_folder(base: Path) -> Path:
+    """Make the folder for the files; its path takes as many tokens below any other folder."""
+    length = PATH_QUARTER_TOKENS - quarter_tokens(f"{base.resolve()}/")
+    folder = base.resolve() / ("f" * length)
+    folder.mkdir()
+    return folder
 
 
 @contextmanager
@@ -257,8 +270,7 @@ def main() -> None:
         del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="scrubjay-golden-") as made:
         os.environ.update(LOOK, XDG_CONFIG_HOME=made, XDG_DATA_HOME=made)
-        folder = Path(made).resolve() / "files"
-        folder.mkdir()
+        folder = files_folder(Path(made))
         with asked(f"{made}/memory.db", folder) as memory:
             ANSWERS.write_text(dumped(answers(memory, folder)), "utf-8")
 

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
-from answering import ANSWERS, LOOK, answers, asked, differences
+from answering import ANSWERS, LOOK, answers, asked, differences, files_folder
 
 SHOWN = 20
 """Differences that a failure lists."""
@@ -25,8 +25,7 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def compare(url: str, tmp_path: Path) -> None:
-    folder = tmp_path.resolve() / "files"
-    folder.mkdir()
+    folder = files_folder(tmp_path)
     with asked(url, folder) as memory:
         found = json.loads(json.dumps(answers(memory, folder)))
     wanted = json.loads(ANSWERS.read_text("utf-8"))
