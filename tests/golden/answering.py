@@ -159,7 +159,10 @@ def _answered(memory: Memory, one: Mapping[str, Any], called: Mapping[str, str],
         return {
             "text": _short(_stable(found.text, called, root)),
             "memories": [[called[each.id], each.part] for each in found.memories],
-            "left_out": sorted([called[each.id], each.part, each.why] for each in found.left_out),
+            # Which of the last that have equal scores comes first follows ids, which each store has of its own.
+            "left_out": sorted(
+                [called[each.id], each.part, each.why] for each in found.left_out if each.why != "budget"
+            ),
             "within": found.tokens <= found.budget,
             **_said(found),
         }
