@@ -52,7 +52,7 @@ def fit(tokens: NDArray[np.float32], dimensions: int) -> NDArray[np.float16]:
 def code_error(table: NDArray[np.float32], tokens: NDArray[np.float32], bits: int) -> float:
     """Return by how much the cosine of a projected vector and a coded one is off, root mean square over pairs."""
     codec = TokenCodec(table[:-1], table[-1], bits)
-    rows = codec.project(tokens)[:: max(1, len(tokens) // 4_000)]
+    rows = unit_rows(codec.project(tokens[:: max(1, len(tokens) // 4_000)]))
     coded = unit_rows(codec.decode(codec.encode(rows)).astype(np.float32))
     return float(np.sqrt(np.mean((rows[:500] @ rows.T - rows[:500] @ coded.T) ** 2)))
 

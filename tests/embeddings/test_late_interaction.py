@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scrubjay.embeddings import late_interaction
+from scrubjay.embeddings.base import unit_rows
 from scrubjay.embeddings.late_interaction import (
     COLBERT,
     DIMENSIONS,
@@ -126,7 +127,7 @@ def test_codes_of_fewer_bits_keep_cosines_less_well(
 ) -> None:
     table = np.load(PROJECTION).astype(np.float32)
     codec = TokenCodec(table[:-1], table[-1], bits)
-    rows = codec.project(np.concatenate(embedder.token_vectors(PASSAGES)))
+    rows = unit_rows(codec.project(np.concatenate(embedder.token_vectors(PASSAGES))))
     codes = codec.encode(rows)
     assert codes.shape == (len(rows), DIMENSIONS * bits // 8)
     read = codec.decode(codes).astype(np.float32)

@@ -1,7 +1,8 @@
 """Late interaction: a vector for each token, compared by MaxSim (ColBERT, https://arxiv.org/abs/2004.12832).
 
 A text's token vectors are made unit, projected to fewer numbers, pooled to half as many
-(https://arxiv.org/abs/2409.14683) and quantised to a few bits around their mean. Stores keep these codes as rows.
+(https://arxiv.org/abs/2409.14683), made unit again and quantised to a few bits around their mean. Stores keep these
+codes as rows.
 The bundled model is answerai-colbert-small-v1 without its last projection
 (https://huggingface.co/answerdotai/answerai-colbert-small-v1); ours was fitted on texts that no evaluation holds
 (``python -m bench projection``). Markers of ColBERT's are used, its [MASK] padding is not: with this file it finds less
@@ -102,8 +103,8 @@ class TokenCodec:
         return int(self.projection.shape[1])
 
     def project(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return hidden states as unit rows of the model's dimensions."""
-        return unit_rows(_product(unit_rows(rows), self.projection))
+        """Return hidden states, made unit, in the model's dimensions; what is lost is missing from their length."""
+        return _product(unit_rows(rows), self.projection)
 
     def encode(self, rows: NDArray[np.float32]) -> NDArray[np.int8]:
         """Return the codes of unit rows, shape (rows, dimensions * bits / 8)."""
@@ -183,8 +184,8 @@ class LateInteractionEmbedder(TokenEmbedder):
         codec, pieces = self._opened_codec(), self._windows(texts, before, DOCUMENT_MARKER)
         found = []
         for rows in self._token_rows(pieces, len(texts), whole=True):
-            pooled = pool_rows(codec.project(rows), -(-len(rows) // POOLED))
-            found.append(QuantizedRows(codec.encode(pooled), np.ones(len(pooled), np.float32)))
+            codes = codec.encode(pool_rows(codec.project(rows), -(-len(rows) // POOLED)))
+            found.append(QuantizedRows(codes, np.ones(len(codes), np.float32)))
         return found
 
     def query(self, text: str) -> NDArray[np.float32]:
@@ -194,7 +195,7 @@ class LateInteractionEmbedder(TokenEmbedder):
             ProviderError: As `encode`.
         """
         (rows,) = self._token_rows(self._windows([text], None, QUERY_MARKER), 1, whole=False)
-        return self._opened_codec().project(rows)
+        return unit_rows(self._opened_codec().project(rows))
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token vectors as unit rows of the model's hidden size, neither projected nor pooled."""
@@ -263,7 +264,7 @@ class LateInteractionEmbedder(TokenEmbedder):
             if table.ndim != 2 or len(table) != size + 1 or table.shape[1] * BITS % 8:
                 raise ProviderError(
                     f"Projection {file} has shape {table.shape}; a model of hidden size {size} needs "
-                    f"({size + 1}, an even number).",
+                    f"({size + 1}, a multiple of {8 // BITS}).",
                     hint="the last row is the mean of the projected unit vectors",
                 )
             self._codec = TokenCodec(table[:-1], table[-1], BITS)
@@ -279,7 +280,7 @@ def _product(rows: NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray
 
 
 def pool_rows(rows: NDArray[np.float32], keep: int) -> NDArray[np.float32]:
-    """Return at most ``keep`` unit rows, each the mean of a cluster by Ward's criterion, in the order of their first.
+    """Return at most ``keep`` unit rows, each a cluster's mean by Ward's criterion, in the order of their first.
 
     In each round all pairs that are each other's nearest are merged, nearest first, which is about Ward's order.
     """
