@@ -16,7 +16,6 @@ from scrubjay.embeddings.late_interaction import (
     TokenCodec,
     best_cosines,
     max_sim,
-    pool_rows,
 )
 from scrubjay.errors import ProviderError
 
@@ -61,14 +60,14 @@ def test_a_question_is_nearest_to_its_answer(
     assert all(-1 <= score <= 1 for score in found)
 
 
-def test_codes_have_the_model_s_width_and_half_as_many_rows_as_words(
+def test_codes_have_the_model_s_width_and_a_row_for_each_word(
     embedder: LateInteractionEmbedder,
 ) -> None:
     model = embedder.model
     assert (model.name, model.late_interaction, model.dimensions) == (COLBERT.name, True, DIMENSIONS)
     for text, rows in zip(PASSAGES, embedder.encode(PASSAGES), strict=True):
         (vectors,) = embedder.token_vectors([text])
-        assert rows.data.shape == (max(1, (len(vectors) + 1) // 2), model.row_bytes)
+        assert rows.data.shape == (max(1, len(vectors)), model.row_bytes)
         assert rows.data.dtype == np.int8
         assert (rows.scales == 1).all()
     assert [len(embedder.token_vectors([text])[0]) for text in PASSAGES[-2:]] == [0, 0]
@@ -134,16 +133,6 @@ def test_codes_of_fewer_bits_keep_cosines_less_well(
     read /= np.linalg.norm(read, axis=1, keepdims=True)
     assert np.sqrt(np.mean((rows @ rows.T - rows @ read.T) ** 2)) < error
     assert bits in STEPS
-
-
-def test_pooling_merges_what_is_alike_and_keeps_what_stands_alone() -> None:
-    rng = np.random.default_rng(2)
-    alone = np.linalg.qr(rng.standard_normal((16, 8)))[0].T.astype(np.float32)
-    rows = np.concatenate([alone[:4], np.repeat(alone[4:], 2, axis=0)])
-    pooled = pool_rows(rows, 8)
-    assert pooled.shape == (8, 16)
-    assert np.allclose((pooled @ alone.T).max(axis=0), 1, atol=1e-5)
-    assert np.array_equal(pool_rows(rows, 20), rows)
 
 
 def test_a_folder_of_the_same_layout_is_a_model_of_its_own(

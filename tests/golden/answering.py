@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay import Memory, NewMemory
-from scrubjay.text.display import quarter_tokens
 
 HERE = Path(__file__).parent
 QUESTIONS = HERE / "questions.json"
@@ -75,18 +74,6 @@ FACTS = (
     NewMemory("Retention of audit logs is 400 days.", "semantic", "", ["compliance"], "2025-11-20",
               project="kestrel"),
 )  # fmt: skip
-
-
-PATH_QUARTER_TOKENS = 240
-"""What the path of the files takes: a context that fills its budget counts it."""
-
-
-def files_folder(base: Path) -> Path:
-    """Make the folder for the files; its path takes as many tokens below any other folder."""
-    length = PATH_QUARTER_TOKENS - quarter_tokens(f"{base.resolve()}/")
-    folder = base.resolve() / ("f" * length)
-    folder.mkdir()
-    return folder
 
 
 @contextmanager
@@ -155,14 +142,12 @@ def _answered(memory: Memory, one: Mapping[str, Any], called: Mapping[str, str],
         return [called.get(each, each.split("_")[0]) for each in ids]
 
     if call == "context":
-        found = memory.context(one["query"], **options)
+        # A budget that is filled ends with memories of equal scores, whose order follows their ids.
+        found = memory.context(one["query"], **{"unprompted": True, **options})
         return {
             "text": _short(_stable(found.text, called, root)),
             "memories": [[called[each.id], each.part] for each in found.memories],
-            # Which of the last that have equal scores comes first follows ids, which each store has of its own.
-            "left_out": sorted(
-                [called[each.id], each.part, each.why] for each in found.left_out if each.why != "budget"
-            ),
+            "left_out": sorted([called[each.id], each.part, each.why] for each in found.left_out),
             "within": found.tokens <= found.budget,
             **_said(found),
         }
@@ -273,7 +258,8 @@ def main() -> None:
         del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="scrubjay-golden-") as made:
         os.environ.update(LOOK, XDG_CONFIG_HOME=made, XDG_DATA_HOME=made)
-        folder = files_folder(Path(made))
+        folder = Path(made).resolve() / "files"
+        folder.mkdir()
         with asked(f"{made}/memory.db", folder) as memory:
             ANSWERS.write_text(dumped(answers(memory, folder)), "utf-8")
 

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
-from answering import ANSWERS, LOOK, answers, asked, differences, files_folder
+from answering import ANSWERS, LOOK, answers, asked, differences
 
 SHOWN = 20
 """Differences that a failure lists."""
@@ -25,7 +25,8 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def compare(url: str, tmp_path: Path) -> None:
-    folder = files_folder(tmp_path)
+    folder = tmp_path.resolve() / "files"
+    folder.mkdir()
     with asked(url, folder) as memory:
         found = json.loads(json.dumps(answers(memory, folder)))
     wanted = json.loads(ANSWERS.read_text("utf-8"))

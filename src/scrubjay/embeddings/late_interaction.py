@@ -1,8 +1,8 @@
 """Late interaction: a vector for each token, compared by MaxSim (ColBERT, https://arxiv.org/abs/2004.12832).
 
-A text's token vectors are made unit, projected to fewer numbers, pooled to half as many
-(https://arxiv.org/abs/2409.14683), made unit again and quantised to a few bits around their mean. Stores keep these
-codes as rows.
+A text's token vectors are projected to fewer numbers, made unit and quantised to two bits a number around their mean;
+stores keep these codes as rows. Half as many rows of four bits, pooled by Ward's criterion, take as much room and find
+no more (bench/LOG.md).
 The bundled model is answerai-colbert-small-v1 without its last projection
 (https://huggingface.co/answerdotai/answerai-colbert-small-v1); ours was fitted on texts that no evaluation holds
 (``python -m bench projection``). Markers of ColBERT's are used, its [MASK] padding is not: with this file it finds less
@@ -43,7 +43,7 @@ from scrubjay.models.ids import TOKEN_POOLING, EmbeddingModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BITS: Final = 4
+BITS: Final = 2
 """Bits of a stored number."""
 COLBERT: Final = BertModel(
     "answerai-colbert-small-v1",
@@ -61,8 +61,6 @@ DIMENSIONS: Final = 96
 
 QUERY_MARKER: Final = "[unused0]"
 DOCUMENT_MARKER: Final = "[unused1]"
-POOLED: Final = 2
-"""Tokens to one row, on average."""
 STEPS: Final = {1: 1.596, 2: 0.9957, 4: 0.3352}
 """By bits, the step of the uniform quantiser with the least error for numbers of a normal distribution, in standard
 deviations (J. Max, Quantizing for minimum distortion, 1960)."""
@@ -176,7 +174,7 @@ class LateInteractionEmbedder(TokenEmbedder):
                 has room for them, and are not kept.
 
         Returns:
-            ``data`` of shape (rows, ``model.row_bytes``), about half as many rows as tokens; each scale is 1.
+            ``data`` of shape (rows, ``model.row_bytes``), a row a token; each scale is 1.
 
         Raises:
             ProviderError: The model is missing or damaged, or its output is not finite.
@@ -184,7 +182,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         codec, pieces = self._opened_codec(), self._windows(texts, before, DOCUMENT_MARKER)
         found = []
         for rows in self._token_rows(pieces, len(texts), whole=True):
-            codes = codec.encode(pool_rows(codec.project(rows), -(-len(rows) // POOLED)))
+            codes = codec.encode(unit_rows(codec.project(rows)))
             found.append(QuantizedRows(codes, np.ones(len(codes), np.float32)))
         return found
 
@@ -198,7 +196,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         return unit_rows(self._opened_codec().project(rows))
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return each text's token vectors as unit rows of the model's hidden size, neither projected nor pooled."""
+        """Return each text's token vectors as unit rows of the model's hidden size, not projected."""
         rows = self._token_rows(self._windows(texts, None, DOCUMENT_MARKER), len(texts), whole=False)
         return [unit_rows(found) for found in rows]
 
@@ -277,31 +275,6 @@ def _product(rows: NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray
     for first in range(0, len(rows), together):
         np.matmul(rows[first : first + together], columns, out=found[first : first + together])
     return found
-
-
-def pool_rows(rows: NDArray[np.float32], keep: int) -> NDArray[np.float32]:
-    """Return at most ``keep`` unit rows, each a cluster's mean by Ward's criterion, in the order of their first.
-
-    In each round all pairs that are each other's nearest are merged, nearest first, which is about Ward's order.
-    """
-    centres, sizes = rows, np.ones(len(rows), np.float32)
-    while len(centres) > keep:
-        squares = np.einsum("ij,ij->i", centres, centres)
-        weights = sizes[:, None] * sizes / (sizes[:, None] + sizes)
-        cost = weights * (squares[:, None] + squares - 2.0 * _product(centres, centres.T))
-        cost = np.minimum(cost, cost.T)
-        np.fill_diagonal(cost, np.inf)
-        nearest = cost.argmin(axis=1)
-        places = np.arange(len(centres))
-        first = np.flatnonzero((nearest[nearest] == places) & (places < nearest))
-        first = first[np.argsort(cost[first, nearest[first]], kind="stable")[: len(centres) - keep]]
-        second = nearest[first]
-        both = sizes[first] + sizes[second]
-        joined = centres[first] * sizes[first][:, None] + centres[second] * sizes[second][:, None]
-        centres, sizes = centres.copy(), sizes.copy()
-        centres[first], sizes[first] = joined / both[:, None], both
-        centres, sizes = np.delete(centres, second, axis=0), np.delete(sizes, second)
-    return unit_rows(centres)
 
 
 def best_cosines(
