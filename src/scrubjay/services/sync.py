@@ -110,6 +110,7 @@ def embed_pending(
     """
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
+    workspace.models.adopt_foreign()
     models = workspace.models.backfilled()
     done = backfill_vectors(
         workspace.store, workspace.scope, models, overlap=overlap, seconds=seconds, progress=progress
