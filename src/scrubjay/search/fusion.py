@@ -26,10 +26,11 @@ from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
 from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import Candidate, Contribution, round_score
-from scrubjay.search.candidates import ChannelWeight, Ranking
+from scrubjay.search.candidates import ChannelWeight, Ranking, TermRanking
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
+from scrubjay.storage.scoring import idf
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.snippets import contains_phrase
@@ -81,6 +82,9 @@ AGREEMENT_PASSAGES: Final = 3
 LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
 
+MULTILINGUAL: Final = frozenset({"multilingual-e5-small"})
+"""Models that find a text in another language than the query's."""
+
 
 def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, ChannelWeight]:
     """Return the weight of each channel for one query, by name.
@@ -89,12 +93,18 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     words no better than average does not understand the query (another language, an error code, noise vectors) and
     gets none; where no word is found, the models get it all. Of seventeen features tried, agreement is the only one
     that predicts, across sets, which channel to trust (bench/LOG.md).
+
+    Beside a multilingual model, words that no memory holds suggest a query in another language than the texts: their
+    share goes from words and other models to that model, however little the words found agree with it.
     """
     words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
     models = [ranking for ranking in rankings if ranking.kind == "vector"]
+    foreign = 0.0
+    if any(_model_name(ranking) in MULTILINGUAL for ranking in models):
+        foreign = unknown_share(words)
     weights: dict[str, ChannelWeight] = {}
     for ranking in rankings:
-        passage = turn = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
+        passage = turn = BM25_WEIGHT * (1.0 - foreign) if ranking.kind == "bm25" else RESPELLED_WEIGHT
         if ranking.kind == "vector":
             others = len(models) - 1
             if not others:
@@ -104,11 +114,25 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             else:
                 passage, turn = PASSAGE_WEIGHTS[1] / others, TURN_WEIGHTS[1] / others
             trust = agreement(ranking, words)
-            if ranking.channel.partition(":")[2] in LATIN_ONLY:
+            if _model_name(ranking) in LATIN_ONLY:
                 trust *= latin_share(query)
+            trust += foreign * (1.0 - trust if _model_name(ranking) in MULTILINGUAL else -trust)
             passage, turn = passage * trust, turn * trust
         weights[ranking.channel] = ChannelWeight(passage, turn)
     return weights
+
+
+def _model_name(ranking: Ranking) -> str:
+    return ranking.channel.partition(":")[2]
+
+
+def unknown_share(words: Ranking | None) -> float:
+    """Return the share of the query's idf in words that no visible memory holds; 0 for a query without words."""
+    if not isinstance(words, TermRanking):
+        return 0.0
+    weights = [idf(words.scored.memories, frequency) for frequency in words.scored.frequencies]
+    unknown = [weight for weight, count in zip(weights, words.scored.frequencies, strict=True) if not count]
+    return math.fsum(unknown) / math.fsum(weights) if unknown else 0.0
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:
