@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         ),
     ]
     result: dict[str, Any] = {"pairs": {}}
-    for stored in [*sets, "any"]:
+    for stored in listed(args.stores):
         data = paired(sets, keys, stored, listed(args.ask), args.limit_queries)
         for name, models, configurations in asked_of:
             with scratch() as folder:
@@ -64,7 +64,7 @@ def paired(
     limit: int | None,
 ) -> DataSet:
     """One language's passages and the questions of several, ids being keys; one task a language of questions."""
-    if missing := {*asked} - {*sets}:
+    if missing := {*asked, stored} - {*sets, "any"}:
         raise DataError(f"No set is in {', '.join(sorted(missing))}; there are {', '.join(sets)}.")
     turns = list(sets) if stored == "any" else [stored]
     by_key = {language: {keys[language][doc.id]: doc for doc in data.docs} for language, data in sets.items()}
@@ -101,6 +101,7 @@ def _rows(result: Mapping[str, Any]) -> list[Row]:
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of sets")
     parser.add_argument("--set", default="xquad", help="what the sets' names begin with")
+    parser.add_argument("--stores", default="en,de,zh,ar,any", help="languages of the passages")
     parser.add_argument("--ask", default="en,de,zh,ar", help="languages of the questions")
     parser.add_argument(
         "--limit-queries", type=int, help="about how many questions a language; all when left out"

