@@ -180,7 +180,10 @@ def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
 
 
 def test_the_providers_offered_are_services_and_libraries_that_exist() -> None:
-    assert {*EMBEDDING_PROVIDERS, "static", "late-interaction", "bge", "minilm"} == {*KNOWN_PROVIDERS, "auto"}
+    assert {*EMBEDDING_PROVIDERS, "static", "late-interaction", "bge", "minilm", "multilingual"} == {
+        *KNOWN_PROVIDERS,
+        "auto",
+    }
     assert RUNTIMES == KNOWN_RUNTIMES
 
 

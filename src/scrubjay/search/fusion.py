@@ -26,10 +26,11 @@ from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
 from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import Candidate, Contribution, round_score
-from scrubjay.search.candidates import ChannelWeight, Ranking
+from scrubjay.search.candidates import ChannelWeight, Ranking, TermRanking
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
+from scrubjay.storage.scoring import idf
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.snippets import contains_phrase
@@ -84,8 +85,11 @@ RESPELLED_WEIGHT: Final = 0.15
 """Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
 """BM25's best passages by which a model's agreement is measured; 1 to 10 give the same."""
-LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2", "bge-small-en-v1.5"})
+LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2", "answerai-colbert-small-v1", "bge-small-en-v1.5"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
+
+MULTILINGUAL: Final = frozenset({"multilingual-e5-small"})
+"""Models that find a text in another language than the query's."""
 
 
 def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, ChannelWeight]:
@@ -95,20 +99,26 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     words no better than average does not understand the query (another language, an error code, noise vectors) and
     gets none; where no word is found, the models get it all. Of seventeen features tried, agreement is the only one
     that predicts, across sets, which channel to trust (bench/LOG.md).
+
+    Beside a multilingual model, words that no memory holds suggest a query in another language than the texts: their
+    share goes from words and other models to that model, however little the words found agree with it.
     """
     words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
     models = [ranking for ranking in rankings if ranking.kind == "vector"]
     alone = len(models) == 1 and all(ranking.kind != "late" for ranking in rankings)
+    multilingual = any(_model_name(ranking) in MULTILINGUAL for ranking in models)
+    foreign = unknown_share(words) if multilingual else 0.0
     weights: dict[str, ChannelWeight] = {}
     for ranking in rankings:
         if ranking.kind in ("bm25", "ngram"):
-            weight = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
+            weight = BM25_WEIGHT * (1.0 - foreign) if ranking.kind == "bm25" else RESPELLED_WEIGHT
             weights[ranking.channel] = ChannelWeight.fixed(weight)
             continue
         # Late interaction is compared with what the words found already.
         trust = 1.0 if ranking.kind == "late" else agreement(ranking, words)
-        if ranking.channel.partition(":")[2] in LATIN_ONLY:
+        if _model_name(ranking) in LATIN_ONLY:
             trust *= latin_share(query)
+        trust += foreign * (1.0 - trust if _model_name(ranking) in MULTILINGUAL else -trust)
         if ranking.kind == "late":
             fades = (LATE_WEIGHT * trust, 0.0)
             weights[ranking.channel] = ChannelWeight(fades, fades)
@@ -120,6 +130,19 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             full = PASSAGE_MODEL_WEIGHT / (len(models) - 1) * trust
             weights[ranking.channel] = ChannelWeight((full, full), (full / 2, full))
     return weights
+
+
+def _model_name(ranking: Ranking) -> str:
+    return ranking.channel.partition(":")[2]
+
+
+def unknown_share(words: Ranking | None) -> float:
+    """Return the share of the query's idf in words that no visible memory holds; 0 for a query without words."""
+    if not isinstance(words, TermRanking):
+        return 0.0
+    weights = [idf(words.scored.memories, frequency) for frequency in words.scored.frequencies]
+    unknown = [weight for weight, count in zip(weights, words.scored.frequencies, strict=True) if not count]
+    return math.fsum(unknown) / math.fsum(weights) if unknown else 0.0
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:

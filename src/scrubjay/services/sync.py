@@ -115,6 +115,7 @@ def embed_pending(
     workspace.models.writer()  # the models of a store from before they were the default
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
+    workspace.models.adopt_foreign()
     models = workspace.models.backfilled() if go_on is None else workspace.models.unasked()
     done = backfill_vectors(
         workspace.store,
