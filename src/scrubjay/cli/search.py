@@ -231,7 +231,7 @@ def format_result(number: int, result: Result, query: str) -> str:
 
 
 def format_explanation(why: Explanation, score: float) -> list[str]:
-    lines = []
+    lines = [single_line(why.reason)]
     for part in why.contributions:
         sign = "-" if part.amount < 0 else "+"
         formula = f"value {part.value:.6f} x weight {part.weight:.6f} (raw {part.raw:.6f})"

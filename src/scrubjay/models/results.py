@@ -85,6 +85,19 @@ class Candidate:
         return Candidate(self.id, (*self.contributions, *parts))
 
 
+REASON_WORDS: Final = 3
+"""Most words that are named as a reason: those that add most."""
+REASONS: Final[Mapping[str, str]] = {
+    "title": "its title matches",
+    "speaker": "said by the person asked about",
+    "dated": "of the time asked about",
+    "session": "its conversation matches",
+    "neighbours": "so do the turns beside it",
+    "project": "of this project",
+}
+"""What else may speak for a result, by the channel of its part."""
+
+
 @frozen
 class Explanation:
     """Why a result ranks where it does: the parts that add up to its score.
@@ -100,6 +113,26 @@ class Explanation:
     factors: tuple[Factor, ...] = ()
     words: Mapping[str, float] = field(default_factory=dict)
     way: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """One sentence: what found it, then what else speaks for it.
+
+        >>> Explanation((Contribution("late:m", 0.9, 1.5, 1.0),), words={"drain": 2.0}).reason
+        'Found by *drain* and by meaning.'
+        """
+        amounts: dict[str, float] = {}
+        for part in self.contributions:
+            kind = part.channel.partition(":")[0]
+            amounts[kind] = amounts.get(kind, 0.0) + part.amount
+        best = sorted(self.words, key=lambda word: -self.words[word])[:REASON_WORDS]
+        found = [", ".join(f"*{word}*" for word in best)] if best else []
+        found += ["meaning"] if amounts.get("vector", 0.0) + amounts.get("late", 0.0) > 0 else []
+        found += [f"{self.way[1]} in {self.way[0]}"] if self.way and amounts.get("graph", 0.0) > 0 else []
+        first = f"found by {' and by '.join(found)}" if found else "found by what stands beside it"
+        others = [text for kind, text in REASONS.items() if amounts.get(kind, 0.0) > 0]
+        sentence = "; ".join([first, *others])
+        return f"{sentence[0].upper()}{sentence[1:]}."
 
 
 @frozen

@@ -121,7 +121,7 @@ class _PhraseScores:
 def _rank_categories(
     phrases: Mapping[str, str], rankings: Sequence[Ranking], embedders: Sequence[AnyEmbedder], query: str
 ) -> list[Ranking]:
-    """Of the models only the first reads the phrases and predicts the others: MiniLM embeds ten phrases a second."""
+    """Of the models only the first reads the phrases and predicts the others, which embed ten phrases a second."""
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     found = []
     for ranking in rankings:
