@@ -320,19 +320,19 @@ def test_a_deep_search_asks_the_reranker_of_the_settings_or_of_the_caller(
     assert len(reranker.asked) == 2
 
 
-def test_a_thread_a_deep_context_and_an_agents_own_context_ask_it_too(held: Callable[..., Memory]) -> None:
+def test_a_thread_and_a_deep_context_ask_it_too_and_an_agents_context_does_not(held: Callable[..., Memory]) -> None:
     reranker = Liking("roof")
     memory = held(reranker=reranker)
     assert memory.context("heron willow", deep=True).text
     assert len(reranker.asked) == 1
     call_tool(memory, find_tool("memory_context"), {"query": "heron willow"})
-    assert len(reranker.asked) == 2
+    assert len(reranker.asked) == 1
     best = max(memory.thread("heron willow").knots, key=lambda one: one.result.score)
     assert "roof" in best.result.snippet
-    assert len(reranker.asked) == 3
+    assert len(reranker.asked) == 2
     best = max(memory.thread("heron willow", deep=False).knots, key=lambda one: one.result.score)
     assert "roof" not in best.result.snippet
-    assert len(reranker.asked) == 3
+    assert len(reranker.asked) == 2
 
 
 def test_a_context_without_a_question_and_those_of_hooks_are_not_reranked(

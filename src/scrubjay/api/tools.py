@@ -183,7 +183,7 @@ def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_context(memory.context(**arguments, deep=True))
+    return serializers.compact_context(memory.context(**arguments))
 
 
 def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
