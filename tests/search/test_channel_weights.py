@@ -9,8 +9,8 @@ from scrubjay.search.fusion import (
     BASE_ALONE_WEIGHT,
     BASE_WEIGHT,
     BM25_WEIGHT,
-    LATE_WEIGHT,
-    PASSAGE_MODEL_WEIGHT,
+    LATE_WEIGHTS,
+    MODEL_WEIGHTS,
     RESPELLED_WEIGHT,
     agreement,
     channel_weights,
@@ -70,16 +70,18 @@ def test_beside_a_backfilled_model_passages_and_turns_are_weighed_apart() -> Non
         channel_weights([FOUND, AGREES, second, third], "q"),
     )
     assert two["vector:agrees"] == three["vector:agrees"] == ChannelWeight.fixed(BASE_WEIGHT)
-    full = PASSAGE_MODEL_WEIGHT
-    assert two["vector:second"] == ChannelWeight((full, full), (full / 2, full))
-    assert three["vector:third"] == ChannelWeight((full / 2, full / 2), (full / 4, full / 2))
-    assert BASE_WEIGHT < PASSAGE_MODEL_WEIGHT
+    passage, short, long = MODEL_WEIGHTS
+    assert two["vector:second"] == ChannelWeight((passage, passage), (short, long))
+    assert three["vector:third"] == ChannelWeight((passage / 2, passage / 2), (short / 2, long / 2))
+    assert BASE_WEIGHT < short < long < passage
 
 
 def test_late_interaction_counts_the_less_the_longer_a_memory_is() -> None:
     late = ranking("late:tokens", dict(DIFFERS.scored.scores))
     weights = channel_weights([FOUND, AGREES, late], "q")
-    assert weights["late:tokens"] == ChannelWeight((LATE_WEIGHT, 0.0), (LATE_WEIGHT, 0.0))
+    passage, turn = LATE_WEIGHTS
+    assert weights["late:tokens"] == ChannelWeight((passage, 0.0), (turn, 0.0))
+    assert passage < turn
     assert weights["vector:agrees"] == ChannelWeight.fixed(BASE_WEIGHT)
 
 
@@ -106,10 +108,10 @@ def test_an_english_model_weighs_by_the_share_of_latin_letters() -> None:
         for query in ("tower", "東京", "東京 ab", "42")
     }
     assert weights == {
-        "tower": PASSAGE_MODEL_WEIGHT,
+        "tower": MODEL_WEIGHTS[0],
         "東京": 0.0,
-        "東京 ab": PASSAGE_MODEL_WEIGHT / 2,
-        "42": PASSAGE_MODEL_WEIGHT,
+        "東京 ab": MODEL_WEIGHTS[0] / 2,
+        "42": MODEL_WEIGHTS[0],
     }
     assert channel_weights([FOUND, AGREES, english], "東京")["vector:agrees"] == ChannelWeight.fixed(
         BASE_WEIGHT

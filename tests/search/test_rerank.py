@@ -320,7 +320,9 @@ def test_a_deep_search_asks_the_reranker_of_the_settings_or_of_the_caller(
     assert len(reranker.asked) == 2
 
 
-def test_a_thread_and_a_deep_context_ask_it_too_and_an_agents_context_does_not(held: Callable[..., Memory]) -> None:
+def test_a_thread_and_a_deep_context_ask_it_too_and_an_agents_context_does_not(
+    held: Callable[..., Memory],
+) -> None:
     reranker = Liking("roof")
     memory = held(reranker=reranker)
     assert memory.context("heron willow", deep=True).text

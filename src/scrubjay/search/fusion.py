@@ -73,12 +73,13 @@ BASE_ALONE_WEIGHT: Final = 0.4
 """Weight of the base model where no backfilled model takes part."""
 BASE_WEIGHT: Final = 0.2
 """Weight of the base model beside backfilled ones."""
-PASSAGE_MODEL_WEIGHT: Final = 0.8
-"""Weight of a backfilled model of whole passages; half for a turn of no words, which late interaction reads better:
-LoCoMo turns R@5 .70 without, .675 with all of it, BEAM's long turns .54 and .57 (bench/LOG.md)."""
-LATE_WEIGHT: Final = 2.0
-"""Weight of late interaction for a memory of no words; half at `WEIGHT_LENGTH`. LoCoMo turns R@5 .60 to .69, documents
-of hundreds of words lose from 1 on (bench/LOG.md)."""
+MODEL_WEIGHTS: Final = (1.2, 0.4, 0.8)
+"""Weights of a backfilled model of whole passages: for a passage, for a turn of no words and for a very long one. Late
+interaction reads short turns better: LoCoMo's R@5 is .70 without this model and .675 with .8, BEAM's long turns .54 and
+.57; CoSQA's .66 with .8, .70 with 1.2 (bench/LOG.md)."""
+LATE_WEIGHTS: Final = (1.0, 2.0)
+"""Weights of late interaction for a passage and a turn of no words; half at `WEIGHT_LENGTH`. LoCoMo turns R@5 .60 to
+.69; documents of hundreds of words lose from 1 on (bench/LOG.md)."""
 WEIGHT_LENGTH: Final = 100.0
 """Words at which a weight lies half-way between that for none and that for very many."""
 RESPELLED_WEIGHT: Final = 0.15
@@ -120,15 +121,15 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             trust *= latin_share(query)
         trust += foreign * (1.0 - trust if _model_name(ranking) in MULTILINGUAL else -trust)
         if ranking.kind == "late":
-            fades = (LATE_WEIGHT * trust, 0.0)
-            weights[ranking.channel] = ChannelWeight(fades, fades)
+            passage, turn = (weight * trust for weight in LATE_WEIGHTS)
+            weights[ranking.channel] = ChannelWeight((passage, 0.0), (turn, 0.0))
         elif ranking is models[0]:
             weights[ranking.channel] = ChannelWeight.fixed(
                 (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trust
             )
         else:
-            full = PASSAGE_MODEL_WEIGHT / (len(models) - 1) * trust
-            weights[ranking.channel] = ChannelWeight((full, full), (full / 2, full))
+            passage, short, long = (weight * trust / (len(models) - 1) for weight in MODEL_WEIGHTS)
+            weights[ranking.channel] = ChannelWeight((passage, passage), (short, long))
     return weights
 
 
