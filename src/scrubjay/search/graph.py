@@ -166,8 +166,10 @@ def _by_title(
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
     matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
-        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        holders = [s for s, text in texts.items() if s != memory and name in text and pattern.search(text)]
+        holders = [seed for seed, text in texts.items() if seed != memory and name in text]
+        if holders:  # few titles are in any text: compiling a pattern for each took half of a search
+            pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+            holders = [seed for seed in holders if pattern.search(texts[seed])]
         if holders and not contains_phrase(query, name):
             matches.append((memory, name, max(holders, key=seeds.__getitem__)))
     for memory, name, seed in matches:
