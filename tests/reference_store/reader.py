@@ -26,10 +26,10 @@ from scrubjay.models.records import (
 from scrubjay.models.results import Hit, round_score
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
+from scrubjay.storage.rows import token_codes_only
 from scrubjay.storage.scoring import EXACT_SHARE, MAX_TERM_COUNT, idf, quantize, saturation
 from scrubjay.storage.table import record_matches
 from scrubjay.storage.validation import page_start as number_after
-from scrubjay.storage.validation import token_codes_only
 from scrubjay.text.tokenizer import nearest_terms
 
 if TYPE_CHECKING:

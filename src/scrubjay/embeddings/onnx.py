@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import logging
 import os
 import sys
 import threading
@@ -105,6 +104,8 @@ def _load_onnxruntime(path: Path, threads: int, saved: Path | None) -> Encoder:
         try:
             session = load(kept, "ORT_DISABLE_ALL")
         except Exception as exc:  # noqa: BLE001 - its errors share no public base class
+            import logging
+
             logging.getLogger(__name__).warning("Optimised graph %s is made again: %s", kept, exc)
     try:
         if session is None and kept is not None:

@@ -225,3 +225,8 @@ def counts_from_rows(rows: Iterable[tuple[str, str, int]], documents: int, sourc
     return Counts(
         tiers.total(), dict(sorted(tiers.items())), dict(sorted(statuses.items())), documents, sources
     )
+
+
+def token_codes_only(model: EmbeddingModel) -> str:
+    """Return why no nearest memories are found by a late-interaction model."""
+    return f"{model.name} makes codes of tokens: read those of candidates by `vectors` and compare them by MaxSim."

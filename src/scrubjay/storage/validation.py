@@ -62,11 +62,6 @@ def id_conflict(memory: str) -> InputError:
     return InputError(f"The number of {memory} belongs to another memory already. {NOTHING_WRITTEN}")
 
 
-def token_codes_only(model: EmbeddingModel) -> str:
-    """Return why no nearest memories are found by a late-interaction model."""
-    return f"{model.name} makes codes of tokens: read those of candidates by `vectors` and compare them by MaxSim."
-
-
 def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> None:
     shape, width = codes.data.shape, model.row_bytes
     if len(shape) != 2 or shape[0] == 0 or codes.scales.shape != shape[:1]:

@@ -22,10 +22,9 @@ from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, memory_hashes
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourIndex
-from scrubjay.storage.rows import RegisteredModel, id_from_hash
+from scrubjay.storage.rows import RegisteredModel, id_from_hash, token_codes_only
 from scrubjay.storage.scoring import ArrayScores, NominatedScores, dot_products, quantize, score_vectors
 from scrubjay.storage.table import MemoryTable
-from scrubjay.storage.validation import token_codes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

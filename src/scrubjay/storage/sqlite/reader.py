@@ -28,6 +28,7 @@ from scrubjay.storage.rows import (
     id_ranges,
     run_from_row,
     source_from_row,
+    token_codes_only,
 )
 from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot, SnapshotReader
@@ -37,7 +38,6 @@ from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, find_tenant, keys_sql
 from scrubjay.storage.sqlite.vectors import ModelVectors, VectorCache, decode_cached_text
 from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart, path_matches
-from scrubjay.storage.validation import token_codes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
