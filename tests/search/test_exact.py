@@ -119,6 +119,13 @@ def test_a_slip_of_the_keys_finds_the_word_and_says_how_it_was_read(
     assert respelled == (slip != "kubernets"), "that one has the same stem"
 
 
+@pytest.mark.parametrize("name", ["grafana11", "grafana-next"])
+def test_a_name_that_is_not_there_is_no_slip(memory: Memory, name: str) -> None:
+    memory.add("We moved Grafana to the new cluster.")
+    memory.add("The Grafana12 dashboards are public.")
+    assert not any("read as" in note for note in memory.search(name, explain=True).notes)
+
+
 @pytest.mark.parametrize("query", ["东京铁塔", "京東", "东雨", "塔は青い"])
 def test_writing_without_spaces_is_never_respelled(memory: Memory, query: str) -> None:
     for text in ("東京タワーは赤い。", "我喜欢在雨天喝热茶", "서울은 크다"):

@@ -7,6 +7,7 @@ memory answers at all, the archive is searched (``pipeline.run_search``).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -122,6 +123,10 @@ MAX_RESPELLED = 100
 """Longest word that is respelled: nobody mistypes longer ones, and each of its trigrams is looked up."""
 
 
+_NAME: Final = re.compile(r"[\d-]")
+"""What shows that a word is no slip but a name that is not there, such as "rank-rankl" or "beta5" (bench/LOG.md)."""
+
+
 def rank_by_respelling(
     plan: QueryPlan, reader: Reader, frequencies: tuple[int, ...]
 ) -> tuple[TermRanking | None, tuple[str, ...]]:
@@ -129,7 +134,7 @@ def rank_by_respelling(
     respelled: list[TermGroup] = []
     notes: list[str] = []
     for group, frequency in zip(plan.groups, frequencies, strict=True):
-        if frequency or not MIN_RESPELLED <= len(group.word) <= MAX_RESPELLED:
+        if frequency or not MIN_RESPELLED <= len(group.word) <= MAX_RESPELLED or _NAME.search(group.word):
             continue
         near = reader.similar_terms(group.word)
         if near:
