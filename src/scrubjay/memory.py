@@ -797,7 +797,6 @@ class Memory:
         now: str | datetime | None = None,
         history: Sequence[str] = (),
         unprompted: bool = False,
-        deep: bool = False,
     ) -> Context:
         """Return memories as one text to be injected into a conversation.
 
@@ -820,7 +819,6 @@ class Memory:
             history: The conversation so far, oldest first, as in `search`.
             unprompted: Whether nobody asked for it, as in a hook: then only the few memories are returned that are
                 likely to answer. Else the budget is filled with all that may.
-            deep: Rerank the memories that are relevant to the query, as in `search`.
 
         Raises:
             InputError: An option has an invalid value.
@@ -830,13 +828,7 @@ class Memory:
         from scrubjay.search.context import ContextRequest, ContextScope, build_context
         from scrubjay.search.request import SearchOptions
         from scrubjay.services.models import RewriteOutcome
-        from scrubjay.services.search import (
-            StageTimer,
-            log_slow_query,
-            open_view,
-            search_request,
-            uses_default_fusion,
-        )
+        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
         from scrubjay.services.workspace import resolve_projects
 
         if query is not None and not isinstance(query, str):
@@ -858,20 +850,16 @@ class Memory:
             settings.sessions,
             unprompted,
         ).checked()
-        reranks = deep and asking is not None and uses_default_fusion(asking)
-        reranker, no_reranker = workspace.rerankers.choose(
-            workspace, None if reranks else "off", plain=False, deep=reranks
-        )
         rewriting = RewriteOutcome()
         if asking is not None and query is not None:
             rewriting = workspace.rewriter.rewrite(query, history)
             timer.lap("rewriting")
             request = replace(request, asking=replace(asking, rewritten=rewriting.text))
         with open_view(workspace, timer) as view:
-            found = build_context(view.reader, view.embedders, request, reranker)
+            found = build_context(view.reader, view.embedders, request)
         timer.lap("rank")
         log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
-        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
+        partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
         return replace(found, partial=partial, took_ms=timer.ms)
 
     def look(self, memory: str, *, neighbours: int = 2) -> MemoryView:

@@ -320,30 +320,25 @@ def test_a_deep_search_asks_the_reranker_of_the_settings_or_of_the_caller(
     assert len(reranker.asked) == 2
 
 
-def test_a_thread_and_a_deep_context_ask_it_too_and_an_agents_context_does_not(
+def test_a_thread_asks_it_too_unless_told_otherwise(
     held: Callable[..., Memory],
 ) -> None:
     reranker = Liking("roof")
     memory = held(reranker=reranker)
-    assert memory.context("heron willow", deep=True).text
-    assert len(reranker.asked) == 1
-    call_tool(memory, find_tool("memory_context"), {"query": "heron willow"})
-    assert len(reranker.asked) == 1
     best = max(memory.thread("heron willow").knots, key=lambda one: one.result.score)
     assert "roof" in best.result.snippet
-    assert len(reranker.asked) == 2
+    assert len(reranker.asked) == 1
     best = max(memory.thread("heron willow", deep=False).knots, key=lambda one: one.result.score)
     assert "roof" not in best.result.snippet
-    assert len(reranker.asked) == 2
+    assert len(reranker.asked) == 1
 
 
-def test_a_context_without_a_question_and_those_of_hooks_are_not_reranked(
-    held: Callable[..., Memory], settings: Settings
-) -> None:
+def test_no_context_is_reranked(held: Callable[..., Memory], settings: Settings) -> None:
     reranker = Liking("roof")
     memory = held(reranker=reranker)
-    memory.context(deep=True)
+    memory.context()
     memory.context("heron willow")
+    call_tool(memory, find_tool("memory_context"), {"query": "heron willow"})
     for name in ("session-start", "prompt"):
         event_context(memory, settings.hooks, {"name": name, "prompt": "where is the heron?"})
     assert not reranker.asked

@@ -352,7 +352,6 @@ def format_step(step: PathStep) -> str:
 )
 @click.option("--session-start", is_flag=True, help="Context for a new session; takes no question.")
 @click.option("--now", metavar="DATE", help="Current time.  [default: now]")
-@declared_options(SearchOptions, "deep")
 def context(call: Call, query: tuple[str, ...], session_start: bool, **options: Any) -> None:
     """Print context for a question or for a new session.
 

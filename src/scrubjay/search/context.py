@@ -37,7 +37,6 @@ from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
-    from scrubjay.search.rerank import RerankOptions
 
 
 MAX_PINNED: Final = 50
@@ -263,12 +262,7 @@ class ContextRequest:
         return self
 
 
-def build_context(
-    reader: Reader,
-    embedders: Sequence[AnyEmbedder],
-    request: ContextRequest,
-    reranker: RerankOptions | None = None,
-) -> Context:
+def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
     state, claims, relevant = None, [], set()
@@ -277,8 +271,7 @@ def build_context(
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
         if "relevant" in request.parts:
-            selection = select_answers(state, reranker)
-            partial += selection.partial
+            selection = select_answers(state)
             answers = [group.lead for group in selection.groups]
             confident = confident_only(answers, selection.features)
             if request.unprompted or not confident:
@@ -415,7 +408,8 @@ def _context_item(
     second = ""
     if part == "relevant" and state is not None:
         first = best_snippet(content, state.plan.groups, most).text
-        second = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
+        if most > ANSWER_SNIPPET < len(first):
+            second = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
     elif estimate_tokens(content) <= MAX_WHOLE_TOKENS:
         first = content
     else:

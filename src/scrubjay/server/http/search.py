@@ -176,7 +176,6 @@ class Wanted(RequestModel):
     history: Strings = []
     unprompted: bool = False
     now: OptionalDate = None
-    deep: bool = False
 
 
 class WantedQuery(Wanted):
