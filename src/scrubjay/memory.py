@@ -1276,18 +1276,18 @@ def without_file_check(memory: Memory) -> Memory:
     return Memory(replace(memory._workspace, checks_files=False))
 
 
-def embed_unasked(memory: Memory, go_on: Callable[[], bool]) -> EmbedReport:
-    """Embed what is pending for the default models, newest first; ``go_on`` is asked before each batch."""
+def embed_background_models(memory: Memory, proceed: Callable[[], bool]) -> EmbedReport:
+    """Embed pending memories with the bundled models, newest first; ``proceed`` is called before each batch."""
     from scrubjay.services.sync import embed_pending
 
-    return embed_pending(memory._workspace, None, None, go_on)
+    return embed_pending(memory._workspace, None, None, proceed)
 
 
-def unasked_pending(memory: Memory) -> int:
-    """Return how many embeddings `embed_unasked` would compute."""
-    from scrubjay.services.sync import unasked_pending
+def background_pending(memory: Memory) -> int:
+    """Return how many embeddings `embed_background_models` would compute."""
+    from scrubjay.services.sync import background_pending
 
-    return unasked_pending(memory._workspace)
+    return background_pending(memory._workspace)
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
 from scrubjay.ingest.embedder import BACKFILL_BATCH
-from scrubjay.memory import unasked_pending
+from scrubjay.memory import background_pending
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.services.models import ModelRegistry
 
@@ -149,8 +149,8 @@ def test_a_model_that_would_send_texts_away_is_not_asked_unasked(store: Store) -
         )
         asked = Memory(replace(workspace, models=registry))
         assert asked.models()[1].waiting == COUNT
-        assert unasked_pending(memory) == COUNT
-        assert unasked_pending(asked) == 0
+        assert background_pending(memory) == COUNT
+        assert background_pending(asked) == 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from scrubjay.embeddings import multilingual
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError, NotFoundError, ProviderError
+from scrubjay.memory import background_pending, embed_background_models
 from scrubjay.models.records import Scope
 from scrubjay.services import models as registry
 from scrubjay.services.models import ModelRegistry, caller_catalog
@@ -248,6 +249,37 @@ def test_where_most_texts_are_not_english_the_multilingual_model_is_used_by_itse
     memory.use_model("bge-small-en-v1.5")
     memory.embed()
     assert used(memory)["multilingual-e5-small"] == "adding"
+
+
+def test_the_background_embeds_the_multilingual_model_that_it_began_to_use(
+    opened: Callable[..., Memory], wheel: Path
+) -> None:
+    memory = opened(embedders=None)
+    for text in GERMAN:
+        memory.add(text)
+    embed_background_models(memory, lambda: True)
+    assert used(memory)["multilingual-e5-small"] == "active"
+    assert {model.waiting for model in memory.models()} == {0}
+    assert background_pending(memory) == 0
+
+
+def test_a_model_that_the_next_embedding_would_bring_back_is_not_dropped(
+    opened: Callable[..., Memory], settings: Settings, wheel: Path
+) -> None:
+    memory = opened(embedders=None)
+    for text in GERMAN:
+        memory.add(text)
+    memory.embed()
+    with pytest.raises(InputError, match="would use multilingual-e5-small again") as caught:
+        memory.drop_model("multilingual")
+    assert "[models] multilingual" in (caught.value.hint or "")
+    assert used(memory)["multilingual-e5-small"] == "active"
+    off = opened(
+        embedders=None, settings=replace(settings, models=replace(settings.models, multilingual="off"))
+    )
+    off.drop_model("multilingual")
+    off.embed()
+    assert "multilingual-e5-small" not in used(off)
 
 
 @pytest.mark.parametrize("reason", ["english", "off", "another model", "not installed"])

@@ -163,17 +163,17 @@ def run_jobs(store: str | None = None, user: str | None = None) -> None:
             start_embedding(settings, env, memory)
         jobs.tidy()
 
-    _run_unseen("errands failed", work, store, user)
+    _run_detached("errands failed", work, store, user)
 
 
-def run_embedding(store: str | None = None, user: str | None = None) -> None:
+def run_background_embedding(store: str | None = None, user: str | None = None) -> None:
     """Compute pending embeddings in the background; see `daemon.embedding`."""
     from scrubjay.daemon.embedding import embed_in_background
 
-    _run_unseen("embedding failed", embed_in_background, store, user)
+    _run_detached("embedding failed", embed_in_background, store, user)
 
 
-def _run_unseen(
+def _run_detached(
     failure: str,
     work: Callable[[dict[str, str], Settings, Log], None],
     store: str | None,
@@ -212,7 +212,7 @@ def main() -> None:
         if words[at + 1 :] == ["--errands"]:
             run_jobs(options["--store"], options["--user"])
         elif words[at + 1 :] == ["--embed"]:
-            run_embedding(options["--store"], options["--user"])
+            run_background_embedding(options["--store"], options["--user"])
         else:
             run_hook(words[at + 1 :], options["--store"], options["--user"])
         return

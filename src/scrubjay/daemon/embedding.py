@@ -211,12 +211,12 @@ def run_embedding(
     Raises:
         ScrubjayError: The store cannot be read, or a model failed. `EmbeddingJob.state` has the problem, of any kind.
     """
-    from scrubjay.memory import embed_unasked
+    from scrubjay.memory import embed_background_models
 
     rested = (time.process_time(), time.monotonic())
     broken_off = True
 
-    def go_on() -> bool:
+    def proceed() -> bool:
         nonlocal rested, broken_off
         sleep(rest_seconds(time.process_time() - rested[0], time.monotonic() - rested[1]))
         rested = (time.process_time(), time.monotonic())
@@ -225,7 +225,7 @@ def run_embedding(
 
     def embed() -> None:
         with open_memory() as memory:
-            embed_unasked(memory, go_on)
+            embed_background_models(memory, proceed)
 
     with job.exclusive(START_SECONDS) as locked:
         if not locked:
@@ -282,7 +282,7 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
         ScrubjayError: The store cannot be read.
         OSError: No process can be started.
     """
-    from scrubjay.memory import unasked_pending
+    from scrubjay.memory import background_pending
 
     file = store_file(settings.store)
     elsewhere = settings.store.startswith("memory:") or (file is not None and not file.is_absolute())
@@ -291,7 +291,7 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
     job = EmbeddingJob(data_folder(env), settings.store)
     if job.running():
         return True
-    if job.failed_lately() or not unasked_pending(memory):
+    if job.failed_lately() or not background_pending(memory):
         return False
     # What computes topics at the end uses as many threads as there are processors otherwise.
     spawn_detached(["hook", "--embed"], {**env, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})

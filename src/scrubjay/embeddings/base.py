@@ -294,7 +294,7 @@ class EmbedderCatalog:
         others: Name to what opens the embedder of that name.
         default: Names of those that a new store backfills.
         from_folder: Opens the late-interaction model of a folder; its name is `FOLDER_PREFIX` and the absolute path.
-        foreign: Name of the one that takes their place where most texts are not English; it need not be installed.
+        multilingual: Name of the one that takes their place where most texts are not English; it need not be installed.
     """
 
     def __init__(
@@ -304,12 +304,12 @@ class EmbedderCatalog:
         default: Sequence[str] = (),
         from_folder: Callable[[Path], TokenEmbedder] | None = None,
         *,
-        foreign: str = "",
+        multilingual: str = "",
     ) -> None:
         self.base = base
         self.default = tuple(default)
         self._from_folder = from_folder
-        self.foreign = foreign
+        self.multilingual = multilingual
         self._others = dict(others)
         self._opened: dict[str, AnyEmbedder] = {}
 

@@ -156,11 +156,11 @@ def backfill_vectors(
     overlap: int = OVERLAP_TOKENS,
     seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
-    go_on: Callable[[], bool] | None = None,
+    proceed: Callable[[], bool] | None = None,
 ) -> EmbedReport:
     """Embed pending memories, model by model, in hash order so that a partial backfill is an even sample.
 
-    Stops after ``seconds``, between two batches. With ``go_on``, which is asked before each batch and may wait, the
+    Stops after ``seconds``, between two batches. With ``proceed``, which is asked before each batch and may wait, the
     newest come first.
     """
     started = time.monotonic()
@@ -171,10 +171,10 @@ def backfill_vectors(
         fingerprint = embedder.model.fingerprint
         embedded.append(0)
         while seconds is None or time.monotonic() - started < seconds:
-            if go_on is not None and not go_on():
+            if proceed is not None and not proceed():
                 break
             with store.reader(scope) as reader:
-                batch = reader.pending(fingerprint, BACKFILL_BATCH, newest=go_on is not None)
+                batch = reader.pending(fingerprint, BACKFILL_BATCH, newest=proceed is not None)
                 inputs = [embedding_input(embedder, item, overlap) for item in batch]
                 hashes = [text_hash("\x1f".join(filter(None, each))) for each in inputs]
                 cached = dict(reader.cached_texts(fingerprint, hashes))

@@ -102,7 +102,7 @@ def store_status(workspace: Workspace) -> StoreStatus:
         documents=counts.documents,
         sources=tuple(list_sources(workspace)),
         models=tuple(workspace.models.status()),
-        notes=tuple(filter(None, (workspace.models.foreign_note(),))),
+        notes=tuple(filter(None, (workspace.models.multilingual_note(),))),
         quota=used_allowances(workspace.store, workspace.scope),
         warnings=tuple(
             filter(

@@ -42,7 +42,7 @@ MULTILINGUAL: Final = "multilingual"
 """Model of the extra of this name."""
 
 
-FOREIGN_SAMPLE: Final = 200
+LANGUAGE_SAMPLE: Final = 200
 """Memories by which it is decided whether most texts are English: 40 ms of passages."""
 
 
@@ -58,9 +58,9 @@ def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> Emb
         others[MULTILINGUAL] = partial(_open_multilingual, settings)
     for name, model in settings.models.extra.items():
         others[name] = partial(_open_extra_model, settings, name, model, announce)
-    foreign = MULTILINGUAL if settings.models.multilingual == "auto" else ""
+    multilingual = MULTILINGUAL if settings.models.multilingual == "auto" else ""
     return EmbedderCatalog(
-        base, others, DEFAULT_MODELS, partial(_open_folder, settings.cache_dir), foreign=foreign
+        base, others, DEFAULT_MODELS, partial(_open_folder, settings.cache_dir), multilingual=multilingual
     )
 
 
@@ -136,7 +136,7 @@ class ModelRegistry:
         store: The store.
         scope: The principal.
         catalog: The models this process can open.
-        cold: Rank with the base model alone.
+        cold: Load no model of whole passages but the base model.
         overlap: Tokens of the previous piece that are embedded with a piece.
     """
 
@@ -233,10 +233,11 @@ class ModelRegistry:
         """Return those of the backfilled that make vectors of whole passages."""
         return [each for each in self.backfilled() if not isinstance(each, TokenEmbedder)]
 
-    def unasked(self) -> list[AnyEmbedder]:
-        """Return the default models of the store: to compute them sends nothing anywhere and costs nothing."""
-        default = {self._catalog.open(name).model.fingerprint for name in self._catalog.default}
-        return [each for each in self.backfilled() if each.model.fingerprint in default]
+    def background_models(self) -> list[AnyEmbedder]:
+        """Return the store's bundled models, which are embedded without being asked for: they send nothing."""
+        bundled = {*self._catalog.default, self._catalog.multilingual} & {*self._catalog.names}
+        fingerprints = {self._catalog.open(name).model.fingerprint for name in bundled}
+        return [each for each in self.backfilled() if each.model.fingerprint in fingerprints]
 
     def _registered(self) -> list[ModelState]:
         with self._store.reader(self._scope) as reader:
@@ -311,7 +312,7 @@ class ModelRegistry:
         self._store.write(self._scope, changes)
         return self._status_of(chosen.fingerprint)
 
-    def adopt_foreign(self) -> None:
+    def adopt_multilingual(self) -> None:
         """Use the catalog's model for other languages where most texts are not English.
 
         Nothing happens where it is registered already or not installed, or where a model was added that no new store
@@ -319,32 +320,32 @@ class ModelRegistry:
         """
         registered = {state.model.name for state in self._others()}
         chosen = registered - {self._catalog.open(name).model.name for name in self._catalog.default}
-        if not chosen and self._catalog.foreign in self._catalog.names and self._mostly_foreign():
-            self.use(self._catalog.foreign)
+        if not chosen and self._catalog.multilingual in self._catalog.names and self._mostly_not_english():
+            self.use(self._catalog.multilingual)
 
-    def foreign_note(self) -> str:
+    def multilingual_note(self) -> str:
         """Say which model is in use, or might be, because most texts are not English; empty where they are."""
-        foreign = self._catalog.foreign
-        if not foreign or not self._mostly_foreign():
+        model = self._catalog.multilingual
+        if not model or not self._mostly_not_english():
             return ""
-        if foreign not in self._catalog.names:
-            return f"Most texts are not English, which the models in use know best. {INSTALLED_BY[foreign]}"
-        name = self._catalog.open(foreign).model.name
+        if model not in self._catalog.names:
+            return f"Most texts are not English, which the models in use know best. {INSTALLED_BY[model]}"
+        name = self._catalog.open(model).model.name
         state = next((state.state for state in self._others() if state.model.name == name), "")
         return (
             f"Most texts are not English: {name} "
             + {
                 "": "is used from the next `scrubjay embed` on, unless another model was added.",
                 "active": "is used for them.",
-                "adding": f"is not used until `scrubjay models use {foreign}`.",
+                "adding": f"is not used until `scrubjay models use {model}`.",
             }[state]
         )
 
-    def _mostly_foreign(self) -> bool:
+    def _mostly_not_english(self) -> bool:
         """Return whether most characters of the visible memories are not English, by an even sample of them."""
         with self._store.reader(self._scope) as reader:
             # Every visible memory is pending for a model that is not registered, in the order of hashes.
-            texts = [pending.record.content for pending in reader.pending("", FOREIGN_SAMPLE)]
+            texts = [pending.record.content for pending in reader.pending("", LANGUAGE_SAMPLE)]
         foreign = sum(len(text) for text in texts if detect_language(text) != "en")
         return 2 * foreign > sum(map(len, texts))
 
@@ -355,6 +356,17 @@ class ModelRegistry:
         chosen = self._find(name)
         if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model; every search needs it. Nothing was dropped.")
+        automatic = self._catalog.multilingual
+        if (
+            automatic in self._catalog.names
+            and self._catalog.open(automatic).model.name == chosen.name
+            and self._mostly_not_english()
+        ):
+            raise InputError(
+                f"Most texts are not English, so the next embedding would use {chosen.name} again. "
+                "Nothing was dropped.",
+                hint='set [models] multilingual = "off" first, or `scrubjay models use` another model',
+            )
         self._store.write(self._scope, [DropModel(chosen.fingerprint)])
         return chosen
 

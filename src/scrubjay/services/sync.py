@@ -105,18 +105,18 @@ def embed_pending(
     workspace: Workspace,
     seconds: float | None,
     progress: ProgressCallback | None,
-    go_on: Callable[[], bool] | None = None,
+    proceed: Callable[[], bool] | None = None,
 ) -> EmbedReport:
     """Compute pending embeddings, and recompute the topics of keys that a model now covers.
 
     A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
-    With ``go_on`` (`backfill_vectors`) only models that need nobody's consent are asked.
+    With ``proceed`` (`backfill_vectors`) only the bundled models embed, which send nothing anywhere.
     """
     workspace.models.writer()  # the models of a store from before they were the default
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
-    workspace.models.adopt_foreign()
-    models = workspace.models.backfilled() if go_on is None else workspace.models.unasked()
+    workspace.models.adopt_multilingual()
+    models = workspace.models.backfilled() if proceed is None else workspace.models.background_models()
     done = backfill_vectors(
         workspace.store,
         workspace.scope,
@@ -124,7 +124,7 @@ def embed_pending(
         overlap=overlap,
         seconds=seconds,
         progress=progress,
-        go_on=go_on,
+        proceed=proceed,
     )
     covered = [key for key, waited in before.items() if not (waited and _pending_count(workspace, key))]
     if models and covered:
@@ -134,10 +134,12 @@ def embed_pending(
     return done
 
 
-def unasked_pending(workspace: Workspace) -> int:
-    """Return how many embeddings are pending that may be computed unasked."""
+def background_pending(workspace: Workspace) -> int:
+    """Return how many embeddings of the bundled models are pending."""
     with workspace.store.reader(workspace.scope) as reader:
-        return sum(reader.coverage(each.model.fingerprint).waiting for each in workspace.models.unasked())
+        return sum(
+            reader.coverage(each.model.fingerprint).waiting for each in workspace.models.background_models()
+        )
 
 
 def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -> VectorReport:
