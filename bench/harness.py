@@ -329,16 +329,13 @@ class CachedTokenEmbedder(TokenEmbedder):
     def model(self) -> EmbeddingModel:
         return self._inner.model
 
-    def encode(self, texts: Sequence[str], before: Sequence[str] | None = None) -> list[QuantizedRows]:
+    def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
         with self._lock:
-            pairs = list(zip(texts, before or [""] * len(texts), strict=True))
-            keys = [cache_key(self.model.fingerprint, "\x1f".join(pair)) for pair in pairs]
-            missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if self._read(key) is None}
+            keys = [cache_key(self.model.fingerprint, text) for text in texts]
+            missing = {key: text for key, text in zip(keys, texts, strict=True) if self._read(key) is None}
             if missing:
-                own, preceding = zip(*missing.values(), strict=True)
-                self.store(
-                    zip(missing, (rows.data for rows in self._inner.encode(own, preceding)), strict=True)
-                )
+                codes = self._inner.encode(list(missing.values()))
+                self.store(zip(missing, (rows.data for rows in codes), strict=True))
             return [rows for rows in map(self._read, keys) if rows is not None]
 
     def store(self, codes: Iterable[tuple[bytes, NDArray[np.int8]]]) -> None:

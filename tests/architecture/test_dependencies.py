@@ -49,7 +49,8 @@ def test_every_dependency_is_imported_or_read_and_every_import_is_declared() -> 
 def test_a_model_that_is_read_as_a_file_is_never_imported() -> None:
     text = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
     for module in READ_AS_FILES.values():
-        assert any(f'find_spec("{module}")' in content for content in text.values())
+        finds = re.compile(rf'(?:find_spec|package_file)\("{module}["/]')
+        assert any(finds.search(content) for content in text.values())
         assert not any(module in set(map(str, imported(tree))) for tree in modules().values())
 
 

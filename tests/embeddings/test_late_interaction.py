@@ -79,16 +79,6 @@ def test_codes_do_not_depend_on_the_texts_that_came_along(embedder: LateInteract
         assert np.array_equal(embedder.encode([text])[0].data, rows.data)
 
 
-def test_what_precedes_a_text_is_read_and_not_kept(embedder: LateInteractionEmbedder) -> None:
-    text = "Yes, she did that last week."
-    (alone,), (behind,), (empty,) = (
-        embedder.encode([text], before) for before in (None, ["Did Ann sell the sailing boat? " * 200], [""])
-    )
-    assert alone.data.shape == behind.data.shape
-    assert not np.array_equal(alone.data, behind.data)
-    assert np.array_equal(alone.data, empty.data)
-
-
 def test_the_end_of_a_long_text_is_found(embedder: LateInteractionEmbedder) -> None:
     long = "The keel is of lead. " * 300
     before, after = scores(embedder, "Which tree has acorns?", [long, long + "Acorns grow on an oak tree."])

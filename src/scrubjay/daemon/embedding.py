@@ -1,4 +1,4 @@
-"""Background embedding: one process a store computes what is pending, and ends when nothing is.
+"""Background embedding: one process per store computes pending embeddings and ends when none are left.
 
 `start_embedding` starts it where something is pending: after a sync, after hooks' jobs, and every minute in a process
 that serves the store (`keep_embedded`). It runs at the lowest priority, on half a processor, newest memories first, and
@@ -38,7 +38,7 @@ POWER_SUPPLIES: Final = Path("/sys/class/power_supply")
 
 
 def why_pause(supplies: Path = POWER_SUPPLIES) -> str:
-    """Return why this machine must not embed now, or an empty string; what a system does not tell is no reason."""
+    """Return why embedding must wait on this machine, or an empty string; unknown power or load is no reason."""
     if _on_battery(supplies):
         return "on battery power"
     load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
@@ -125,7 +125,7 @@ class EmbeddingJob:
         self._state = self._folder / f"{name}.json"
 
     def state(self) -> dict[str, Any] | None:
-        """Return what the process last noted, and whether it is ``running``; None if none runs and none failed.
+        """Return the last written state, and whether a process is ``running``; None if none runs and none failed.
 
         ``pid``, ``since`` (seconds since 1970), ``paused`` (why, or empty), and ``problem`` of one that failed.
         """
@@ -159,7 +159,7 @@ class EmbeddingJob:
             os.close(descriptor)
 
     def note(self, *, paused: str = "", problem: str = "") -> None:
-        """Write down what the process that holds the lock does."""
+        """Write the state file of the process that holds the lock."""
         noted = {"pid": os.getpid(), "since": round(time.time()), "paused": paused, "problem": problem}
         beside = self._state.with_suffix(".part")
         beside.write_text(json.dumps(noted), "utf-8")
@@ -170,12 +170,12 @@ class EmbeddingJob:
         return state is not None and bool(state["problem"]) and time.time() - state["since"] < RETRY_SECONDS
 
     def end(self) -> None:
-        """Forget what was noted: all is done."""
+        """Remove the state file: nothing is pending any more."""
         self._state.unlink(missing_ok=True)
 
 
 def embedding_summary(state: Mapping[str, Any] | None, settings: Settings) -> str:
-    """Return in words who embeds what is pending, and why that is paused, failed or does not happen.
+    """Describe which process embeds pending memories, or why none does.
 
     Args:
         state: `EmbeddingJob.state`.
@@ -199,7 +199,7 @@ def run_embedding(
     stop: Callable[[], str],
     sleep: Callable[[float], None] = time.sleep,
 ) -> bool:
-    """Embed what is pending until nothing is; return False at once if another process does.
+    """Embed until nothing is pending; return False at once if another process is already embedding.
 
     Args:
         job: The store's job.

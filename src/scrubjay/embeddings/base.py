@@ -66,6 +66,18 @@ def verify_file(path: Path, expected: str, cache_dir: Path | None, *, hint: str)
         )
 
 
+def package_file(file: str) -> Path | None:
+    """Return the path of a file in an installed package, whose name begins ``file``; None where it is not installed.
+
+    Nothing is imported, and the file need not exist.
+    """
+    package, _, rest = file.partition("/")
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations))) / rest
+
+
 def write_cache(path: Path, data: bytes) -> None:
     """Write a rebuildable file atomically, for its owner alone (0600, folder 0700); a failure is only logged."""
     import tempfile  # 5 ms that a cold search need not pay
@@ -145,12 +157,11 @@ class TokenEmbedder(ABC):
         """The model that is stamped on every code made here; its ``late_interaction`` is true."""
 
     @abstractmethod
-    def encode(self, texts: Sequence[str], before: Sequence[str] | None = None) -> list[QuantizedRows]:
+    def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
         """Return the codes of each text's tokens, all of them or none.
 
         Args:
             texts: The texts; any length, any Unicode.
-            before: What precedes each text, read with it and not kept.
 
         Returns:
             ``data`` of shape (rows, ``model.row_bytes``), one row at least; each scale is 1.

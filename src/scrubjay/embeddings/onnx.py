@@ -23,6 +23,7 @@ import numpy as np
 from scrubjay.embeddings.base import (
     even_spans,
     file_sha256,
+    package_file,
     replace_surrogates,
     rows_by_text,
     unit_rows,
@@ -76,8 +77,8 @@ def load_encoder(
         runtime = "onnxruntime" if importlib.util.find_spec("openvino") is None else "openvino"
     try:
         if runtime == "openvino":
-            return _load_openvino(path, threads or _count_cores())
-        return _load_onnxruntime(path, threads or _count_cores(), saved)
+            return _load_openvino(path, threads or count_cores())
+        return _load_onnxruntime(path, threads or count_cores(), saved)
     except ImportError as exc:
         extra = "scrubjay[openvino]" if runtime == "openvino" else "onnxruntime"
         raise ProviderError(
@@ -86,7 +87,7 @@ def load_encoder(
 
 
 def _load_onnxruntime(path: Path, threads: int, saved: Path | None) -> Encoder:
-    onnxruntime = _import_onnxruntime()
+    onnxruntime = import_onnxruntime()
 
     def load(source: Path, level: str, target: Path | None = None) -> Any:
         options = onnxruntime.SessionOptions()
@@ -150,7 +151,7 @@ def _load_openvino(path: Path, threads: int) -> Encoder:
     return run
 
 
-def _import_onnxruntime() -> Any:
+def import_onnxruntime() -> Any:
     """Import onnxruntime without its telemetry.
 
     Since 1.29 its wheels write a device id into ~/.cache and upload a record of the process, unless this
@@ -192,7 +193,7 @@ def _model_inputs(
     return {name: feeds[name] for name in names}
 
 
-def _count_cores() -> int:
+def count_cores() -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
@@ -238,13 +239,12 @@ class BertModel:
         Raises:
             ProviderError: The package is not installed.
         """
-        package, _, file = self.file.partition("/")
-        spec = importlib.util.find_spec(package)  # of a package without a parent: nothing is imported
-        if spec is None or not spec.submodule_search_locations:
+        path = package_file(self.file)
+        if path is None:
             raise ProviderError(
                 f"Model {self.name} is not installed: {self.package} carries it.", hint=self.reinstall
             )
-        return Path(next(iter(spec.submodule_search_locations))) / file
+        return path
 
 
 MINILM: Final = BertModel(
@@ -291,7 +291,7 @@ class BertEncoder:
         self.path = path
         self.cache_dir = cache_dir
         self._runtime = runtime
-        self._threads = threads or _count_cores()
+        self._threads = threads or count_cores()
         self._loaded: tuple[Any, Encoder] | None = None
         self._loading = threading.Lock()
 

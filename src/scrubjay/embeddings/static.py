@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import importlib.util
 import json
 import re
 from array import array
@@ -29,6 +28,7 @@ import numpy as np
 from scrubjay.embeddings.base import (
     even_spans,
     file_sha256,
+    package_file,
     replace_surrogates,
     unit_rows,
     verify_file,
@@ -348,10 +348,9 @@ class StaticEmbedder:
         return self._open
 
     def _open_bundled(self) -> TableAndTokenizer:
-        spec = importlib.util.find_spec("wordllama")
-        if spec is None or not spec.submodule_search_locations:
+        folder = package_file("wordllama")
+        if folder is None:
             raise ProviderError("The bundled static model is not installed.", hint=_REINSTALL)
-        folder = Path(next(iter(spec.submodule_search_locations)))
         verify_file(folder / WEIGHTS, WEIGHTS_SHA256, self._cache_dir, hint=_REINSTALL)
         bpe = BpeTokenizer(load_table(folder / TOKENIZER, TABLE_SHA256, self._cache_dir))
         return _map_weights(folder / WEIGHTS), lambda texts: [bpe(text) for text in texts]

@@ -15,7 +15,7 @@ from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Record, Scope
 from scrubjay.models.reports import EmbedReport, Progress
 from scrubjay.storage.changes import PreparedMemory, PutVectors, QuantizedVectors
-from scrubjay.storage.interface import PendingMemory, Reader, Store
+from scrubjay.storage.interface import Reader, Store
 from scrubjay.text.language import detect_language
 from scrubjay.text.summaries import summarise_text
 from scrubjay.text.tokenizer import index_terms
@@ -117,23 +117,14 @@ def embed_memories(
     ]
 
 
-def embedding_input(embedder: AnyEmbedder, item: PendingMemory, overlap: int) -> tuple[str, str]:
-    """Return what is read before a memory's text and not kept, and the text that is embedded for it."""
-    if isinstance(embedder, TokenEmbedder):
-        return overlap_tail(item.before, overlap), text_to_embed(item.record)
-    return "", text_to_embed(item.record, item.before, overlap)
-
-
-def encode_texts(
-    embedder: AnyEmbedder, texts: Sequence[str], before: Sequence[str] | None = None
-) -> list[QuantizedVectors]:
+def encode_texts(embedder: AnyEmbedder, texts: Sequence[str]) -> list[QuantizedVectors]:
     """Return the quantized window vectors, or the codes of the tokens, of each text."""
     import numpy as np
 
     if not texts:
         return []
     if isinstance(embedder, TokenEmbedder):
-        return [QuantizedVectors(rows.data, rows.scales) for rows in embedder.encode(texts, before)]
+        return [QuantizedVectors(rows.data, rows.scales) for rows in embedder.encode(texts)]
     windows = embedder.embed(texts)
     quantized = quantize_rows(np.concatenate(windows))
     ends = np.cumsum([len(rows) for rows in windows]).tolist()
@@ -160,8 +151,8 @@ def backfill_vectors(
 ) -> EmbedReport:
     """Embed pending memories, model by model, in hash order so that a partial backfill is an even sample.
 
-    Stops after ``seconds``, between two batches. With ``proceed``, which is asked before each batch and may wait, the
-    newest come first.
+    Stops after ``seconds``, between two batches. With ``proceed``, which is called before each batch and may
+    wait, the newest come first; it returns whether to go on.
     """
     started = time.monotonic()
     embedded, total = [0], 0
@@ -175,20 +166,21 @@ def backfill_vectors(
                 break
             with store.reader(scope) as reader:
                 batch = reader.pending(fingerprint, BACKFILL_BATCH, newest=proceed is not None)
-                inputs = [embedding_input(embedder, item, overlap) for item in batch]
-                hashes = [text_hash("\x1f".join(filter(None, each))) for each in inputs]
+                # Tokens are compared one by one, so those of the piece before would only be found twice.
+                alone = isinstance(embedder, TokenEmbedder)
+                texts = [text_to_embed(item.record, "" if alone else item.before, overlap) for item in batch]
+                hashes = [text_hash(text) for text in texts]
                 cached = dict(reader.cached_texts(fingerprint, hashes))
             if not batch:
                 break
-            missing = {h: each for h, each in zip(hashes, inputs, strict=True) if h not in cached}
-            before, texts = ([each[part] for each in missing.values()] for part in (0, 1))
-            new = dict(zip(missing, encode_texts(embedder, texts, before), strict=True))
+            missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in cached}
+            new = dict(zip(missing, encode_texts(embedder, list(missing.values())), strict=True))
             cached.update(new)
             vectors = {
                 item.record.id: (item.record.content_hash, cached[h])
                 for item, h in zip(batch, hashes, strict=True)
             }
-            # Codes of tokens would fill the cache of texts, and are as large as what it spares is quick.
+            # The cache of texts would grow as large as the codes, and spare little.
             kept = {} if isinstance(embedder, TokenEmbedder) else new
             store.write(scope, [PutVectors(fingerprint, vectors, kept)])
             embedded[-1] += len(batch)

@@ -129,7 +129,9 @@ class Explanation:
         found = [", ".join(f"*{word}*" for word in best)] if best else []
         found += ["meaning"] if amounts.get("vector", 0.0) + amounts.get("late", 0.0) > 0 else []
         found += [f"{self.way[1]} in {self.way[0]}"] if self.way and amounts.get("graph", 0.0) > 0 else []
-        first = f"found by {' and by '.join(found)}" if found else "found by what stands beside it"
+        first = (
+            f"found by {' and by '.join(found)}" if found else "found through a neighbouring turn or passage"
+        )
         others = [text for kind, text in REASONS.items() if amounts.get(kind, 0.0) > 0]
         sentence = "; ".join([first, *others])
         return f"{sentence[0].upper()}{sentence[1:]}."

