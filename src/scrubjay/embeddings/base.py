@@ -481,7 +481,7 @@ def open_embedder(spec: EmbedderSpec) -> AnyEmbedder:
     if spec.provider == "multilingual":
         from scrubjay.embeddings.multilingual import MultilingualEmbedder
 
-        return MultilingualEmbedder(spec.path, cache_dir=spec.cache_dir)
+        return MultilingualEmbedder(spec.path, cache_dir=spec.cache_dir, threads=spec.threads)
     if spec.provider == "sentence-transformers":
         from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
 

@@ -163,9 +163,8 @@ def agreement(ranking: Ranking, words: Ranking | None) -> float:
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
 PREDICTED_CORRELATION: Final = 0.55
-"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets), for memories that a backfilled model has
-not embedded yet. Without it such memories sink: with half of them pending R@5 is .708, and .766 without the model at
-all."""
+"""Correlation of the base model's z-scores with a larger model's (.52 to .72 with MiniLM on five sets), for the tenth
+of the memories at most that a ranking model has not embedded yet. Without it a memory added a moment ago sinks."""
 
 
 def candidate_ids(rankings: Sequence[Ranking]) -> list[str]:

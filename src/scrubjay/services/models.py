@@ -104,7 +104,7 @@ def open_bundled(settings: Settings, name: str, cache_dir: Path | None) -> AnyEm
 def _open_multilingual(settings: Settings) -> Embedder:
     from scrubjay.embeddings.multilingual import MultilingualEmbedder
 
-    return MultilingualEmbedder(cache_dir=settings.cache_dir)
+    return MultilingualEmbedder(cache_dir=settings.cache_dir, threads=settings.models.threads)
 
 
 def _open_extra_model(
