@@ -646,7 +646,7 @@ class Memory:
         hops: int = 2,
         limit: int = 12,
         fan_out: int = 8,
-        deep: bool = True,
+        deep: bool = False,
         tiers: Sequence[str] = (),
         tags: Sequence[str] = (),
         path: str = "",
@@ -710,6 +710,7 @@ class Memory:
             clock=clock,
             snippet=snippet,
             fusion="auto",
+            deep=deep,
             explain=True,
             reach=NO_EXPANSION,
         )

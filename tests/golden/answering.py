@@ -152,8 +152,7 @@ def _answered(memory: Memory, one: Mapping[str, Any], called: Mapping[str, str],
             **_said(found),
         }
     if call == "thread":
-        # What a cross-encoder with int8 weights says to six digits differs between processors.
-        story = memory.thread(one["query"], **{"deep": False, **options})
+        story = memory.thread(one["query"], **options)
         rows = [
             [
                 *_result(knot.result, named),

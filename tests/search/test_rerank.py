@@ -320,15 +320,15 @@ def test_a_deep_search_asks_the_reranker_of_the_settings_or_of_the_caller(
     assert len(reranker.asked) == 2
 
 
-def test_a_thread_asks_it_too_unless_told_otherwise(
+def test_a_thread_asks_it_too_if_told_to(
     held: Callable[..., Memory],
 ) -> None:
     reranker = Liking("roof")
     memory = held(reranker=reranker)
-    best = max(memory.thread("heron willow").knots, key=lambda one: one.result.score)
+    best = max(memory.thread("heron willow", deep=True).knots, key=lambda one: one.result.score)
     assert "roof" in best.result.snippet
     assert len(reranker.asked) == 1
-    best = max(memory.thread("heron willow", deep=False).knots, key=lambda one: one.result.score)
+    best = max(memory.thread("heron willow").knots, key=lambda one: one.result.score)
     assert "roof" not in best.result.snippet
     assert len(reranker.asked) == 1
 

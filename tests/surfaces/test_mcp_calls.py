@@ -156,8 +156,12 @@ def test_a_client_that_asked_for_progress_is_told_that_its_call_goes_on(
             if len(told) == 3:
                 model.open.set()
 
+        session.memory().add(
+            "bird one"
+        )  # a search of an empty store asks no model, so that nothing would wait
         with shut(model):
             await client.call_tool("memory_search", {"query": "bird"}, progress_callback=progress)
+            assert model.entered.acquire(blocking=False), "it never waited"
         assert told == sorted(told)
         assert len(told) >= 3
 

@@ -325,9 +325,7 @@ class ThreadOptions:
         8, "--fan-out", metavar="N", bounds=(1, 50), help="Edges to follow from each memory.  [default: 8]"
     )
     deep: bool = option(
-        True,
-        "--deep/--no-deep",
-        help="Rerank what the search finds with a cross-encoder; takes up to 1.5 seconds.  [default: deep]",
+        False, "--deep", help="Rerank what the search finds with a cross-encoder; takes up to 1.5 seconds."
     )
     filters: Filters = Filters(statuses=("active", "superseded"))
     clock: Clock = DEFAULT_CLOCK
