@@ -42,7 +42,7 @@ from bench.texts import (
     words_of,
 )
 from scrubjay import Memory
-from scrubjay.embeddings.base import Embedder, unit_rows
+from scrubjay.embeddings.base import AnyEmbedder, Embedder, TokenEmbedder, unit_rows
 from scrubjay.embeddings.late_interaction import COLBERT, LateInteractionEmbedder, max_sim
 from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder, bert_tokenizer, load_encoder
 from scrubjay.embeddings.static import StaticEmbedder
@@ -52,6 +52,8 @@ from scrubjay.models.lifecycle import NewMemory
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import TextKind
 
+EMBEDDED = 10_000
+"""Up to this many memories ``--embed`` also measures after the backfill."""
 COMPUTED = 100_000
 """Up to this many memories the static model embeds every text; above, vectors are synthetic."""
 LEAST = 0.999
@@ -219,7 +221,9 @@ def measure_known(trees: Sequence[Tree], place: Path, args: argparse.Namespace) 
             result["after_embed"] = _ranks(memory, items, trees) | {
                 "backfill_seconds": round(seconds["embed"], 1)
             }
-        result["query_embedding_ms"] = percentiles(milliseconds(_calls(models[1], queries[:100])))
+        result["query_embedding_ms"] = {
+            model.model.name: percentiles(milliseconds(_calls(model, queries[:100]))) for model in models
+        }
     base = fts5_of(place / "known.fts5", trees)
     result["fts5"] = _scored(items, lambda query: list(base.search(query, TOP)))
     base.close()
@@ -254,9 +258,14 @@ def _named(path: str | None, trees: Sequence[Tree]) -> str:
     return ""
 
 
-def _calls(model: Embedder, queries: Sequence[str]) -> list[Callable[[], Any]]:
-    model.embed([queries[0]], kind="query")
-    return [lambda query=query: model.embed([query], kind="query") for query in queries]
+def _calls(model: AnyEmbedder, queries: Sequence[str]) -> list[Callable[[], Any]]:
+    def embed_query(text: str) -> Any:
+        if isinstance(model, TokenEmbedder):
+            return model.query(text)
+        return model.embed([text], kind="query")
+
+    embed_query(queries[0])
+    return [lambda query=query: embed_query(query) for query in queries]
 
 
 class SyntheticEmbedder:
@@ -292,19 +301,22 @@ def measure_scale(words: Sequence[str], count: int, folder: Path, args: argparse
     seed = args.seed
     store = folder / f"scale-{count}.db"
     model: Embedder = StaticEmbedder() if count <= COMPUTED else SyntheticEmbedder(seed)
+    backfills = args.embed and count <= EMBEDDED
+    models = embedders() if backfills else [model]
     queries = questions(words, args.questions, seed)
     length, kept, begun = 0, set[str](), time.perf_counter()
-    with open_memory(store, [model], USER) as memory:
+    with open_memory(store, models, USER) as memory:
         for batch in drawn_batches(words, count, seed):
             kept |= {added.id for added in memory.add_many([NewMemory(text) for text in batch])}
             length += sum(map(len, batch))
         wrote = time.perf_counter() - begun
-    with open_memory(store, [model], USER) as memory:
+    with open_memory(store, models, USER) as memory:
         status = memory.status()
         begun = time.perf_counter()
         found = len(memory.search(queries[0], limit=LIMIT).results)
         first = (time.perf_counter() - begun) * 1000
         took = _search(lambda query: memory.search(query, limit=LIMIT), queries)
+    embedded = _embedded_scale(store, models, queries) if backfills else None
     if status.memories != len(kept) or len(kept) < LEAST * count or not found:
         raise HollowError(f"Scale {count}: {status.memories} memories written, {found} found.")
     vectors = count * (model.model.dimensions + 4)
@@ -329,8 +341,22 @@ def measure_scale(words: Sequence[str], count: int, folder: Path, args: argparse
     }
     store.unlink()
     result["fts5"] = _baseline(words, count, folder, queries, seed)
-    result["search_over_fts5"] = round(took["p50"] / result["fts5"]["search_ms"]["p50"], 2)
+    fts5 = result["fts5"]["search_ms"]["p50"]
+    result["search_over_fts5"] = round(took["p50"] / fts5, 2)
+    if embedded is not None:
+        result["after_embed"] = embedded | {"search_over_fts5": round(embedded["search_ms"]["p50"] / fts5, 2)}
     return result
+
+
+def _embedded_scale(store: Path, models: Sequence[AnyEmbedder], queries: Sequence[str]) -> dict[str, Any]:
+    """Embed what is in a store, and search it again."""
+    seconds = {"embed": 0.0}
+    with open_memory(store, models, USER) as memory:
+        embed(memory, seconds)
+        memory.search(queries[0], limit=LIMIT)
+        took = _search(lambda query: memory.search(query, limit=LIMIT), queries)
+        size = memory.status().bytes
+    return {"backfill_seconds": round(seconds["embed"], 1), "search_ms": took, "bytes": size}
 
 
 def _baseline(

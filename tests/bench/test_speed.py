@@ -15,7 +15,7 @@ def test_a_small_run_measures_every_part(tmp_path: Path):
     name, folder = generate(tmp_path, 5, files=4)
     out = tmp_path / "speed.json"
     arguments = ["--tree", str(folder), "--runs", "1", "--items", "2", "--scales", "60", "--questions", "3"]
-    arguments += ["--processes", "1"]
+    arguments += ["--processes", "1", "--embed"]
     assert main(["speed", *arguments, "--json", str(out)]) == 0
     found = json.loads(out.read_text())
     tree = found["trees"][name]
@@ -30,6 +30,8 @@ def test_a_small_run_measures_every_part(tmp_path: Path):
     assert scale["memories"] == 60
     assert scale["search_ms"]["p50"] > 0
     assert scale["fts5"]["bytes"] > scale["text_bytes"] / 2
+    assert scale["after_embed"]["bytes"] > scale["bytes"]
+    assert len(known["query_embedding_ms"]) == 3
 
 
 def test_a_tree_that_is_not_there_is_named_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
