@@ -7,13 +7,14 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from scrubjay.agents import installation
+from scrubjay.agents import codex, installation
 from scrubjay.agents.base import Options, find_agent
 from scrubjay.doctor import agent_commands
 from scrubjay.doctor import checks as doctor_checks
@@ -77,7 +78,8 @@ def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Inst
     (found,) = doctor_checks.check_store(case)
     assert found.state == PROBLEM
     assert "damaged" in found.found
-    assert "move" in found.fix
+    assert f"mkdir damaged && mv {case.file}* damaged/" in found.fix
+    assert 'docs/runbook.md, "The store is damaged"' in found.fix
 
 
 def garble(file: Path, text: bytes, other: bytes) -> None:
@@ -324,6 +326,106 @@ def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Installation
     found = one(run_checks(case), "log")
     assert (found.state, found.fix) == (WARNING, "scrubjay status")
     assert found.found == f"errors in the last day: hook failed StoreError (2); the last at {stamp[:16]}Z"
+
+
+def test_hooks_that_were_late_in_the_last_day_are_counted_by_event_with_what_to_do(
+    case: Installation,
+) -> None:
+    assert one(run_checks(case), "hooks").state == OK
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    late = {"time": stamp, "level": "warning", "event": "hook late", "at": "claude-code session-start"}
+    done = {"time": stamp, "level": "info", "event": "hook prompt", "ms": 40.0}
+    lines = [
+        {**late, "time": "2026-01-01T00:00:00.000Z"}, late, done, done, late, {**late, "at": "codex prompt"},
+    ]  # fmt: skip
+    (case.home.data / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = one(run_checks(case), "hooks")
+    assert found.state == WARNING
+    assert found.found.startswith("3 of 5 of the last day were late: session-start (2), prompt (1)")
+    assert "scrubjay resident start" in found.fix
+    # Lines of earlier versions do not say of which event they are.
+    del late["at"]
+    (case.home.data / "log").write_text(json.dumps(late) + "\n")
+    assert one(run_checks(case), "hooks").found.startswith("1 of 1 of the last day were late")
+
+
+def codex_state(case: Installation) -> dict[str, str]:
+    """Hooks as Codex would list them after the person trusted all: key and hash."""
+    return {hook.keys[-1]: hook.digest for hook in codex.listed_hooks(case.home)}
+
+
+def trust(case: Installation, state: dict[str, str]) -> None:
+    file = case.home.root / ".codex" / "config.toml"
+    own = file.read_text().partition("\n[hooks.state")[0]
+    tables = "".join(
+        f"\n[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(digest)}\n"
+        for key, digest in state.items()
+    )
+    file.write_text(own + tables)
+
+
+def test_hooks_that_codex_was_not_told_to_trust_are_named_with_the_way_out(case: Installation) -> None:
+    installed(case, "codex")
+    found = one(run_checks(case), "codex trust")
+    assert found.state == WARNING
+    assert "none of its 5 hooks" in found.found
+    assert "/hooks" in found.fix
+    state = codex_state(case)
+    assert sorted(key.rpartition("hooks.json:")[2] for key in state) == [
+        "pre_compact:0:0", "session_end:0:0", "session_start:0:0", "stop:0:0", "user_prompt_submit:0:0",
+    ]  # fmt: skip
+    trust(case, state)
+    assert one(run_checks(case), "codex trust").state == OK
+    kept = {key: value for key, value in state.items() if ":stop:" not in key}
+    trust(case, kept)
+    assert "not trusted: stop" in one(run_checks(case), "codex trust").found
+
+
+def test_a_hook_that_changed_since_codex_was_told_to_trust_it_is_named(case: Installation) -> None:
+    installed(case, "codex")
+    trust(case, codex_state(case))
+    file = case.home.root / ".codex" / "hooks.json"
+    moved = f"{case.home.command[0]}-moved"
+    file.write_text(
+        file.read_text().replace(f"{case.home.command[0]} hook codex prompt", f"{moved} hook codex prompt")
+    )
+    # Read alone: what starts the hook is another check's matter.
+    assert [
+        (hook.event, hook.state) for hook in codex.listed_hooks(case.home) if hook.state != "trusted"
+    ] == [("prompt", "changed")]
+
+
+def test_codex_itself_lists_our_hooks_by_these_keys_and_hashes(case: Installation) -> None:
+    """Runs where the variable names the client."""
+    client = os.environ.get("AGENT_CODEX")
+    if not client:
+        pytest.skip("AGENT_CODEX names no codex")
+    installed(case, "codex")
+    asked = [
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {"clientInfo": {"name": "t", "title": "t", "version": "1"}},
+        },
+        {"method": "initialized"},
+        {"id": 2, "method": "hooks/list", "params": {"cwds": [str(case.home.root)]}},
+    ]
+    with subprocess.Popen(
+        [client, "app-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={"HOME": str(case.home.root), "PATH": os.environ["PATH"]}, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for message in asked:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        server.stdin.flush()
+        answer = next(found for found in map(json.loads, server.stdout) if found.get("id") == 2)
+        server.stdin.close()
+        server.kill()
+    (folder,) = answer["result"]["data"]
+    listed = {hook["key"]: hook["currentHash"] for hook in folder["hooks"]}
+    assert codex_state(case) == listed
+    assert {hook["trustStatus"] for hook in folder["hooks"]} == {"untrusted"}
 
 
 def test_a_user_of_postgres_whom_row_level_security_lets_pass_is_told(

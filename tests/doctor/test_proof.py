@@ -16,7 +16,11 @@ import pytest
 
 from scrubjay.agents import installation
 from scrubjay.agents.base import Options, find_agent
+from scrubjay.config.paths import runtime_folder, settings_fingerprint
 from scrubjay.config.pauses import Pauses
+from scrubjay.daemon import client
+from scrubjay.daemon.client import socket_path
+from scrubjay.daemon.server import host_daemon
 from scrubjay.doctor import agent_proof, checks
 from scrubjay.doctor.agent_commands import read_agent_commands
 from scrubjay.doctor.agent_proof import SAMPLES
@@ -68,7 +72,7 @@ def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Installa
     before = held(case)
     found = proven(case, name)
     assert [(check.about, check.state) for check in found] == [
-        (f"{name} {step}", OK) for step in ("capture", "recall", "search", "forget")
+        (f"{name} {step}", OK) for step in ("capture", "start", "recall", "search", "forget")
     ], found
     assert held(case) == before
     assert b"kestrel" not in case.file.read_bytes()  # type: ignore[union-attr]
@@ -106,9 +110,64 @@ def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case
     file.write_text(file.read_text().replace(f"{ours} hook codex prompt", "true scrubjay hook codex prompt"))
     found = proven(case, "codex")
     assert [(check.about, check.state) for check in found] == [
-        ("codex capture", OK), ("codex recall", PROBLEM),
+        ("codex capture", OK), ("codex start", OK), ("codex recall", PROBLEM),
     ]  # fmt: skip
     assert agent_proof.leftover_markers(case) == []
+
+
+def replace_start(case: Installation, script: str) -> None:
+    """Have Claude Code run a script of the test's own where a session starts."""
+    file = case.home.root / ".claude" / "settings.json"
+    path = case.home.root / "scrubjay"
+    path.write_text(f"#!/bin/sh\ncat >/dev/null\n{script}\n")
+    path.chmod(0o755)
+    ours = f"{case.home.command[0]} hook claude-code session-start"
+    text = file.read_text()
+    assert ours in text
+    file.write_text(text.replace(ours, f"{path} hook claude-code session-start"))
+
+
+def test_a_session_start_is_proven_cold_beside_a_running_resident(case: Installation) -> None:
+    install(case, "claude-code")
+    env = case.home.env
+    mark = settings_fingerprint(env)
+    with case.memory() as memory, host_daemon(case.settings, lambda: memory, env, "watch"):
+        (start,) = [check for check in proven(case, "claude-code") if check.about == "claude-code start"]
+        state = client.daemon_state(socket_path(runtime_folder(env), mark), mark)
+    assert start.state == OK, start
+    assert "cold" in start.found
+    assert state is not None
+    answered = [
+        json.loads(line)
+        for line in (case.home.data / "log").read_text().splitlines()
+        if "hook session-start" in line
+    ]
+    assert len(answered) == 1
+    # The resident was asked when the session stopped and at the prompt, and not at the start.
+    assert state["requests"] == 2
+    # What the hook left to be done was not the doctor's to do.
+    queued = [path.read_bytes() for path in (case.home.data / "errands").glob("*/*")]
+    assert not any(b"catch-up" in job for job in queued)
+
+
+def test_a_session_start_that_is_late_is_a_warning_and_the_proof_goes_on(case: Installation) -> None:
+    install(case, "claude-code")
+    late = '{"time": "9999-01-01T00:00:00.000Z", "level": "warning", "event": "hook late", "ms": 1970.5}'
+    replace_start(case, f"echo '{late}' >>'{case.home.data / 'log'}'")
+    found = {check.about: check for check in proven(case, "claude-code")}
+    start = found["claude-code start"]
+    assert start.state == WARNING
+    assert "1970 ms" in start.found
+    assert "[hooks]" in start.fix
+    assert found["claude-code forget"].state == OK
+
+
+def test_a_session_start_that_does_nothing_is_a_problem(case: Installation) -> None:
+    install(case, "claude-code")
+    replace_start(case, "true")
+    found = proven(case, "claude-code")[-1]
+    assert (found.about, found.state) == ("claude-code start", PROBLEM)
+    assert "neither" in found.found
 
 
 def test_a_server_that_does_not_start_is_named(case: Installation, tmp_path: Path) -> None:
@@ -239,7 +298,7 @@ def test_events_that_the_settings_leave_out_are_not_proven(
     environ["SCRUBJAY_HOOKS_EVENTS"] = "session-start"
     found = proven(make(), "codex")
     assert [(check.about, check.state) for check in found] == [
-        (f"codex {step}", OK) for step in ("capture", "search", "forget")
+        (f"codex {step}", OK) for step in ("capture", "start", "search", "forget")
     ], found
     assert "[hooks] events excludes it" in found[0].found
 
@@ -276,6 +335,6 @@ def test_an_agent_that_takes_nothing_in_has_its_tools_proven(case: Installation)
     install(case, "cursor")
     found = proven(case, "cursor")
     assert [(check.about, check.state) for check in found] == [
-        (f"cursor {step}", OK) for step in ("capture", "search", "forget")
+        (f"cursor {step}", OK) for step in ("capture", "start", "search", "forget")
     ], found
     assert "no capturing hook" in found[0].found

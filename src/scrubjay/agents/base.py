@@ -18,7 +18,7 @@ import difflib
 import importlib
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -315,6 +315,21 @@ def _remove_hooks(
             elif event not in keep:
                 data = json_edit.remove_value(data, keys, where)
     return data
+
+
+def own_hooks(
+    data: bytes | None, agent: str, event: str, where: Path
+) -> Iterator[tuple[int, int, dict[str, Any], dict[str, Any]]]:
+    """Yield our hooks of an event: position of its group, position in the group, the group, the hook.
+
+    Raises:
+        InputError: The document is malformed.
+    """
+    for at, group in enumerate(_hook_groups(data, event, where)):
+        hooks = group.get("hooks") if isinstance(group, dict) else None
+        for place, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+            if _is_ours(hook, agent):
+                yield at, place, group, hook
 
 
 def _hook_groups(data: bytes | None, event: str, where: Path) -> list[Any]:

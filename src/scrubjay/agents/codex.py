@@ -4,16 +4,22 @@ Formats as published at developers.openai.com/codex (pages config-reference, mcp
 codex-cli 0.169.0 reads them: servers in ``[mcp_servers.NAME]``; hooks in ``hooks.json`` beside it, of Claude Code's
 form, timeouts in seconds, that of ``SessionEnd`` at most 3; all in ``~/.codex`` or CODEX_HOME, for one project in its
 ``.codex``. Codex runs a hook that is new or has changed only after the person trusted it in ``/hooks``; this module
-does not write that trust. Where there is an ``AGENTS.override.md``, Codex does not read ``AGENTS.md``.
+reads that trust and does not write it: ``trusted_hash`` in ``[hooks.state."FILE:EVENT:GROUP:HANDLER"]`` of
+``config.toml``, a hash of the hook's content (codex-rs/hooks/src/engine/discovery.rs). Where there is an
+``AGENTS.override.md``, Codex does not read ``AGENTS.md``.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import re
 import shutil
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import base, texts, toml_edit
+from scrubjay.agents import base, json_edit, texts, toml_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -92,6 +98,64 @@ class Codex:
             "hooks": base.has_hooks(read_file(hooks), self.name, HOOKS, hooks),
             "instructions": base.has_block(read_file(instructions)),
         }
+
+
+class ListedHook(NamedTuple):
+    """A hook of ours as Codex lists it.
+
+    Attributes:
+        event: Our name of its event.
+        keys: What Codex may call it, by the path that was named and by the one it leads to.
+        digest: The hash that its trust is bound to.
+        state: ``trusted``, ``untrusted``, ``changed`` since it was trusted, or ``off``.
+    """
+
+    event: str
+    keys: tuple[str, ...]
+    digest: str
+    state: str
+
+
+def listed_hooks(home: Home) -> list[ListedHook]:
+    """Return the person's hooks of ours, and whether Codex runs them.
+
+    Raises:
+        InputError: A file is malformed or unreadable.
+    """
+    config, file, _ = _places(home, Options())
+    states = toml_edit.get_value(read_file(config), ("hooks", "state"), config)
+    document, found = read_file(file), []
+    for hook in HOOKS:
+        theirs = re.sub(r"(?<!^)(?=[A-Z])", "_", hook.theirs).lower()
+        for at, place, group, handler in base.own_hooks(document, AGENT.name, hook.theirs, file):
+            digest = _trust_digest(theirs, group.get("matcher") if hook.matcher else None, handler)
+            paths = dict.fromkeys((str(file), os.path.realpath(file)))
+            keys = tuple(f"{path}:{theirs}:{at}:{place}" for path in paths)
+            found.append(ListedHook(hook.ours, keys, digest, _trust_state(states, keys, digest)))
+    return found
+
+
+def _trust_digest(event: str, matcher: str | None, handler: dict[str, Any]) -> str:
+    """Codex's hash of a hook: of its sorted JSON, with defaults filled in."""
+    command = {
+        "type": "command",
+        "command": handler["command"],
+        "timeout": handler.get("timeout", 600),
+        "async": handler.get("async", False),
+    }
+    identity = {"event_name": event, "hooks": [command]} | ({"matcher": matcher} if matcher else {})
+    data = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(data.encode('utf-8')).hexdigest()}"
+
+
+def _trust_state(states: Any, keys: tuple[str, ...], digest: str) -> str:
+    known = [states[key] for key in keys if key in states] if isinstance(states, dict) else []
+    state = known[0] if known and isinstance(known[0], dict) else {}
+    if state.get("enabled") is False:
+        return "off"
+    if "trusted_hash" not in state:
+        return "untrusted"
+    return "trusted" if state["trusted_hash"] == digest else "changed"
 
 
 def _folder(home: Home) -> Path:

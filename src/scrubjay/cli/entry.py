@@ -31,10 +31,11 @@ MAX_INPUT_BYTES = 4_000_000
 
 
 class Deadline:
-    """Ends the process when its time is up, unless it has begun to answer."""
+    """Ends the process when its time is up, unless it has begun to answer; ``at`` are the agent and the event."""
 
-    def __init__(self, started: float) -> None:
+    def __init__(self, started: float, at: str) -> None:
         self.started = started
+        self.at = at
         self.end = started + BUDGET_MS / 1000
         self.late: Callable[[], None] | None = None
         self._last_word = _thread.allocate_lock()
@@ -58,7 +59,7 @@ class Deadline:
                     self.late()
                 except Exception as error:  # noqa: BLE001 an agent must never be kept from working
                     _log_event("error", "hook failed", 0, error=type(error).__name__, at="late")
-            _log_event("warning", "hook late", (time.monotonic() - self.started) * 1000)
+            _log_event("warning", "hook late", (time.monotonic() - self.started) * 1000, at=self.at)
             os._exit(0)
 
 
@@ -79,12 +80,12 @@ def _log_event(level: str, event: str, ms: float, **facts: str | float) -> None:
 
 def run_hook(args: Sequence[str], store: str | None = None, user: str | None = None) -> None:
     """Answer an agent's hook and end the process, always with exit code 0; ``args`` are the agent and the event."""
-    guard = Deadline(time.monotonic())
+    guard = Deadline(time.monotonic(), " ".join(args)[:60])
     try:
         _answer_hook(args, guard, store, user)
     except BaseException as error:  # noqa: BLE001 an agent must never be kept from working
         took = (time.monotonic() - guard.started) * 1000
-        _log_event("error", "hook failed", took, error=type(error).__name__, at=" ".join(args)[:60])
+        _log_event("error", "hook failed", took, error=type(error).__name__, at=guard.at)
     os._exit(0)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay import __version__
-from scrubjay.agents import json_edit
+from scrubjay.agents import codex, json_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options
 from scrubjay.config.paths import HOOK_EVENTS
 from scrubjay.doctor.checks import Installation
@@ -163,6 +163,34 @@ def check_agent_programs(agent: Agent, commands: AgentCommands, installation: In
         if other != __version__:
             return check_problem(about, f"it starts {words[0]}, version {other}; this is {__version__}", fix)
     return check_ok(about, f"it starts {next(_program_words(commands))[0]}, this version")
+
+
+def check_trust(agent: Agent, installation: Installation) -> Iterator[Check]:
+    """Check that the person lets Codex run the hooks; other agents keep no such list.
+
+    Raises:
+        InputError: A file is malformed or unreadable.
+    """
+    hooks = codex.listed_hooks(installation.home) if agent.name == codex.AGENT.name else []
+    if not hooks:
+        return
+    about = f"{agent.name} trust"
+    states = {state: [hook.event for hook in hooks if hook.state == state] for state in UNTRUSTED}
+    waiting = [f"{UNTRUSTED[state]}: {', '.join(events)}" for state, events in states.items() if events]
+    if not waiting:
+        yield check_ok(about, f"Codex is allowed to run all {len(hooks)} hooks")
+        return
+    runs = len(hooks) - sum(map(len, states.values()))
+    found = f"Codex runs {runs or 'none'} of its {len(hooks)} hooks; {'; '.join(waiting)}"
+    yield check_warning(about, found, "open /hooks in Codex and trust the hooks of scrubjay")
+
+
+UNTRUSTED: Final = {
+    "untrusted": "not trusted",
+    "changed": "changed since they were trusted",
+    "off": "switched off",
+}
+"""State of a hook that Codex does not run, and what it is called."""
 
 
 def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:

@@ -31,6 +31,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrubjay import __version__
 from scrubjay.agents.base import Agent
+from scrubjay.api.jobs import JobQueue
+from scrubjay.config.paths import settings_fingerprint
 from scrubjay.doctor import checks
 from scrubjay.doctor.agent_commands import AgentCommands
 from scrubjay.doctor.checks import Installation
@@ -212,6 +214,15 @@ def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, An
     return event_fields | ({"transcript": str(file)} if file else {})
 
 
+def _start_input(marker: Marker) -> dict[str, Any]:
+    """The beginning of a session, with the fields of every agent: each reads its own."""
+    session, folder = f"{marker.session}-starts", str(marker.project)
+    return {
+        "session_id": session, "conversation_id": session, "session": session, "source": "startup",
+        "cwd": folder, "workspace_roots": [folder], "folder": folder, "hook_event_name": "SessionStart",
+    }  # fmt: skip
+
+
 def generic_transcript(marker: Marker) -> list[dict[str, Any]]:
     """A conversation in the generic format, which no agent's hook reads."""
     return [
@@ -300,10 +311,12 @@ def create_marker(installation: Installation) -> Marker:
 
 def _marker(installation: Installation, digits: str) -> Marker:
     session = f"{RESERVED_NAME}-{digits}"
-    at = to_datetime(now_micros()).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return Marker(
-        f"kestrel{digits}", session, marker_folder(installation) / session, marker_folder(installation), at
-    )
+    folder = marker_folder(installation)
+    return Marker(f"kestrel{digits}", session, folder / session, folder, _timestamp())
+
+
+def _timestamp() -> str:
+    return to_datetime(now_micros()).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def leftover_markers(installation: Installation) -> list[Marker]:
@@ -486,6 +499,7 @@ BACKGROUND_TIMEOUT: Final = 30.0
 """Seconds for a process that is started behind the agent's back: it loads a model, and others may be writing."""
 POLL_SECONDS: Final = 0.25
 MAX_TRIES: Final = 3
+NO_RESIDENT: Final = "SCRUBJAY_RESIDENT_AUTO"
 PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
 """For a last try, that tells a hook that is late from one that finds nothing."""
 
@@ -539,7 +553,7 @@ class _Proof:
         self._env = dict(installation.home.env)
 
     def steps(self) -> Iterator[Check]:
-        for step in (self._capture, self._recall, self._search, self._forget):
+        for step in (self._capture, self._start, self._recall, self._search, self._forget):
             check = step()
             if check is not None:
                 yield check
@@ -602,6 +616,45 @@ class _Proof:
             there = any(name in self._commands.hooks for name in CAPTURE_EVENTS)
             why = "[hooks] events excludes it" if there else "it has no capturing hook"
         return check_ok(self._about("capture"), f"not proven: {why}; the doctor stored the marker itself")
+
+    def _start(self) -> Check | None:
+        """Begin a session with no resident, once, as an agent does."""
+        command = self._commands.hooks.get("session-start")
+        if command is None or "session-start" not in self._wanted:
+            return None
+        # Other settings have another resident, and this one is not running.
+        other = "False" if self._env.get(NO_RESIDENT) == "false" else "false"
+        env = self._env | {NO_RESIDENT: other}
+        data, began = self._installation.home.data, _timestamp()
+        jobs = JobQueue(str(data), settings_fingerprint(env))
+        event = _start_input(self._marker)
+        try:
+            with jobs.exclusive():  # so that no process is started for what the hook leaves to be done
+                output = run_hook(command, event, env, self._installation.seconds, str(self._marker.project))
+        except CommandError as error:
+            return self._failed("start", f"its session-start hook: {error}")
+        finally:
+            shutil.rmtree(jobs.folder, ignore_errors=True)
+        entries = checks.last_log_entries(data, "debug", 20, began)
+        for entry in entries:
+            if entry.get("event") == checks.LATE_HOOK:
+                return check_warning(
+                    self._about("start"),
+                    f"a cold start was too late for an agent: nothing within {int(entry.get('ms', 0))} ms",
+                    "a larger budget in [hooks] (scrubjay config), or fewer programs at once",
+                )
+        if output.text.strip():
+            return check_ok(
+                self._about("start"), f"its session-start hook answered cold in {output.ms:.0f} ms"
+            )
+        if self._installation.settings.log.level not in ("debug", "info") or any(
+            entry.get("event") == "hook session-start" and not entry.get("error") for entry in entries
+        ):
+            return check_ok(
+                self._about("start"),
+                f"its session-start hook ended cold in {output.ms:.0f} ms and had nothing to say",
+            )
+        return self._failed("start", "its session-start hook neither answered nor wrote a line into the log")
 
     def _recall(self) -> Check | None:
         command = self._commands.hooks.get("prompt")

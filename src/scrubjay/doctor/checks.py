@@ -10,7 +10,7 @@ import stat
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -215,7 +215,10 @@ def _check_integrity(installation: Installation) -> Check:
     except ScrubjayError as error:
         return check_problem("store", str(error), error.hint)
     if found.faults:
-        fix = f"move {path} away, then `scrubjay sync` your folders again"
+        fix = (
+            f"stop what uses it; mkdir damaged && mv {path}* damaged/; copy the last backup there; scrubjay sync "
+            '(docs/runbook.md, "The store is damaged")'
+        )
         return check_problem("store", f"{path} is damaged: {found.faults[0]}", fix)
     summary = f"schema {found.schema}, {found.pages:,} pages"
     if not found.finished:
@@ -615,17 +618,41 @@ DAY: Final = 86_400_000_000
 """Microseconds."""
 MAX_COUNTED_ERRORS: Final = 100
 """Errors that are counted: more say no more."""
+MAX_COUNTED_ENTRIES: Final = 10_000
+"""Lines of the log in which hooks are counted: more than its files hold."""
+LATE_HOOK: Final = "hook late"
+"""The event of the log (`cli.entry`)."""
 
 
 def check_log(installation: Installation) -> Iterator[Check]:
-    """Report the number of recent errors in the log by type."""
+    """Report recent errors in the log by type, and hooks that were late by event."""
     since = to_datetime(now_micros() - DAY).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    found = last_log_entries(installation.home.data, "error", MAX_COUNTED_ERRORS, since)
+    yield _check_errors(last_log_entries(installation.home.data, "error", MAX_COUNTED_ERRORS, since))
+    entries = last_log_entries(installation.home.data, "info", MAX_COUNTED_ENTRIES, since)
+    yield _check_late_hooks([entry for entry in entries if str(entry.get("event")).startswith("hook ")])
+
+
+def _check_errors(found: Sequence[Mapping[str, Any]]) -> Check:
     if not found:
-        yield check_ok("log", "no error in the last day")
-        return
+        return check_ok("log", "no error in the last day")
     kinds = Counter(f"{entry.get('event')} {entry.get('error', '')}".strip() for entry in found)
     summary = ", ".join(f"{name} ({count})" for name, count in kinds.most_common(3))
-    yield check_warning(
+    return check_warning(
         "log", f"errors in the last day: {summary}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
+    )
+
+
+def _check_late_hooks(hooks: Sequence[Mapping[str, Any]]) -> Check:
+    """Warn of hooks whose time was up, after which an agent goes on without its memories."""
+    late = [entry for entry in hooks if entry["event"] == LATE_HOOK]
+    if not late:
+        return check_ok("hooks", f"{len(hooks):,} in the last day, none late")
+    # Lines of earlier versions do not say of which event they are.
+    events = Counter(str(entry["at"]).rpartition(" ")[2] for entry in late if "at" in entry)
+    summary = ", ".join(f"{event} ({count})" for event, count in events.most_common())
+    return check_warning(
+        "hooks",
+        f"{len(late):,} of {len(hooks):,} of the last day were late{summary and ': '}{summary}; the agent went on "
+        "without memories",
+        "scrubjay resident start, or a larger budget in [hooks] (scrubjay config)",
     )

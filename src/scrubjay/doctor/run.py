@@ -69,6 +69,7 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
         yield check_warning(about, f"without {', '.join(missing)}", fix)
     else:
         yield check_ok(about, f"in place: {', '.join(parts)}")
+    yield from agent_commands.check_trust(agent, installation)
     if not reached.server and not reached.hooks:
         return
     start = agent_commands.check_agent_programs(agent, reached, installation)
