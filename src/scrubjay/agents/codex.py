@@ -19,7 +19,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import base, json_edit, texts, toml_edit
+from scrubjay.agents import base, texts, toml_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,

@@ -153,11 +153,11 @@ def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
     for each in _run_checks(call, names, fix):
         checks.append(each)
         if not call.json:
-            _print_checks(each)
+            print_check(each)
     problems = sum(each.state == PROBLEM for each in checks)
     warnings = sum(each.state == WARNING for each in checks)
     if not call.print_json({"sound": not problems, "checks": checks}):
-        write(f"\n{_summary_line(problems, 'problem')}, {_summary_line(warnings, 'warning')}.")
+        write(f"\n{summary_line(problems, 'problem')}, {summary_line(warnings, 'warning')}.")
     return 1 if problems else 0
 
 
@@ -184,7 +184,8 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
     yield from run_checks(Installation(settings, agent_home(), mend=fix), names, agents=not other)
 
 
-def _print_checks(check: Check) -> None:
+def print_check(check: Check) -> None:
+    """Print one line of the doctor, and the way out."""
     mark, style = STATUS_MARKS[check.state]
     shown = paint(f"{mark:<8}", style)
     mended = "fixed: " if check.mended else ""
@@ -193,7 +194,12 @@ def _print_checks(check: Check) -> None:
         write(f"{'':<9}{'':<{NAME_WIDTH}}fix: {single_line(check.fix)}")
 
 
-def _summary_line(number: int, noun: str) -> str:
+def summary_line(number: int, noun: str) -> str:
+    """Return a number and its noun.
+
+    >>> summary_line(0, "problem"), summary_line(1, "warning")
+    ('no problems', '1 warning')
+    """
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 

@@ -87,7 +87,7 @@ def install(
     if listing:
         _list_agents(call, home)
         return
-    settings = _agent_settings(call)
+    settings = agent_settings(call)
     options = Options(hooks=not no_hooks, project=Path.cwd() if project else None)
     steps = _plan_steps(
         _find_agents(names, "install", home), lambda agent: installation.plan_install(agent, home, options)
@@ -114,7 +114,7 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
     from scrubjay.agents import installation
     from scrubjay.agents.base import Options
 
-    settings = _agent_settings(call)
+    settings = agent_settings(call)
     home = agent_home()
     options = Options(project=Path.cwd() if project else None)
     steps = _plan_steps(
@@ -151,7 +151,12 @@ def _own_command() -> tuple[str, ...]:
     return (str(Path(found).absolute()),) if found else (sys.executable, "-m", "scrubjay")
 
 
-def _agent_settings(call: Call) -> Settings:
+def agent_settings(call: Call) -> Settings:
+    """Return the settings that agents start scrubjay with.
+
+    Raises:
+        InputError: ``--store`` or ``--user`` was given.
+    """
     if call.store or call.user:
         raise InputError(
             "Agents start scrubjay with your settings, so --store and --user have no effect here. "
@@ -202,14 +207,15 @@ def _print_install(step: InstallStep, settings: Settings, home: Home, options: O
     rows = [("" if at else "captures", text) for at, text in enumerate(step.agent.captured(home, options))]
     rows.append(("stores in", f"{settings.store} {_settings_origin(settings)}".rstrip()))
     if options.hooks:
-        rows.append(("archives", _archiving_note(settings)))
+        rows.append(("archives", archiving_note(settings)))
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
     for text in table(rows):
         write(f"  {text}")
     _print_changes(step.plan, "Already installed; nothing to change.")
 
 
-def _archiving_note(settings: Settings) -> str:
+def archiving_note(settings: Settings) -> str:
+    """Return what consolidation archives of conversations."""
     if settings.consolidation.archive == "never":
         return "nothing: finished conversations get a digest, and their turns stay active"
     return (

@@ -3,8 +3,8 @@
 The common options may precede or follow the command's name; after it they win. A command's module is imported when it
 runs.
 
-Exit codes: 0 success (also when nothing was found), 1 `doctor` found a problem, 2 usage or settings error, 3 unreadable
-source, 4 store unavailable, 5 model failure, 130 interrupted, 141 broken pipe.
+Exit codes: 0 success (also when nothing was found), 1 `doctor` found a problem or a step of `setup` failed, 2 usage or
+settings error, 3 unreadable source, 4 store unavailable, 5 model failure, 130 interrupted, 141 broken pipe.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ BROKEN_PIPE = 141
 """128 and the signal's number, as a shell reports SIGINT and SIGPIPE."""
 
 SECTIONS = {
-    "Start": ("demo", "sync", "watch", "sources", "import"),
+    "Start": ("setup", "demo", "sync", "watch", "sources", "import"),
     "Ask": ("search", "thread", "context", "get", "history", "concepts", "categories"),
     "Write": ("add", "feedback", "archive", "restore", "forget"),
     "Look after": (
@@ -250,6 +250,7 @@ _MODULES = {
     "transfer": ("export", "import", "backup", "copy"),
     "serve": ("serve", "mcp", "proxy", "token"),
     "agents": ("install", "uninstall", "hook", "pause", "resume", "resident"),
+    "setup": ("setup",),
     "admin": ("status", "doctor", "config", "redactions", "completion"),
 }
 """Modules of this package and their commands."""
@@ -283,7 +284,8 @@ ALIASES = {
 def cli() -> None:
     """Memory for AI agents that knows what, where and when.
 
-    Start with `scrubjay sync DIR` to ingest a folder of notes, then ask: `scrubjay search QUESTION`.
+    Start with `scrubjay setup`, which finds your agents, repositories and notes; or with `scrubjay sync DIR` to ingest
+    a folder of notes. Then ask: `scrubjay search QUESTION`.
     """
 
 

@@ -1,0 +1,359 @@
+"""The plan of `scrubjay setup`: which agents, repositories and note folders are here, and what is missing for each.
+
+Finding reads names alone (of a chosen folder also its ignore files), never follows a link, and is bounded in folders,
+depth and time. A folder is offered if it is
+
+- the repository around the current folder, or the current folder itself if it has notes;
+- below the home folder a git repository, an Obsidian vault, or the highest folder that is mostly notes.
+
+Nothing of other people is offered: their repositories, folders of another user, downloads, dependencies. The plan is
+data; `cli.setup` shows it and carries it out. The record names what setup did, so that `undo` takes back no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from scrubjay import atomic_files
+from scrubjay.agents.base import AGENTS, Agent, Home, Options, find_agent
+from scrubjay.agents.installation import InstallPlan, plan_install
+from scrubjay.errors import InputError
+from scrubjay.ingest.projects import shared_git_directory
+from scrubjay.ingest.scanner import is_skipped_name, scan_files
+from scrubjay.ingest.sources import repository_ownership
+from scrubjay.models.records import FOREIGN
+from scrubjay.models.sources import INSTALL_FOLDERS, VENDOR_FOLDERS
+
+TODO: Final = "todo"
+THERE: Final = "there"
+LEFT_OUT: Final = "left out"
+"""States of a step: to be done, done before, not to be done by setup."""
+
+SCAN_SECONDS: Final = 5.0
+"""Seconds after which the look below the home folder ends, and as many for counting the notes of what was found."""
+MAX_DEPTH: Final = 6
+MAX_FOLDERS: Final = 20_000
+MIN_NOTES: Final = 3
+"""Notes from which a folder is offered."""
+MANY_NOTES: Final = 20
+"""Notes in one folder that are offered whatever else lies there."""
+MIN_SHARE: Final = 0.25
+"""Share of notes among a folder's files from which it is a folder of notes: they may have attachments."""
+NOTE_SUFFIXES: Final = (".md", ".markdown", ".mdx")
+PROJECT_FILES: Final = frozenset(
+    ("package.json", "pyproject.toml", "setup.py", "cargo.toml", "go.mod", "pom.xml", "build.gradle", "configure",
+     "build.gradle.kts", "cmakelists.txt", "gemfile", "composer.json", "mix.exs", "meson.build")
+)  # fmt: skip
+"""Files of a code project. One without a repository may be unpacked, so it is entered only where a person stands."""
+OTHERS_FOLDERS: Final = (
+    INSTALL_FOLDERS
+    | VENDOR_FOLDERS
+    | {"downloads", "library", "appdata", "applications", "snap", "cache", "caches", "tmp", "temp", "trash"}
+    | {"miniconda3", "anaconda3", "miniforge3", "mambaforge", "__macosx"}
+)
+"""Names in lower case of folders that hold other people's files, or nobody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStep:
+    """A folder that may become a source.
+
+    Attributes:
+        name: Its absolute path.
+        kind: ``repository``, ``vault`` or ``notes``.
+        notes: Number of files that a sync would read; None where counting took too long.
+        state: ``TODO``, ``THERE`` or ``LEFT_OUT``.
+        why: Why it is left out.
+    """
+
+    name: str
+    kind: str
+    notes: int | None
+    state: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStep:
+    """An agent on this machine.
+
+    Attributes:
+        name: As a person types it, ``claude-code``.
+        title: As its makers write it.
+        missing: Parts that would be installed; empty for an entry that only changes.
+        state: ``TODO``, ``THERE`` or ``LEFT_OUT``.
+        began: Whether parts were installed before, which `undo` leaves.
+        captured: What will be read and stored of the person's work.
+        files: Files that would change.
+        why: Why it is left out.
+    """
+
+    name: str
+    title: str
+    missing: tuple[str, ...] = ()
+    state: str = TODO
+    began: bool = False
+    captured: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    why: str = ""
+
+
+Step = FolderStep | AgentStep
+
+
+@dataclass(frozen=True, slots=True)
+class SetupPlan:
+    """What setup found.
+
+    Attributes:
+        steps: Folders, then agents.
+        cut: Whether the look below the home folder ended before it had seen everything.
+    """
+
+    steps: tuple[Step, ...]
+    cut: bool = False
+
+    def of(self, state: str) -> list[Step]:
+        return [step for step in self.steps if step.state == state]
+
+
+def make_plan(home: Home, here: Path, sources: Sequence[str]) -> SetupPlan:
+    """Find what there is and what is missing; nothing is written.
+
+    Args:
+        home: Paths of this machine.
+        here: The current folder.
+        sources: Locations of the registered sources.
+    """
+    found, cut = _find_folders(home.root, here)
+    known, until = [Path(os.path.realpath(source)) for source in sources], time.monotonic() + SCAN_SECONDS
+    folders = [_folder_step(path, kind, known, until) for path, kind in found]
+    agents = [agent for agent in map(find_agent, AGENTS) if agent.found(home)]
+    return SetupPlan((*folders, *(_agent_step(agent, home) for agent in agents)), cut)
+
+
+def install_plan(step: AgentStep, home: Home) -> InstallPlan:
+    """Plan an agent's installation from its files as they are now.
+
+    Raises:
+        InputError: A file is malformed or unreadable.
+    """
+    return plan_install(find_agent(step.name), home, Options())
+
+
+def _agent_step(agent: Agent, home: Home) -> AgentStep:
+    try:
+        parts = agent.installed(home)
+        plan = plan_install(agent, home, Options())
+        # Exactly what `install --no-hooks` leaves is a choice, not a part that is missing.
+        chosen = any(parts.values()) and not plan_install(agent, home, Options(hooks=False)).changes
+        captured = agent.captured(home, Options())
+    except InputError as error:
+        return AgentStep(agent.name, agent.title, state=LEFT_OUT, why=f"{error} {error.hint}".rstrip())
+    if not plan.changes:
+        return AgentStep(agent.name, agent.title, state=THERE)
+    if chosen:
+        why = f"installed without hooks, which stays so; scrubjay install {agent.name} adds them"
+        return AgentStep(agent.name, agent.title, state=LEFT_OUT, why=why)
+    missing = tuple(name for name, there in parts.items() if not there)
+    files = tuple(str(change.path) for change in plan.changes)
+    return AgentStep(agent.name, agent.title, missing, TODO, any(parts.values()), captured, files)
+
+
+def _folder_step(path: Path, kind: str, sources: Sequence[Path], until: float) -> FolderStep:
+    name, real = str(path), Path(os.path.realpath(path))
+    if any(real.is_relative_to(source) for source in sources):
+        return FolderStep(name, kind, None, THERE)
+    if why := _others(name):
+        return FolderStep(name, kind, None, LEFT_OUT, f"{why}; scrubjay sync {name} reads it all the same")
+    scan = scan_files(path, until=until)
+    return FolderStep(name, kind, len(scan.files) if scan.complete else None, TODO)
+
+
+def _others(folder: str) -> str:
+    """Why a folder is other people's, or an empty string."""
+    try:
+        owner = os.stat(folder).st_uid
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    if hasattr(os, "getuid") and owner != os.getuid():
+        return "it belongs to another user"
+    git_dir = shared_git_directory(folder)
+    if git_dir is not None and repository_ownership(git_dir) == FOREIGN:
+        return "none of its last commits is yours (`git config user.email`)"
+    return ""
+
+
+def _find_folders(home: Path, here: Path) -> tuple[list[tuple[Path, str]], bool]:
+    """Return folders and their kinds, that of the current folder first, and whether the look was cut short."""
+    with contextlib.suppress(ValueError):  # a home folder may be a link, which the current folder has not
+        here = home / Path(os.path.realpath(here)).relative_to(os.path.realpath(home))
+    below, cut = _look_below(home)
+    found = dict(below)
+    own: dict[Path, str] = {}
+    repository = _repository_around(here, home)
+    if repository is not None:
+        own[repository] = found.get(repository, "repository")
+    elif here != home and here.is_relative_to(home) and not any(here.is_relative_to(one) for one in found):
+        own |= {here: "notes"} if scan_files(here, until=time.monotonic() + SCAN_SECONDS).files else {}
+    return list((own | found).items()), cut
+
+
+def _repository_around(here: Path, home: Path) -> Path | None:
+    for folder in (here, *here.parents):
+        if home.is_relative_to(folder):
+            return None
+        if shared_git_directory(str(folder)) is not None:
+            return folder
+    return None
+
+
+@dataclass(slots=True)
+class _Folder:
+    path: Path
+    depth: int
+    parent: _Folder | None
+    direct: int = 0  # notes in the folder itself
+    notes: int = 0  # in it and below
+    files: int = 0  # in it and below
+    children: list[_Folder] = field(default_factory=list)
+
+
+def _look_below(home: Path) -> tuple[list[tuple[Path, str]], bool]:
+    """Look at names below the home folder, nearest first."""
+    until = time.monotonic() + SCAN_SECONDS
+    top = _Folder(home, 0, None)
+    known: dict[Path, str] = {}
+    seen: list[_Folder] = []
+    queue = deque([top])
+    while queue:
+        if len(seen) >= MAX_FOLDERS or time.monotonic() > until:
+            break
+        folder = queue.popleft()
+        try:
+            with os.scandir(folder.path) as entries:
+                listed = list(entries)
+        except OSError:
+            continue  # unreadable folders hold nothing to offer
+        names = {entry.name.lower() for entry in listed}
+        kind = "vault" if ".obsidian" in names else "repository" if ".git" in names else ""
+        if folder is not top and kind:
+            known[folder.path] = kind
+            continue
+        if folder is not top and names & PROJECT_FILES:
+            continue
+        seen.append(folder)
+        for entry in sorted(listed, key=lambda each: each.name):
+            if entry.is_dir(follow_symlinks=False):
+                if folder.depth < MAX_DEPTH and _enters(entry):
+                    child = _Folder(folder.path / entry.name, folder.depth + 1, folder)
+                    folder.children.append(child)
+                    queue.append(child)
+            elif not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+                folder.files += 1
+                folder.direct += entry.name.lower().endswith(NOTE_SUFFIXES)
+    for folder in reversed(seen):
+        folder.notes += folder.direct
+        if folder.parent is not None:
+            folder.parent.notes += folder.notes
+            folder.parent.files += folder.files
+    notes = ((path, "notes") for child in top.children for path in _note_folders(child))
+    return sorted({**known, **dict(notes)}.items()), bool(queue)
+
+
+def _enters(entry: os.DirEntry[str]) -> bool:
+    return not is_skipped_name(entry.name) and entry.name.lower() not in OTHERS_FOLDERS
+
+
+def _note_folders(folder: _Folder) -> Iterator[Path]:
+    """The highest folders that are mostly notes; one that only leads to another is passed by."""
+    if folder.notes < MIN_NOTES:
+        return
+    leads_on = not folder.direct and any(child.notes == folder.notes for child in folder.children)
+    mostly = folder.notes >= folder.files * MIN_SHARE
+    if (mostly and not leads_on) or folder.direct >= MANY_NOTES:
+        yield folder.path
+        return
+    for child in folder.children:
+        yield from _note_folders(child)
+
+
+@dataclass(slots=True)
+class SetupRecord:
+    """What setup did and `undo` takes back; written before each step, so that a killed setup can be undone.
+
+    Attributes:
+        path: Its file, in the data folder.
+        sources: Folders that setup registered.
+        agents: Agents that setup installed, and those that it completed, which `undo` leaves.
+    """
+
+    path: Path
+    sources: list[str] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+    completed: list[str] = field(default_factory=list)
+
+    @classmethod
+    def load(cls, home: Home) -> SetupRecord:
+        """Read the record; an empty one where there is none.
+
+        Raises:
+            InputError: It is damaged.
+        """
+        path = home.data / "agents" / "setup.json"
+        try:
+            content = json.loads(path.read_bytes())
+            return cls(path, *(_texts(content[name]) for name in ("sources", "agents", "completed")))
+        except FileNotFoundError:
+            return cls(path)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise InputError(
+                f"{path}, the record of what setup did, cannot be read. Nothing was changed.",
+                hint="remove that file; then scrubjay uninstall AGENT and scrubjay sources remove PATH undo by hand",
+            ) from error
+
+    def add(self, step: Step) -> bool:
+        """Note a step before it is done; return whether it is new."""
+        names = self._list(step)
+        if step.name in names:
+            return False
+        names.append(step.name)
+        self._save()
+        return True
+
+    def remove(self, step: Step) -> None:
+        """Take back the note of a step that failed."""
+        self._list(step).remove(step.name)
+        self._save()
+
+    def keep(self, sources: Iterable[str], agents: Iterable[str]) -> None:
+        """Keep only these, which could not be taken back; an empty record is deleted."""
+        self.sources, self.agents, self.completed = list(sources), list(agents), []
+        self._save()
+
+    def _list(self, step: Step) -> list[str]:
+        if isinstance(step, FolderStep):
+            return self.sources
+        return self.completed if step.began and step.name not in self.agents else self.agents
+
+    def _save(self) -> None:
+        if not (self.sources or self.agents or self.completed):
+            self.path.unlink(missing_ok=True)
+            return
+        content = {"sources": self.sources, "agents": self.agents, "completed": self.completed}
+        atomic_files.make_folder(self.path.parent)
+        atomic_files.write_file(self.path, json.dumps(content).encode("ascii"))
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError
+    return value

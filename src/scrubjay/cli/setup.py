@@ -1,0 +1,306 @@
+"""setup: find agents, repositories and notes, show what it would do, do it after one yes, prove it, take it back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scrubjay.agents.setup import (
+    LEFT_OUT,
+    THERE,
+    TODO,
+    AgentStep,
+    FolderStep,
+    SetupPlan,
+    SetupRecord,
+    Step,
+    install_plan,
+    make_plan,
+)
+from scrubjay.cli.admin import print_check, summary_line
+from scrubjay.cli.agents import agent_home, agent_settings, archiving_note
+from scrubjay.cli.main import Call, command
+from scrubjay.cli.output import BOLD, format_count, paint, table, write, write_error
+from scrubjay.cli.sync import pending_embedding, print_summary, show_progress
+from scrubjay.config.paths import environment
+from scrubjay.daemon.embedding import start_embedding
+from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.models.reports import OK, PROBLEM, WARNING, Check
+from scrubjay.storage.urls import store_file
+from scrubjay.text.display import single_line
+
+if TYPE_CHECKING:
+    from scrubjay.agents.base import Home
+    from scrubjay.config.settings import Settings
+    from scrubjay.models.reports import SourceStatus
+
+
+@command("setup")
+@click.option(
+    "--undo", is_flag=True, help="Take back what setup did: agents' files exactly, and the sources it added."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be done; do nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
+    """Find your agents, repositories and notes, and set up all of it after one yes.
+
+    Ingests the folders, adds scrubjay to the agents' configuration, starts embedding in the background, and proves it
+    as `scrubjay doctor` does. Run it again at any time: it does only what is missing. The exit code is 1 if a step
+    failed or the doctor found a problem.
+    """
+    settings, home = agent_settings(call), agent_home()
+    record = SetupRecord.load(home)
+    if undo:
+        return _undo(call, settings, home, record, dry_run=dry_run, yes=yes)
+    plan = make_plan(home, Path.cwd(), [each.root for each in _sources(call, settings)])
+    if not call.json:
+        _print_plan(plan, settings)
+    todo = plan.of(TODO)
+    if dry_run or not todo:
+        call.print_json({"done": False, "steps": plan.steps})
+        return 0
+    if not yes:
+        todo = _ask(call, todo)
+    failed = _do(call, todo, settings, home, record)
+    checks = _prove(call, settings, home)
+    sound = not failed and not any(check.state == PROBLEM for check in checks)
+    if not call.print_json(
+        {"done": True, "steps": plan.steps, "failed": failed, "sound": sound, "checks": checks}
+    ):
+        _print_end(failed, checks)
+    return 0 if sound else 1
+
+
+def _sources(call: Call, settings: Settings) -> Sequence[SourceStatus]:
+    """The registered sources; looking does not create a store."""
+    file = store_file(settings.store)
+    if file is not None and not file.exists():
+        return ()
+    with call.open(cold=True) as memory:
+        return memory.sources()
+
+
+def _print_plan(plan: SetupPlan, settings: Settings) -> None:
+    todo = plan.of(TODO)
+    if todo:
+        write(f"{paint('To be set up', BOLD)}\n")
+        for line in table([(f" {number}", *_columns(step)) for number, step in enumerate(todo, 1)]):
+            write(line)
+    _print_reasons([step for step in todo if isinstance(step, FolderStep)], todo, settings)
+    _print_rest("Already set up", [(step.name, "") for step in plan.of(THERE)])
+    _print_rest("Left out", [(step.name, step.why) for step in plan.of(LEFT_OUT)])
+    if plan.cut:
+        write("\nThe look below your home folder ended early; scrubjay sync DIR adds what it did not see.")
+    if not any(isinstance(step, FolderStep) for step in plan.steps):
+        write("\nNo repository or folder of notes was found; scrubjay sync DIR adds one.")
+    if not any(isinstance(step, AgentStep) for step in plan.steps):
+        write("\nNo agent was found; scrubjay install --list names those that can be set up.")
+
+
+def _columns(step: Step) -> tuple[str, str, str]:
+    if isinstance(step, FolderStep):
+        return step.kind, step.name, "not counted" if step.notes is None else format_count(step.notes, "note")
+    parts = f"without {', '.join(step.missing)} so far" if step.began and step.missing else ""
+    return "agent", step.title, parts or f"{format_count(len(step.files), 'file')} of its configuration"
+
+
+def _print_reasons(folders: Sequence[Step], todo: Sequence[Step], settings: Settings) -> None:
+    if folders:
+        write(
+            "\nFolders become searchable for you and your agents. scrubjay reads their files and never changes them."
+        )
+    for step in todo:
+        if isinstance(step, AgentStep):
+            write(f"\n{step.title}: can search and add memories. What is captured:")
+            for text in step.captured:
+                write(f"  {text}")
+            write(f"  Changes {', '.join(step.files)}; scrubjay install {step.name} --dry-run shows how.")
+    if todo:
+        write(
+            f"\nStored in   {settings.store}; nothing is sent anywhere unless your settings name a remote model."
+        )
+        write(f"Archives    {archiving_note(settings)}.")
+        write(
+            "Then        larger models embed in the background, and the doctor proves that agents remember."
+        )
+        write("Undo        scrubjay setup --undo")
+
+
+def _print_rest(title: str, rows: Sequence[tuple[str, str]]) -> None:
+    if rows:
+        write(f"\n{paint(title, BOLD)}")
+        for name, why in rows:
+            write(f"  {single_line(name)}{f': {single_line(why)}' if why else ''}")
+
+
+def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
+    """Return the steps that the person wants."""
+    _needs_terminal(call)
+
+    def chosen(text: str) -> list[Step]:
+        words = text.replace(",", " ").lower().split()
+        if words in ([], ["y"], ["yes"]):
+            return list(todo)
+        if words in (["n"], ["no"]):
+            raise click.Abort
+        numbers = {int(word) for word in words if word.isdecimal()}
+        if len(numbers) < len(set(words)) or not numbers <= set(range(1, len(todo) + 1)):
+            raise click.UsageError(f"Enter, n, or numbers from 1 to {len(todo)}, such as: 1 {len(todo)}")
+        return [step for number, step in enumerate(todo, 1) if number not in numbers]
+
+    write()
+    question = "Set up all of it? Enter = yes, n = no, or the numbers to leave out"
+    wanted: list[Step] = click.prompt(question, default="", show_default=False, value_proc=chosen, err=True)
+    return wanted
+
+
+def _needs_terminal(call: Call) -> None:
+    if call.json or not sys.stdin.isatty():
+        raise InputError(
+            "Confirmation needed but stdin is not a terminal. Nothing was changed.",
+            hint="add --yes, or --dry-run to see what would be done",
+        )
+
+
+def _do(
+    call: Call, todo: Sequence[Step], settings: Settings, home: Home, record: SetupRecord
+) -> dict[str, str]:
+    """Do every step, and return what failed by name."""
+    from scrubjay.agents import installation
+
+    failed: dict[str, str] = {}
+    folders = [step for step in todo if isinstance(step, FolderStep)]
+    with call.open(new=True) as memory:
+        waiting = 0
+        for step in folders:
+            if not call.json:
+                write(f"\n{single_line(step.name)}")
+            new = record.add(step)
+            try:
+                with show_progress(quiet=call.json) as (report, _):
+                    done = memory.sync(step.name, progress=report)
+            except (ScrubjayError, OSError) as error:
+                if new:
+                    record.remove(step)
+                _print_failure(call, failed, step.name, error)
+                continue
+            waiting = done.waiting
+            if not call.json:
+                print_summary(done)
+        follow = start_embedding(settings, environment(), memory)
+    if folders and not call.json:
+        pending_embedding(waiting, 0.0, follow=follow)
+    for agent in (step for step in todo if isinstance(step, AgentStep)):
+        new = record.add(agent)
+        try:
+            installation.apply_plan(install_plan(agent, home), home)
+        except (ScrubjayError, OSError) as error:
+            if new:
+                record.remove(agent)
+            _print_failure(call, failed, agent.name, error)
+            continue
+        if not call.json:
+            write(f"\n{agent.title}: scrubjay is installed. It remembers from its next session on.")
+    return failed
+
+
+def _print_failure(call: Call, failed: dict[str, str], name: str, error: Exception) -> None:
+    failed[name] = str(error)
+    if not call.json:
+        write_error(f"{single_line(name)} failed: {single_line(str(error))}")
+        if isinstance(error, ScrubjayError) and error.hint:
+            write_error(f"  hint: {single_line(error.hint)}")
+
+
+def _prove(call: Call, settings: Settings, home: Home) -> list[Check]:
+    """Run the doctor; print the proof of each agent, and what is not as it should be."""
+    from scrubjay.agents.base import AGENTS
+    from scrubjay.doctor.checks import Installation
+    from scrubjay.doctor.run import run_checks
+
+    if not call.json:
+        write(f"\n{paint('scrubjay doctor', BOLD)}")
+    checks = []
+    for check in run_checks(Installation(settings, home)):
+        checks.append(check)
+        if not call.json and (check.state != OK or check.about.split()[0] in AGENTS):
+            print_check(check)
+    return checks
+
+
+def _print_end(failed: dict[str, str], checks: Sequence[Check]) -> None:
+    counts = {state: sum(check.state == state for check in checks) for state in (PROBLEM, WARNING)}
+    write(
+        f"{format_count(len(checks), 'check')}: {summary_line(counts[PROBLEM], 'problem')}, "
+        f"{summary_line(counts[WARNING], 'warning')}."
+    )
+    if failed:
+        write(f"\nNot set up: {', '.join(map(single_line, failed))}. scrubjay setup tries again.")
+    write("\nAsk: scrubjay search 'what did we decide about …', or your agent in its next session.")
+    write("Undo: scrubjay setup --undo")
+
+
+def _undo(
+    call: Call, settings: Settings, home: Home, record: SetupRecord, *, dry_run: bool, yes: bool
+) -> int:
+    from scrubjay.agents import installation
+    from scrubjay.agents.base import Options, find_agent
+
+    plans = {name: installation.plan_uninstall(find_agent(name), home, Options()) for name in record.agents}
+    roots = {each.root: each for each in _sources(call, settings) if each.root in record.sources}
+    if not (plans or roots or record.completed):
+        if not call.print_json({"done": False, "agents": [], "sources": []}):
+            write("Nothing to undo: setup has changed nothing that is still there.")
+        return 0
+    if not call.json:
+        write(f"{paint('To be taken back', BOLD)}")
+        for name, plan in plans.items():
+            write(f"  {find_agent(name).title}: {format_count(len(plan.changes), 'file')} as before")
+        for source in roots.values():
+            write(f"  {single_line(source.root)}: {format_count(source.passages, 'passage')}; its files stay")
+        for name in record.completed:
+            write(
+                f"  not {find_agent(name).title}, which was set up in part before: scrubjay uninstall {name}"
+            )
+    if dry_run:
+        call.print_json({"done": False, "agents": list(plans), "sources": list(roots)})
+        return 0
+    if not yes:
+        _needs_terminal(call)
+        click.confirm("\nTake it back?", abort=True, err=True)
+    failed: dict[str, str] = {}
+    for name, plan in plans.items():
+        try:
+            installation.apply_plan(plan, home)
+        except ScrubjayError as error:
+            _print_failure(call, failed, name, error)
+    kept = 0
+    if roots:
+        with call.open() as memory:
+            for root, source in roots.items():
+                try:
+                    memory.remove_source(source.id)
+                except NotFoundError:
+                    continue
+                except ScrubjayError as error:
+                    _print_failure(call, failed, root, error)
+            kept = memory.status().memories
+    record.keep([root for root in roots if root in failed], [name for name in plans if name in failed])
+    done: dict[str, Any] = {
+        "done": True,
+        "agents": list(plans),
+        "sources": list(roots),
+        "failed": failed,
+        "kept": kept,
+    }
+    if not call.print_json(done):
+        for plan in plans.values():
+            for path in plan.left:
+                write_error(f"{single_line(str(path))} was changed since and is kept.")
+        left = f"{format_count(kept, 'memory')} of other origin, such as sessions and additions, stay"
+        write(f"\nDone. {left if roots else 'Memories stay'} in {single_line(settings.store)}.")
+    return 1 if failed else 0
