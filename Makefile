@@ -152,7 +152,8 @@ agents: $(VENV)/.developer build/agents
 	AGENT_CLAUDE=$(AGENT_BIN)/claude AGENT_CODEX=$(AGENT_BIN)/codex AGENT_GEMINI=$(AGENT_BIN)/gemini \
 	AGENT_OPENCODE=$(AGENT_BIN)/opencode AGENT_NODE=$(AGENT_BIN)/node \
 	AGENT_OPENCLAW='$(AGENT_BIN)/node $(CURDIR)/build/agents/node_modules/openclaw/openclaw.mjs' \
-	$(BIN)/python -m pytest tests/agents tests/surfaces/test_cli_install.py --basetemp "$$base/run" $(ARGS)
+	$(BIN)/python -m pytest tests/agents tests/doctor/test_checks.py \
+	  tests/surfaces/test_cli_install.py tests/surfaces/test_cli_setup.py --basetemp "$$base/run" $(ARGS)
 
 # OpenClaw's own script looks at the Node of the machine; it is run with the one that is installed beside it.
 build/agents:

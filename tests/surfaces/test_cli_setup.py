@@ -8,9 +8,12 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from scripted_model import Model
 
 QUESTION = "how long does the pasta boil?"
 
@@ -267,3 +270,34 @@ def test_another_store_is_refused_since_agents_use_that_of_the_settings(cli: Any
     assert said.code == 2
     assert "Nothing was changed." in said.err
     assert json.loads(cli("sources", "--json").out) == {"sources": []}
+
+
+def test_the_first_question_to_claude_code_carries_the_answer_of_a_note(
+    cli: Any, home: Path, model: Model
+) -> None:
+    """Runs where the variable names the client."""
+    from scripted_model import message, message_streamed
+
+    client = os.environ.get("AGENT_CLAUDE")
+    if not client:
+        pytest.skip("AGENT_CLAUDE names no claude")
+    assert cli.process("setup", "--yes").code == 0
+    model.answer = lambda request: (message_streamed if request.json.get("stream") else message)("Nine.")
+    done = subprocess.run(
+        [client, "-p", QUESTION],
+        cwd=home,
+        env={
+            **os.environ,
+            "PATH": f"{Path(client).parent}:{os.defpath}",
+            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = [each.body.decode() for each in model.asked if each.path.startswith("/v1/messages")]
+    assert any(QUESTION in body and "Boil the pasta for nine minutes." in body for body in asked)

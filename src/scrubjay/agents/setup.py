@@ -28,7 +28,6 @@ from scrubjay.agents.installation import InstallPlan, plan_install
 from scrubjay.errors import InputError
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import is_skipped_name, scan_files
-from scrubjay.ingest.sources import repository_ownership
 from scrubjay.models.records import FOREIGN
 from scrubjay.models.sources import INSTALL_FOLDERS, VENDOR_FOLDERS
 
@@ -180,6 +179,8 @@ def _folder_step(path: Path, kind: str, sources: Sequence[Path], until: float) -
 
 def _others(folder: str) -> str:
     """Why a folder is other people's, or an empty string."""
+    from scrubjay.ingest.sources import repository_ownership  # loads what writing needs
+
     try:
         owner = os.stat(folder).st_uid
     except OSError as error:

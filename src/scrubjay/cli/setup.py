@@ -87,8 +87,8 @@ def _sources(call: Call, settings: Settings) -> Sequence[SourceStatus]:
 def _print_plan(plan: SetupPlan, settings: Settings) -> None:
     todo = plan.of(TODO)
     if todo:
-        write(f"{paint('To be set up', BOLD)}\n")
-        for line in table([(f" {number}", *_columns(step)) for number, step in enumerate(todo, 1)]):
+        write(paint("To be set up", BOLD))
+        for line in table([(f"  {number}", *_columns(step)) for number, step in enumerate(todo, 1)]):
             write(line)
     _print_reasons([step for step in todo if isinstance(step, FolderStep)], todo, settings)
     _print_rest("Already set up", [(step.name, "") for step in plan.of(THERE)])
@@ -99,6 +99,8 @@ def _print_plan(plan: SetupPlan, settings: Settings) -> None:
         write("\nNo repository or folder of notes was found; scrubjay sync DIR adds one.")
     if not any(isinstance(step, AgentStep) for step in plan.steps):
         write("\nNo agent was found; scrubjay install --list names those that can be set up.")
+    if not todo:
+        write("\nNothing is missing. scrubjay doctor proves that it works.")
 
 
 def _columns(step: Step) -> tuple[str, str, str]:
