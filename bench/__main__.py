@@ -27,6 +27,7 @@ COMMANDS = {
     "mcp": ("serving:MCP", "tokens of the MCP tools, and the round trip of a call"),
     "viewer": ("serving:VIEWER", "how long each page of the viewer takes"),
     "hooks": ("agents:HOOKS", "how long an agent waits for a hook, cold and with the resident"),
+    "setup": ("agents:SETUP", "how long a person waits until notes are found and agents remember"),
     "proxy": ("agents:PROXY", "what the proxy adds to the first byte of an answer"),
     "postgres": ("postgres:POSTGRES", "many small tenants on PostgreSQL, and SQLite's answers to the same"),
     "postgres-large": ("postgres:LARGE", "one large tenant without and with `rebuild --large`"),

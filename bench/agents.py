@@ -1,4 +1,4 @@
-"""What an agent waits for: hooks as whole processes, and the proxy.
+"""What an agent waits for: hooks as whole processes, and the proxy; and what a person waits for until it remembers.
 
 `hooks`: the two events that are answered, with a question that a memory answers, and one that is not answered
 (`stop`). Each run is the installed command, from its start to its end, cold and with the resident.
@@ -7,6 +7,8 @@
 scripted upstream, and through the proxy with memory off, read alone, and on. With ``--data`` (the folder that holds
 semantic_router/facts) its seeds are sent in one conversation and its queries asked in new ones; counted are the queries
 for which the upstream received the expected words, and those for which it received the sentence that was sent.
+
+`setup`: seconds of `scrubjay setup --yes` on a fresh home with made-up notes, Claude Code and Codex, from start to end.
 """
 
 from __future__ import annotations
@@ -113,6 +115,24 @@ def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
         cpu = round(median(one.cpu for one in times[1:]) * 1000, 1)
         found[event] = {name: wall[name] for name in ("min", "median", "max")} | {"cpu": cpu}
     return found
+
+
+def setup(args: argparse.Namespace) -> dict[str, Any]:
+    result: dict[str, Any] = {"notes": args.notes, "seconds": []}
+    for _ in range(args.runs):
+        with scratch() as place:
+            generate(place / "notes", args.seed, args.notes - 1)
+            (place / "notes" / "known.md").write_text(f"# Staging\n\n{KNOWN}\n")
+            for name in (".claude", ".codex"):
+                (place / name).mkdir()
+            env = environment(place) | {"XDG_RUNTIME_DIR": str(place), "SCRUBJAY_HOOKS_BUDGET_MS": "10000"}
+            done = timed([*command(), "setup", "--yes", "--json"], place, env, cwd=place)
+            result["seconds"].append(round(done.seconds, 1))
+            result["checks"] = len(json.loads(done.output)["checks"])
+            if "heron" not in timed([*command(), "search", QUESTION], place, env).output:
+                raise HollowError("A note is not found after setup.")
+    print(json.dumps(result | {"load": load()}, indent=2))
+    return result
 
 
 def quiet(place: Path) -> None:
@@ -318,5 +338,17 @@ def _proxy_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, help="folder of the development data")
 
 
+def _setup_rows(result: Mapping[str, Any]) -> list[Row]:
+    what = f"`scrubjay setup --yes` on a fresh home: {result['notes']:,} notes, 2 agents, {result['checks']} checks"
+    return [(f"{what}, s", ", ".join(map(str, result["seconds"])), "sync")]
+
+
+def _setup_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--notes", type=int, default=500)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+
+
+SETUP = Command(__doc__, setup, _setup_options, _setup_rows)
 HOOKS = Command(__doc__, hooks, _options, _hook_rows)
 PROXY = Command(__doc__, proxy, _proxy_options, _proxy_rows)
