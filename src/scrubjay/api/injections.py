@@ -94,6 +94,13 @@ class InjectionLog:
         """Return the injections of a session, the earliest first; none if there are none or they cannot be read."""
         return self._read(self._path(agent, session))
 
+    def remove(self, agent: str, session: str) -> None:
+        """Remove the injections of a session; raises OSError if they cannot be removed."""
+        try:
+            os.unlink(self._path(agent, session))
+        except FileNotFoundError:
+            return
+
     def sessions(self, limit: int) -> list[list[Injection]]:
         """Return the injections of each session, the latest session first, at most ``limit``."""
         found = (self._read(path) for path in self._paths()[:limit])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from scrubjay.models.reports import SourceStatus
 
 
+MAX_LISTED: Final = 10
+"""Entries that need nothing of the person and are listed."""
+
+
 @command("setup")
 @click.option(
     "--undo", is_flag=True, help="Take back what setup did: agents' files exactly, and the sources it added."
@@ -56,7 +60,7 @@ def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
     record = SetupRecord.load(home)
     if undo:
         return _undo(call, settings, home, record, dry_run=dry_run, yes=yes)
-    plan = make_plan(home, Path.cwd(), [each.root for each in _sources(call, settings)])
+    plan = make_plan(home, _current_folder(), [each.root for each in _sources(call, settings)])
     if not call.json:
         _print_plan(plan, settings)
     todo = plan.of(TODO)
@@ -73,6 +77,13 @@ def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
     ):
         _print_end(failed, checks)
     return 0 if sound else 1
+
+
+def _current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # it was removed under this shell
+        return Path.home()
 
 
 def _sources(call: Call, settings: Settings) -> Sequence[SourceStatus]:
@@ -135,8 +146,10 @@ def _print_reasons(folders: Sequence[Step], todo: Sequence[Step], settings: Sett
 def _print_rest(title: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
         write(f"\n{paint(title, BOLD)}")
-        for name, why in rows:
+        for name, why in rows[:MAX_LISTED]:
             write(f"  {single_line(name)}{f': {single_line(why)}' if why else ''}")
+        if len(rows) > MAX_LISTED:
+            write(f"  and {len(rows) - MAX_LISTED:,} more, which --json lists")
 
 
 def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
@@ -303,6 +316,9 @@ def _undo(
         for plan in plans.values():
             for path in plan.left:
                 write_error(f"{single_line(str(path))} was changed since and is kept.")
-        left = f"{format_count(kept, 'memory')} of other origin, such as sessions and additions, stay"
-        write(f"\nDone. {left if roots else 'Memories stay'} in {single_line(settings.store)}.")
+        stays = f"{format_count(kept, 'memory')} of other origin stay" if roots else "Memories stay"
+        write(
+            f"\nDone. {stays} in {single_line(settings.store)}: what was there before, sessions, additions."
+        )
+        write("`scrubjay sources` lists their folders, and `scrubjay sources remove` removes one.")
     return 1 if failed else 0

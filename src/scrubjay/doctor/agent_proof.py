@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrubjay import __version__
 from scrubjay.agents.base import Agent
+from scrubjay.api.injections import InjectionLog
 from scrubjay.api.jobs import JobQueue
 from scrubjay.config.paths import settings_fingerprint
 from scrubjay.doctor import checks
@@ -72,6 +73,11 @@ class Marker:
     @property
     def text(self) -> str:
         return f"The doctor of scrubjay saw {self.word} fly over the harbour."
+
+    @property
+    def asking(self) -> str:
+        """The session that asks: what was said in the marker's own is in the model's mind already."""
+        return f"{self.session}-asks"
 
     @property
     def question(self) -> str:
@@ -128,8 +134,7 @@ def _hook_input(
     """Hook input of Claude Code, Codex and Gemini CLI."""
     prompting = event == "prompt"
     event_fields = {
-        # Asked in a session of its own: what was said in this one is in the model's mind already.
-        "session_id": f"{marker.session}-asks" if prompting else marker.session,
+        "session_id": marker.asking if prompting else marker.session,
         "transcript_path": "" if prompting else str(file),
         "cwd": str(marker.project),
         "hook_event_name": names[event],
@@ -209,7 +214,7 @@ def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
 
 def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, Any]:
     if event == "prompt":
-        return {"session": f"{marker.session}-asks", "folder": str(marker.project), "prompt": marker.question}
+        return {"session": marker.asking, "folder": str(marker.project), "prompt": marker.question}
     event_fields = {"session": marker.session, "folder": str(marker.project)}
     return event_fields | ({"transcript": str(file)} if file else {})
 
@@ -520,6 +525,10 @@ def prove_agent(agent: Agent, commands: AgentCommands, installation: Installatio
                     return list(_Proof(agent, commands, installation, memory, marker).steps())
                 finally:
                     remove_marker(memory, marker)
+                    log = InjectionLog(
+                        str(installation.home.data), settings_fingerprint(installation.home.env)
+                    )
+                    log.remove(agent.name, marker.asking)
     except ScrubjayError as error:
         return [check_problem(f"{agent.name} proof", str(error), error.hint)]
     except OSError as error:
@@ -626,7 +635,8 @@ class _Proof:
         other = "False" if self._env.get(NO_RESIDENT) == "false" else "false"
         env = self._env | {NO_RESIDENT: other}
         data, began = self._installation.home.data, _timestamp()
-        jobs = JobQueue(str(data), settings_fingerprint(env))
+        mark = settings_fingerprint(env)
+        jobs = JobQueue(str(data), mark)
         event = _start_input(self._marker)
         try:
             with jobs.exclusive():  # so that no process is started for what the hook leaves to be done
@@ -634,7 +644,8 @@ class _Proof:
         except CommandError as error:
             return self._failed("start", f"its session-start hook: {error}")
         finally:
-            shutil.rmtree(jobs.folder, ignore_errors=True)
+            for folder in (jobs.folder, InjectionLog(str(data), mark).folder):
+                shutil.rmtree(folder, ignore_errors=True)
         entries = checks.last_log_entries(data, "debug", 20, began)
         for entry in entries:
             if entry.get("event") == checks.LATE_HOOK:

@@ -216,7 +216,7 @@ def _check_integrity(installation: Installation) -> Check:
         return check_problem("store", str(error), error.hint)
     if found.faults:
         fix = (
-            f"stop what uses it; mkdir damaged && mv {path}* damaged/; copy the last backup there; scrubjay sync "
+            f"stop what uses it; mkdir damaged && mv {path}* damaged/; cp BACKUP {path}; scrubjay sync "
             '(docs/runbook.md, "The store is damaged")'
         )
         return check_problem("store", f"{path} is damaged: {found.faults[0]}", fix)
