@@ -166,6 +166,21 @@ def test_undo_takes_back_what_setup_did_and_nothing_else(cli: Any, home: Path, t
     assert "Nothing to undo" in cli("setup", "--undo").out
 
 
+def test_an_undo_that_fails_in_part_undoes_the_rest_and_can_be_repeated(cli: Any, home: Path) -> None:
+    cli.patch.setenv("SCRUBJAY_OFF", "1")
+    before = tree(home)
+    assert cli("setup", "--yes", "--json").json["failed"] == {}
+    settings = (home / ".claude" / "settings.json").read_text()
+    (home / ".claude" / "settings.json").write_text("{")
+    said = cli("setup", "--undo", "--yes")
+    assert said.code == 1
+    assert "claude-code failed" in said.err
+    assert sources(cli) == []
+    (home / ".claude" / "settings.json").write_text(settings)
+    assert cli("setup", "--undo", "--yes", "--json").json["agents"] == ["claude-code"]
+    assert tree(home) == before
+
+
 def test_an_agent_that_was_installed_without_hooks_keeps_that_choice(cli: Any, home: Path) -> None:
     cli("install", "claude-code", "--yes", "--no-hooks")
     said = cli("setup", "--dry-run", "--json")

@@ -330,6 +330,11 @@ class SetupRecord:
         self._save()
         return True
 
+    def add_sources(self, roots: Iterable[str]) -> None:
+        """Note sources that a step registered."""
+        self.sources = list(dict.fromkeys((*self.sources, *roots)))
+        self._save()
+
     def remove(self, step: Step) -> None:
         """Take back the note of a step that failed."""
         self._list(step).remove(step.name)

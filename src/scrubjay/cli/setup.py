@@ -194,10 +194,12 @@ def _do(
         for step in folders:
             if not call.json:
                 write(f"\n{single_line(step.name)}")
-            new = record.add(step)
+            new, before = record.add(step), {each.root for each in memory.sources()}
             try:
                 with show_progress(quiet=call.json) as (report, _):
                     done = memory.sync(step.name, progress=report)
+                # A sync may register more than one source of a folder.
+                record.add_sources(each.root for each in memory.sources() if each.root not in before)
             except (ScrubjayError, OSError) as error:
                 if new:
                     record.remove(step)
@@ -262,19 +264,18 @@ def _print_end(failed: dict[str, str], checks: Sequence[Check]) -> None:
 def _undo(
     call: Call, settings: Settings, home: Home, record: SetupRecord, *, dry_run: bool, yes: bool
 ) -> int:
-    from scrubjay.agents import installation
-    from scrubjay.agents.base import Options, find_agent
+    from scrubjay.agents.base import find_agent
 
-    plans = {name: installation.plan_uninstall(find_agent(name), home, Options()) for name in record.agents}
     roots = {each.root: each for each in _sources(call, settings) if each.root in record.sources}
-    if not (plans or roots or record.completed):
-        if not call.print_json({"done": False, "agents": [], "sources": []}):
+    done: dict[str, Any] = {"done": False, "agents": record.agents, "sources": list(roots)}
+    if not (record.agents or roots or record.completed):
+        if not call.print_json(done):
             write("Nothing to undo: setup has changed nothing that is still there.")
         return 0
     if not call.json:
-        write(f"{paint('To be taken back', BOLD)}")
-        for name, plan in plans.items():
-            write(f"  {find_agent(name).title}: {format_count(len(plan.changes), 'file')} as before")
+        write(paint("To be taken back", BOLD))
+        for name in record.agents:
+            write(f"  {find_agent(name).title}: scrubjay's part of its configuration")
         for source in roots.values():
             write(f"  {single_line(source.root)}: {format_count(source.passages, 'passage')}; its files stay")
         for name in record.completed:
@@ -282,43 +283,42 @@ def _undo(
                 f"  not {find_agent(name).title}, which was set up in part before: scrubjay uninstall {name}"
             )
     if dry_run:
-        call.print_json({"done": False, "agents": list(plans), "sources": list(roots)})
+        call.print_json(done)
         return 0
     if not yes:
         _needs_terminal(call)
         click.confirm("\nTake it back?", abort=True, err=True)
     failed: dict[str, str] = {}
-    for name, plan in plans.items():
-        try:
-            installation.apply_plan(plan, home)
-        except ScrubjayError as error:
-            _print_failure(call, failed, name, error)
-    kept = 0
-    if roots:
-        with call.open() as memory:
-            for root, source in roots.items():
-                try:
-                    memory.remove_source(source.id)
-                except NotFoundError:
-                    continue
-                except ScrubjayError as error:
-                    _print_failure(call, failed, root, error)
-            kept = memory.status().memories
-    record.keep([root for root in roots if root in failed], [name for name in plans if name in failed])
-    done: dict[str, Any] = {
-        "done": True,
-        "agents": list(plans),
-        "sources": list(roots),
-        "failed": failed,
-        "kept": kept,
-    }
-    if not call.print_json(done):
-        for plan in plans.values():
-            for path in plan.left:
-                write_error(f"{single_line(str(path))} was changed since and is kept.")
-        stays = f"{format_count(kept, 'memory')} of other origin stay" if roots else "Memories stay"
-        write(
-            f"\nDone. {stays} in {single_line(settings.store)}: what was there before, sessions, additions."
-        )
+    for name in record.agents:
+        _uninstall(call, name, home, failed)
+    with call.open() as memory:
+        for root, source in roots.items():
+            try:
+                memory.remove_source(source.id)
+            except NotFoundError:
+                continue  # it went with another one
+            except ScrubjayError as error:
+                _print_failure(call, failed, root, error)
+        kept = memory.status().memories
+    record.keep(
+        [root for root in roots if root in failed], [name for name in record.agents if name in failed]
+    )
+    if not call.print_json({**done, "done": True, "failed": failed, "kept": kept}):
+        stays = f"{format_count(kept, 'memory')} of other origin stay in {single_line(settings.store)}"
+        write(f"\nDone. {stays}: what was there before, sessions, additions.")
         write("`scrubjay sources` lists their folders, and `scrubjay sources remove` removes one.")
     return 1 if failed else 0
+
+
+def _uninstall(call: Call, name: str, home: Home, failed: dict[str, str]) -> None:
+    from scrubjay.agents import installation
+    from scrubjay.agents.base import Options, find_agent
+
+    try:
+        plan = installation.plan_uninstall(find_agent(name), home, Options())
+        installation.apply_plan(plan, home)
+    except ScrubjayError as error:
+        _print_failure(call, failed, name, error)
+        return
+    for path in () if call.json else plan.left:
+        write_error(f"{single_line(str(path))} was changed since and is kept.")
