@@ -7,8 +7,11 @@ from pathlib import Path
 from scrubjay.agents import installation
 from scrubjay.agents.base import Home, Options, find_agent
 
-NAMES = ("claude-code", "codex", "openclaw", "cursor", "gemini", "opencode")
-PROJECTS = tuple(name for name in NAMES if name != "openclaw")
+HOOKED = ("claude-code", "codex", "openclaw", "cursor", "gemini", "opencode")
+CLIENTS = ("vscode", "cline", "zed", "windsurf", "hermes")
+"""Clients with an MCP entry and instructions alone."""
+NAMES = (*HOOKED, *CLIENTS)
+PROJECTS = (*(name for name in HOOKED if name != "openclaw"), "vscode")
 """Agents with a configuration of its own for a project."""
 GROUPS = ("claude-code", "codex", "gemini")
 """Agents whose hooks are commands in the form of `hook_groups`."""
@@ -29,6 +32,16 @@ def uninstall(name: str, home: Home, options: Options | None = None) -> installa
     made = installation.plan_uninstall(find_agent(name), home, options or Options())
     installation.apply_plan(made, home)
     return made
+
+
+def parts(name: str, there: bool, hooks: bool) -> dict[str, bool]:
+    """What `installed` says."""
+    return {"mcp": there, **({"hooks": hooks} if name in HOOKED else {}), "instructions": there}
+
+
+def configuration(folder: Path) -> Path:
+    """The last of the files that hold servers and hooks, apart from TOML."""
+    return max(path for path in folder.rglob("*") if path.suffix in (".json", ".yaml"))
 
 
 def tree(folder: Path) -> dict[str, bytes | str]:

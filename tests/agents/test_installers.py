@@ -13,7 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from installing import GOLDEN, GROUPS, NAMES, PLAIN, PROJECTS, configured, install, lay, tree, uninstall
+from installing import (
+    GOLDEN,
+    GROUPS,
+    NAMES,
+    PLAIN,
+    PROJECTS,
+    configuration,
+    configured,
+    install,
+    lay,
+    parts,
+    tree,
+    uninstall,
+)
 
 from scrubjay.agents import installation, json_edit, texts
 from scrubjay.agents.base import AGENTS, Home, Options, find_agent
@@ -43,10 +56,10 @@ def test_foreign_entries_comments_and_line_ends_stay_as_the_golden_files_say(nam
     assert configured(home.root) == tree(GOLDEN / name / "after")
     # The golden settings.json of Claude Code has comments, which it does not read.
     hooks = name != "claude-code"
-    assert find_agent(name).installed(home) == {"mcp": True, "hooks": hooks, "instructions": True}
+    assert find_agent(name).installed(home) == parts(name, there=True, hooks=hooks)
     uninstall(name, home)
     assert tree(home.root) == before
-    assert find_agent(name).installed(home) == {"mcp": False, "hooks": False, "instructions": False}
+    assert find_agent(name).installed(home) == parts(name, there=False, hooks=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,6 +95,8 @@ def test_what_others_change_in_between_survives_the_uninstallation(name: str, ho
             path.write_bytes(json_edit.put_value(path.read_bytes(), ("later",), [1], path))
         elif path.suffix == ".toml":
             path.write_bytes(path.read_bytes() + b"\n[later]\na = 1\n")
+        elif path.suffix == ".yaml":
+            path.write_bytes(path.read_bytes() + b"later: [1]\n")
         elif path.name in ("CLAUDE.md", "AGENTS.md"):
             path.write_bytes(path.read_bytes() + b"\nLater.\n")
     uninstall(name, home)
@@ -100,6 +115,9 @@ def test_what_others_change_in_between_survives_the_uninstallation(name: str, ho
             assert isinstance(found, bytes)
             assert tomllib.loads(found.decode()).pop("later") == {"a": 1}
             assert found.startswith(content)  # type: ignore[arg-type]
+        elif path.endswith(".yaml"):
+            assert isinstance(content, bytes)
+            assert found == content + b"later: [1]\n"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -107,7 +125,7 @@ def test_a_link_stays_a_link_and_what_it_leads_to_changes(name: str, home: Home)
     lay(tree(GOLDEN / name / "before"), home.root)
     kept = home.root / "dotfiles"
     kept.mkdir()
-    for path in list(home.root.rglob("*.json")) + list(home.root.rglob("*.toml")):
+    for path in [each for kind in ("json", "toml", "yaml") for each in home.root.rglob(f"*.{kind}")]:
         (kept / path.name.lstrip(".")).write_bytes(path.read_bytes())
         path.unlink()
         path.symlink_to(kept / path.name.lstrip("."))
@@ -125,7 +143,7 @@ def test_a_link_stays_a_link_and_what_it_leads_to_changes(name: str, home: Home)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_that_is_read_only_keeps_every_file_as_it_was(name: str, home: Home) -> None:
     lay(tree(GOLDEN / name / "before"), home.root)
-    held = max(home.root.rglob("*.json"))
+    held = configuration(home.root)
     held.chmod(0o444)
     before = tree(home.root)
     with pytest.raises(InputError, match=r"is read-only.*Nothing was changed"):
@@ -137,7 +155,7 @@ def test_a_file_that_is_read_only_keeps_every_file_as_it_was(name: str, home: Ho
 @pytest.mark.parametrize("name", NAMES)
 def test_a_broken_file_is_named_with_its_place_and_nothing_is_changed(name: str, home: Home) -> None:
     lay(tree(GOLDEN / name / "before"), home.root)
-    broken = max(home.root.rglob("*.json"))
+    broken = configuration(home.root)
     broken.write_bytes(b'{\n  "hooks": {\n')
     before = tree(home.root)
     for verb in (install, uninstall):
@@ -178,7 +196,7 @@ def test_what_was_written_is_put_back_when_a_later_file_cannot_be(name: str, hom
 @pytest.mark.parametrize("name", NAMES)
 def test_rights_are_kept_and_new_configuration_is_the_owners_alone(name: str, home: Home) -> None:
     lay(tree(GOLDEN / name / "before"), home.root)
-    path = max(home.root.rglob("*.json"))
+    path = configuration(home.root)
     path.chmod(0o640)
     install(name, home)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -186,7 +204,9 @@ def test_rights_are_kept_and_new_configuration_is_the_owners_alone(name: str, ho
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
     bare = replace(home, root=home.root / "bare", data=home.data / "bare")
     made = install(name, bare)
-    written = [bare.root / path for path in configured(bare.root) if path.endswith((".json", ".toml"))]
+    written = [
+        bare.root / path for path in configured(bare.root) if path.endswith((".json", ".toml", ".yaml"))
+    ]
     assert made.changes
     assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
 
@@ -195,7 +215,7 @@ def test_rights_are_kept_and_new_configuration_is_the_owners_alone(name: str, ho
 def test_without_hooks_nothing_is_called_and_earlier_hooks_go(name: str, home: Home) -> None:
     install(name, home)
     install(name, home, Options(hooks=False))
-    assert find_agent(name).installed(home) == {"mcp": True, "hooks": False, "instructions": True}
+    assert find_agent(name).installed(home) == parts(name, there=True, hooks=False)
     after = configured(home.root).values()
     assert not any(b" hook " in content for content in after if isinstance(content, bytes))
     assert "by itself" in find_agent(name).captured(home, Options(hooks=False))[0]

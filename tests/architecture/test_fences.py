@@ -33,7 +33,7 @@ FENCED = {
     "sentence_transformers": ("embeddings/",),
     "tokenizers": ("embeddings/", "rerankers/"),
     "watchfiles": ("ingest/watcher.py",),
-    "yaml": ("ingest/",),
+    "yaml": ("ingest/", "agents/yaml_edit.py"),
     "platformdirs": ("config/",),
     "tomlkit": ("agents/toml_edit.py",),
     "Stemmer": ("text/",),

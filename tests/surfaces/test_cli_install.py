@@ -169,6 +169,22 @@ def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path
     assert files(home) == []
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="VS Code has its folder elsewhere there")
+@pytest.mark.parametrize("name", ["vscode", "cline", "zed", "windsurf", "hermes"])
+def test_the_page_of_clients_without_hooks_names_their_files_and_offers_no_pause(
+    name: str, cli: Any, home: Path
+) -> None:
+    cli.patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    text = (PAGES / "mcp-clients.md").read_text("utf-8")
+    assert f"$ scrubjay install {name}\n" in text
+    done = cli("install", name, "--yes")
+    assert "Nothing by itself" in done.out
+    assert "scrubjay pause" not in done.out
+    assert all(f"`~/{path}`" in text for path in files(home))
+    assert cli("uninstall", name, "--yes").code == 0
+    assert files(home) == []
+
+
 @pytest.mark.parametrize(
     ("agent", "variable", "program"),
     [

@@ -137,7 +137,10 @@ class Agent(Protocol):
         ...
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return whether each of ``mcp``, ``hooks`` and ``instructions`` is installed for the person."""
+        """Return whether each of ``mcp``, ``hooks`` and ``instructions`` is installed for the person.
+
+        Without ``hooks`` for an agent that scrubjay has none for.
+        """
         ...
 
 
@@ -175,8 +178,13 @@ AGENTS: Final = {
     "cursor": "cursor",
     "gemini": "gemini",
     "opencode": "opencode",
+    "vscode": "mcp_clients:VSCODE",
+    "cline": "mcp_clients:CLINE",
+    "zed": "mcp_clients:ZED",
+    "windsurf": "mcp_clients:WINDSURF",
+    "hermes": "mcp_clients:HERMES",
 }
-"""Name to module, whose ``AGENT`` is the installer; in the order in which they are listed."""
+"""Name to module and, after a colon, the installer in it (``AGENT``); in the order in which they are listed."""
 
 
 def find_agent(name: str) -> Agent:
@@ -191,7 +199,8 @@ def find_agent(name: str) -> Agent:
             f"No agent is called {name!r}. Nothing was changed.",
             hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(AGENTS)}",
         )
-    agent: Agent = importlib.import_module(f"scrubjay.agents.{AGENTS[name]}").AGENT
+    module, _, installer = AGENTS[name].partition(":")
+    agent: Agent = getattr(importlib.import_module(f"scrubjay.agents.{module}"), installer or "AGENT")
     return agent
 
 

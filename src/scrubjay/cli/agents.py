@@ -206,7 +206,7 @@ def _print_install(step: InstallStep, settings: Settings, home: Home, options: O
     write(f"{step.agent.title}")
     rows = [("" if at else "captures", text) for at, text in enumerate(step.agent.captured(home, options))]
     rows.append(("stores in", f"{settings.store} {_settings_origin(settings)}".rstrip()))
-    if options.hooks:
+    if options.hooks and step.agent.name in HOOK_FORMATS:
         rows.append(("archives", archiving_note(settings)))
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
     for text in table(rows):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay import __version__
-from scrubjay.agents import codex, json_edit
+from scrubjay.agents import codex, json_edit, yaml_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options
 from scrubjay.config.paths import HOOK_EVENTS
 from scrubjay.doctor.checks import Installation
@@ -70,6 +70,8 @@ def _parse_config(path: Path, data: bytes | None) -> Any:
             return tomllib.loads(data.decode("utf-8-sig"))
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise InputError(f"{path} is broken: {error}. Nothing was changed.") from error
+    if path.suffix == ".yaml":
+        return yaml_edit.parse_yaml(data, path)
     return json_edit.parse_json(data, path) if path.suffix.startswith(".json") else None
 
 

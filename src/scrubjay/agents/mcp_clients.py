@@ -1,0 +1,234 @@
+"""VS Code, Cline, Zed, Windsurf and Hermes: an MCP entry and instructions, no hooks.
+
+Formats as published in November 2026; not tried with the programs themselves.
+
+- VS Code with Copilot (code.visualstudio.com/docs, agents/reference/mcp-configuration and agent-customization/
+  custom-instructions): ``servers`` in ``mcp.json`` of the user's data, of a project in its ``.vscode``; instructions of
+  their own file in ``~/.copilot/instructions``, of a project in ``.github/instructions``, for all files by ``applyTo``.
+- Cline (docs.cline.bot, getting-started/config, mcp/mcp-overview, customization/cline-rules): ``mcpServers`` in
+  ``~/.cline/data/settings/cline_mcp_settings.json`` or where CLINE_MCP_SETTINGS_PATH leads; rules in
+  ``~/.cline/rules``.
+- Zed (zed.dev/docs, ai/mcp and ai/instructions): ``context_servers`` in ``~/.config/zed/settings.json``, JSON with
+  comments; ``AGENTS.md`` beside it.
+- Windsurf (docs.windsurf.com, windsurf/cascade/mcp and cascade/memories): ``mcpServers`` in
+  ``~/.codeium/windsurf/mcp_config.json``; ``memories/global_rules.md`` beside it, of at most 6,000 characters.
+- Hermes (hermes-agent.nousresearch.com/docs, reference/mcp-config-reference, user-guide/features/skills):
+  ``mcp_servers`` in ``~/.hermes/config.yaml`` or in HERMES_HOME; skills in ``skills`` beside it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from scrubjay.agents import base, json_edit, texts, yaml_edit
+from scrubjay.agents.base import (
+    PRIVATE_MODE,
+    SERVER_NAME,
+    SHARED_MODE,
+    Change,
+    Home,
+    Options,
+    edit_file,
+    read_file,
+)
+from scrubjay.errors import InputError
+
+WINDSURF_CHARACTERS: Final = 6_000
+"""Characters of Windsurf's global rules; what is longer is not read to its end."""
+
+
+class Editor(NamedTuple):
+    """How an entry gets into a file and out of it."""
+
+    get: Callable[..., Any]
+    put: Callable[..., bytes]
+    remove: Callable[..., bytes | None]
+
+
+JSON: Final = Editor(json_edit.get_value, json_edit.put_members, json_edit.remove_value)
+YAML: Final = Editor(yaml_edit.get_entry, yaml_edit.put_entry, yaml_edit.remove_entry)
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """Installer for a client with an MCP entry and instructions.
+
+    Attributes:
+        name: As a person types it.
+        title: As its makers write it.
+        program: Its program on PATH.
+        servers: Key of its MCP servers.
+        folder: Returns its own folder.
+        config: Returns the file of its servers.
+        instructions: Returns the file of instructions.
+        text: Returns the whole file of instructions, where it is ours alone; None for a block in the person's own.
+        project: Files of servers and instructions in a project, where its makers document both.
+        extra: Members of the entry besides command and arguments.
+        editor: For its file of servers.
+        limit: Characters of instructions that it reads; 0 for any number.
+    """
+
+    name: str
+    title: str
+    program: str
+    servers: str
+    folder: Callable[[Home], Path]
+    config: Callable[[Home], Path]
+    instructions: Callable[[Home], Path]
+    text: Callable[[], str] | None = None
+    project: tuple[str, str] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    editor: Editor = JSON
+    limit: int = 0
+
+    def found(self, home: Home) -> bool:
+        return self.folder(home).is_dir() or bool(shutil.which(self.program, path=home.env.get("PATH")))
+
+    def install(self, home: Home, options: Options) -> list[Change]:
+        config, instructions = self._places(home, options)
+        entry = {**self.extra, "command": home.command[0], "args": [*home.command[1:], "mcp"]}
+        text = self.text
+        return [
+            edit_file(
+                config,
+                lambda data: self.editor.put(data, self._keys, entry, config),
+                mode=SHARED_MODE if options.project else PRIVATE_MODE,
+            ),
+            edit_file(
+                instructions,
+                lambda data: text().encode("utf-8") if text else base.put_block(data, texts.block()),
+            ),
+        ]
+
+    def uninstall(self, home: Home, options: Options) -> list[Change]:
+        config, instructions = self._places(home, options)
+        text = self.text
+        return [
+            edit_file(config, lambda data: self.editor.remove(data, self._keys, config)),
+            edit_file(
+                instructions,
+                lambda data: _without(data, text()) if text else base.remove_block(data),
+            ),
+        ]
+
+    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
+        nothing = f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
+        _, instructions = self._places(home, options)
+        after = base.put_block(read_file(instructions), texts.block()).decode("utf-8", "replace")
+        if self.limit and len(after) > self.limit:
+            return (
+                nothing,
+                f"{instructions} will have {len(after):,} characters, of which {self.title} reads {self.limit:,}.",
+            )
+        return (nothing,)
+
+    def installed(self, home: Home) -> dict[str, bool]:
+        config, instructions = self._places(home, Options())
+        there = read_file(instructions)
+        return {
+            "mcp": self.editor.get(read_file(config), self._keys, config) is not None,
+            "instructions": there is not None if self.text else base.has_block(there),
+        }
+
+    @property
+    def _keys(self) -> tuple[str, str]:
+        return self.servers, SERVER_NAME
+
+    def _places(self, home: Home, options: Options) -> tuple[Path, Path]:
+        if options.project is None:
+            return self.config(home), self.instructions(home)
+        if self.project is None:
+            raise InputError(
+                f"{self.title} has no documented file of MCP servers for a project. Nothing was changed.",
+                hint="leave --project out",
+            )
+        config, instructions = self.project
+        return options.project / config, options.project / instructions
+
+
+def _without(data: bytes | None, text: str) -> bytes | None:
+    """None for a file of ours; somebody who has rewritten it keeps it."""
+    return None if data is None or data.strip() == text.strip().encode("utf-8") else data
+
+
+def _vscode_data(home: Home) -> Path:
+    if sys.platform == "darwin":
+        return home.root / "Library" / "Application Support" / "Code" / "User"
+    return home.folder("XDG_CONFIG_HOME", ".config") / "Code" / "User"
+
+
+def _vscode_text() -> str:
+    return f'---\nname: scrubjay\ndescription: How to use the memory\napplyTo: "**"\n---\n\n{texts.block()}\n'
+
+
+def _zed(home: Home) -> Path:
+    return home.folder("XDG_CONFIG_HOME", ".config") / "zed"
+
+
+def _windsurf(home: Home) -> Path:
+    return home.root / ".codeium" / "windsurf"
+
+
+def _hermes(home: Home) -> Path:
+    return home.folder("HERMES_HOME", ".hermes")
+
+
+VSCODE: Final = McpClient(
+    "vscode",
+    "VS Code",
+    "code",
+    "servers",
+    folder=_vscode_data,
+    config=lambda home: _vscode_data(home) / "mcp.json",
+    instructions=lambda home: home.root / ".copilot" / "instructions" / "scrubjay.instructions.md",
+    text=_vscode_text,
+    project=(".vscode/mcp.json", ".github/instructions/scrubjay.instructions.md"),
+    extra={"type": "stdio"},
+)
+CLINE: Final = McpClient(
+    "cline",
+    "Cline",
+    "cline",
+    "mcpServers",
+    folder=lambda home: home.root / ".cline",
+    config=lambda home: home.folder(
+        "CLINE_MCP_SETTINGS_PATH", ".cline", "data", "settings", "cline_mcp_settings.json"
+    ),
+    instructions=lambda home: home.root / ".cline" / "rules" / "scrubjay.md",
+    text=lambda: f"{texts.block()}\n",
+)
+ZED: Final = McpClient(
+    "zed",
+    "Zed",
+    "zed",
+    "context_servers",
+    folder=_zed,
+    config=lambda home: _zed(home) / "settings.json",
+    instructions=lambda home: _zed(home) / "AGENTS.md",
+)
+WINDSURF: Final = McpClient(
+    "windsurf",
+    "Windsurf",
+    "windsurf",
+    "mcpServers",
+    folder=_windsurf,
+    config=lambda home: _windsurf(home) / "mcp_config.json",
+    instructions=lambda home: _windsurf(home) / "memories" / "global_rules.md",
+    limit=WINDSURF_CHARACTERS,
+)
+HERMES: Final = McpClient(
+    "hermes",
+    "Hermes",
+    "hermes",
+    "mcp_servers",
+    folder=_hermes,
+    config=lambda home: _hermes(home) / "config.yaml",
+    instructions=lambda home: _hermes(home) / "skills" / SERVER_NAME / "SKILL.md",
+    text=texts.skill,
+    editor=YAML,
+)
