@@ -27,10 +27,14 @@ PROXIES := nginx caddy
 # The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
 AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 node@24.21.0
 OPENCLAW := openclaw@2026.9.6
+# What plugins are validated with besides: the bundle's own tool, OpenClaw's hub, and a linter that has the published
+# schemas of Codex, Cursor, Agent Plugins and the MCP registry.
+VALIDATORS := @anthropic-ai/mcpb@2.1.2 clawhub@0.23.3
+SKILLSAW := skillsaw==0.22.0
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents demo check test golden bench plots torture fuzz growth format docs clean
+.PHONY: help inspector browser proxies cipher agents demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -41,7 +45,9 @@ help:
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/http.md (needs apt-get, or both of them)'
 	@echo 'make cipher   an APSW that encrypts, for the tests of encrypted stores'
-	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
+	@echo 'make agents   installers, plugins and hooks with the agents themselves (needs npm, 1.5 GB)'
+	@echo 'make plugins  write plugins/, the marketplaces and server.json from the installers; bundles in build/plugins'
+	@echo "make validate-plugins  try them with the clients' own validators (needs npm, 1.6 GB)"
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, a fifth as many faults of a PostgreSQL server and its'
 	@echo '              connections, made-up requests over HTTP, ROUNDS=200 of each, then READS=10000 random reads of each'
 	@echo '              store and surface by people who may not see all'
@@ -135,6 +141,7 @@ check: $(VENV)/.developer
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python scripts/generate_docs.py --check
 	$(BIN)/python scripts/generate_parts.py --check
+	$(BIN)/python scripts/generate_plugins.py --check
 
 test: $(VENV)/.developer inspector browser proxies cipher
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
@@ -161,6 +168,29 @@ build/agents:
 	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error $(AGENTS) && \
 	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error --ignore-scripts $(OPENCLAW) && \
 	mv build/agents.new build/agents
+
+plugins: $(VENV)/.developer
+	$(BIN)/python scripts/generate_plugins.py
+
+# In a home folder of its own, since clients write one. Each tool ends the target at its first error.
+validate-plugins: plugins build/agents build/validators
+	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && export HOME="$$home" PATH="$(AGENT_BIN):$$PATH" && set -e; \
+	for each in . plugins/claude-code; do claude plugin validate --strict $$each; done; \
+	gemini extensions validate plugins/gemini 2>&1; \
+	for each in codex cursor agent-plugin openclaw; do \
+	  build/validators/skillsaw/bin/skillsaw lint plugins/$$each; done; \
+	cp server.json "$$home"; build/validators/skillsaw/bin/skillsaw lint "$$home"; \
+	codex plugin marketplace add "$(CURDIR)"; codex plugin add scrubjay@scrubjay; codex mcp list; \
+	build/validators/node_modules/.bin/clawhub package validate plugins/openclaw --out "$$home/reports"; \
+	build/validators/node_modules/.bin/mcpb validate plugins/mcpb/manifest.json; \
+	build/validators/node_modules/.bin/mcpb unpack build/plugins/*.mcpb "$$home/bundle"; \
+	diff -r plugins/mcpb "$$home/bundle" && echo 'All plugins are valid.'
+
+build/validators: | $(BIN)/python
+	rm -rf build/validators.new && mkdir -p build/validators.new && \
+	npm install --prefix build/validators.new --no-audit --no-fund --ignore-scripts --loglevel=error $(VALIDATORS) && \
+	mv build/validators.new build/validators && $(BIN)/python -m venv build/validators/skillsaw && \
+	build/validators/skillsaw/bin/python -m pip install -q --disable-pip-version-check $(SKILLSAW)
 
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \

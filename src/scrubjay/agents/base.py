@@ -139,7 +139,8 @@ class Agent(Protocol):
     def installed(self, home: Home) -> dict[str, bool]:
         """Return whether each of ``mcp``, ``hooks`` and ``instructions`` is installed for the person.
 
-        Without ``hooks`` for an agent that scrubjay has none for.
+        Without ``hooks`` for an agent that scrubjay has none for. ``plugin`` is there, and true, where the agent has
+        scrubjay's plugin enabled, and alone where nothing else is installed.
         """
         ...
 
@@ -293,6 +294,25 @@ def plain_json_warning(path: Path, title: str) -> tuple[str, ...]:
     if not at:
         return ()
     return (f"{title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
+
+
+def with_plugin(parts: dict[str, bool], enabled: bool) -> dict[str, bool]:
+    """Return what is installed, and the plugin where it is enabled."""
+    return {**(parts if any(parts.values()) else {}), "plugin": True} if enabled else parts
+
+
+def plugin_warning(title: str, enabled: bool, hooks: bool) -> tuple[str, ...]:
+    """Return a warning where the agent has scrubjay's plugin besides, whose hooks stand back for installed ones."""
+    if not enabled:
+        return ()
+    what = "its hooks stand back for these" if hooks else "it recalls and captures by itself"
+    twice = "its tools may be there twice. Keep one of the two."
+    return (f"scrubjay's plugin is enabled in {title} besides: {what}, and {twice}",)
+
+
+def is_plugin(name: str) -> bool:
+    """Return whether an agent's name of a plugin, ``PLUGIN@MARKETPLACE``, is that of scrubjay's."""
+    return name.partition("@")[0] == SERVER_NAME
 
 
 def has_hooks(

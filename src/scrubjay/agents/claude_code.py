@@ -81,9 +81,11 @@ class ClaudeCode:
         return changes
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
+        besides = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+                *besides,
             )
         return (
             f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
@@ -92,20 +94,30 @@ class ClaudeCode:
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             *base.plain_json_warning(_places(home, options)["hooks"], self.title),
+            *besides,
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         places = _places(home, Options())
-        return {
+        parts = {
             "mcp": json_edit.get_value(read_file(places["mcp"]), SERVER_PATH, places["mcp"]) is not None,
             "hooks": base.has_hooks(read_file(places["hooks"]), self.name, HOOKS, places["hooks"]),
             "instructions": read_file(places["skill"]) is not None
             and base.has_block(read_file(places["block"])),
         }
+        return base.with_plugin(parts, _has_plugin(home))
 
 
 def _folder(home: Home) -> Path:
     return home.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _has_plugin(home: Home) -> bool:
+    settings = _folder(home) / "settings.json"
+    enabled = json_edit.get_value(read_file(settings), ("enabledPlugins",), settings)
+    return isinstance(enabled, dict) and any(
+        base.is_plugin(name) and on is True for name, on in enabled.items()
+    )
 
 
 def _places(home: Home, options: Options) -> dict[str, Path]:

@@ -55,7 +55,7 @@ class Codex:
         config, hooks, instructions = _places(home, options)
         entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
         # Codex runs the hooks of a person and of a project both: ours would run twice.
-        twice = options.project and self.installed(home)["hooks"]
+        twice = options.project and self.installed(home).get("hooks")
         events = HOOKS if options.hooks and not twice else ()
         mode = SHARED_MODE if options.project else PRIVATE_MODE
         return [
@@ -77,9 +77,11 @@ class Codex:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
+        besides = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+                *besides,
             )
         return (
             f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
@@ -89,15 +91,17 @@ class Codex:
             "time with a line that says so.",
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
             *base.plain_json_warning(_places(home, options)[1], self.title),
+            *besides,
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         config, hooks, instructions = _places(home, Options())
-        return {
+        parts = {
             "mcp": toml_edit.get_value(read_file(config), SERVER_PATH, config) is not None,
             "hooks": base.has_hooks(read_file(hooks), self.name, HOOKS, hooks),
             "instructions": base.has_block(read_file(instructions)),
         }
+        return base.with_plugin(parts, _has_plugin(home))
 
 
 class ListedHook(NamedTuple):
@@ -160,6 +164,15 @@ def _trust_state(states: Any, keys: tuple[str, ...], digest: str) -> str:
 
 def _folder(home: Home) -> Path:
     return home.folder("CODEX_HOME", ".codex")
+
+
+def _has_plugin(home: Home) -> bool:
+    config = _folder(home) / "config.toml"
+    plugins = toml_edit.get_value(read_file(config), ("plugins",), config)
+    return isinstance(plugins, dict) and any(
+        base.is_plugin(name) and isinstance(each, dict) and each.get("enabled") is not False
+        for name, each in plugins.items()
+    )
 
 
 def _places(home: Home, options: Options) -> tuple[Path, Path, Path]:

@@ -51,7 +51,7 @@ class Gemini:
     def install(self, home: Home, options: Options) -> list[Change]:
         settings, instructions = _places(home, options)
         # Gemini runs the hooks of a person and of a project both: ours would run twice.
-        twice = options.project and self.installed(home)["hooks"]
+        twice = options.project and self.installed(home).get("hooks")
         events = HOOKS if options.hooks and not twice else ()
 
         def put(data: bytes | None) -> bytes | None:
@@ -82,7 +82,9 @@ class Gemini:
         kept_out = (
             f"{settings} excludes the server {SERVER_NAME} (mcp.excluded): Gemini will not start it.",
         )
-        warnings = kept_out if isinstance(excluded, list) and SERVER_NAME in excluded else ()
+        warnings = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
+        if isinstance(excluded, list) and SERVER_NAME in excluded:
+            warnings += kept_out
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
@@ -105,15 +107,20 @@ class Gemini:
     def installed(self, home: Home) -> dict[str, bool]:
         settings, instructions = _places(home, Options())
         data = read_file(settings)
-        return {
+        parts = {
             "mcp": json_edit.get_value(data, SERVER_PATH, settings) is not None,
             "hooks": base.has_hooks(data, self.name, HOOKS, settings, plain=False),
             "instructions": base.has_block(read_file(instructions)),
         }
+        return base.with_plugin(parts, _has_plugin(home))
 
 
 def _folder(home: Home) -> Path:
     return home.folder("GEMINI_CLI_HOME") / ".gemini"
+
+
+def _has_plugin(home: Home) -> bool:
+    return (_folder(home) / "extensions" / SERVER_NAME / "gemini-extension.json").is_file()
 
 
 def _places(home: Home, options: Options) -> tuple[Path, Path]:

@@ -1,5 +1,5 @@
 // scrubjay in OpenClaw's memory slot: its tools instead of OpenClaw's own, and hooks that recall and take in.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { ask, Log, personal } from "./hooks.js";
 import { Server } from "./server.js";
 
@@ -11,7 +11,7 @@ export default {
   description: "Memory that knows what, where and when",
   kind: "memory",
   register(api) {
-    const { command, log } = api.pluginConfig ?? {};
+    const { command = shipped(), log } = api.pluginConfig ?? {};
     if (!Array.isArray(command) || !command.length) {
       api.logger.error("scrubjay: plugins.entries.scrubjay.config.settings.command is missing; run `scrubjay install openclaw`");
       return;
@@ -28,6 +28,12 @@ export default {
     listen(api, command, new Log(log));
   },
 };
+
+/** How a package from OpenClaw's hub starts scrubjay: no installer has told it a path of this machine. */
+function shipped() {
+  const start = new URL("./start.json", import.meta.url);
+  return existsSync(start) ? JSON.parse(readFileSync(start, "utf8")) : undefined;
+}
 
 function tool(api, server, verb, ctx) {
   if (switchedOff(api.runtime?.config?.current?.() ?? api.config, ctx.agentId)) return null;

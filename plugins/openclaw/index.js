@@ -1,0 +1,95 @@
+// scrubjay in OpenClaw's memory slot: its tools instead of OpenClaw's own, and hooks that recall and take in.
+import { existsSync, readFileSync } from "node:fs";
+import { ask, Log, personal } from "./hooks.js";
+import { Server } from "./server.js";
+
+const VERBS = JSON.parse(readFileSync(new URL("./verbs.json", import.meta.url), "utf8"));
+
+export default {
+  id: "scrubjay",
+  name: "scrubjay",
+  description: "Memory that knows what, where and when",
+  kind: "memory",
+  register(api) {
+    const { command = shipped(), log } = api.pluginConfig ?? {};
+    if (!Array.isArray(command) || !command.length) {
+      api.logger.error("scrubjay: plugins.entries.scrubjay.config.settings.command is missing; run `scrubjay install openclaw`");
+      return;
+    }
+    const server = new Server(command);
+    for (const verb of VERBS.tools) api.registerTool((ctx) => tool(api, server, verb, ctx), { names: [verb.name] });
+    api.registerMemoryCapability({
+      deterministicRecallToolName: "memory_search",
+      promptBuilder: ({ availableTools }) => (availableTools.has("memory_search") ? [...VERBS.instructions, ""] : []),
+    });
+    api.on("gateway_stop", () => server.stop());
+    if (!log) return;
+    api.on("gateway_start", () => server.open());
+    listen(api, command, new Log(log));
+  },
+};
+
+/** How a package from OpenClaw's hub starts scrubjay: no installer has told it a path of this machine. */
+function shipped() {
+  const start = new URL("./start.json", import.meta.url);
+  return existsSync(start) ? JSON.parse(readFileSync(start, "utf8")) : undefined;
+}
+
+function tool(api, server, verb, ctx) {
+  if (switchedOff(api.runtime?.config?.current?.() ?? api.config, ctx.agentId)) return null;
+  return {
+    name: verb.name,
+    label: verb.name.replace("memory_", "Memory "),
+    description: verb.description,
+    parameters: verb.parameters,
+    async execute(_id, args, signal) {
+      const { text, details } = await server.call(verb.name, args ?? {}, signal);
+      return { content: [{ type: "text", text }], details };
+    },
+  };
+}
+
+/** OpenClaw's own switch for an agent's memory counts for whoever is in the slot. */
+function switchedOff(config, agentId) {
+  const own = config?.agents?.entries?.[agentId]?.memory?.search?.enabled;
+  return (own ?? config?.memory?.search?.enabled) === false;
+}
+
+function listen(api, command, log) {
+  const told = new Map(); // session -> whether its model has what it was told when it began
+  const off = (ctx) => !personal(ctx) || switchedOff(api.runtime?.config?.current?.() ?? api.config, ctx.agentId);
+  const about = (ctx, more) => ({ session: ctx.sessionId, folder: ctx.workspaceDir, ...more });
+
+  api.on("before_prompt_build", async (event, ctx) => {
+    if (off(ctx)) return;
+    const asked = [];
+    if (ctx.sessionId && !told.get(ctx.sessionId)) {
+      asked.push(ask(command, "session-start", about(ctx, { afresh: told.has(ctx.sessionId) })));
+      told.set(ctx.sessionId, true);
+    }
+    const prompt = event.currentUserMessage ?? event.prompt;
+    if (prompt?.trim()) asked.push(ask(command, "prompt", about(ctx, { prompt })));
+    const answers = (await Promise.all(asked)).filter((answer) => answer?.context);
+    for (const { message } of answers) if (message) api.logger.info(message);
+    if (answers.length) return { prependContext: answers.map(({ context }) => context).join("\n\n") };
+  });
+
+  const take = async (event, messages, ctx) => {
+    if (off(ctx) || !ctx.sessionId) return;
+    try {
+      const path = messages?.length ? await log.append(messages, ctx) : log.path(ctx);
+      await ask(command, event, about(ctx, { transcript: path }));
+    } catch (error) {
+      api.logger.warn(`scrubjay: this turn was not taken in (${error.message})`);
+    }
+  };
+  api.on("agent_end", (event, ctx) => take("stop", event.messages, ctx));
+  api.on("before_compaction", (event, ctx) => take("pre-compact", event.messages, ctx));
+  api.on("session_end", (_event, ctx) => take("session-end", null, ctx));
+  const forget = (_event, ctx) => void (ctx.sessionId && told.set(ctx.sessionId, false));
+  api.on("after_compaction", forget);
+  api.on("before_reset", forget);
+  api.on("before_agent_reply", (_event, ctx) => void ask(command, "heartbeat", about(ctx)), {
+    eligibleTriggers: ["heartbeat"],
+  });
+}
