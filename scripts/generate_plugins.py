@@ -326,9 +326,7 @@ def tree() -> dict[str, bytes]:
     files = {
         f"plugins/{name}/{path}": data for name, make in PLUGINS.items() for path, data in make().items()
     }
-    readme, marks = MARK.subn(
-        f"<!-- mcp-name: {REGISTRY_NAME} -->", (ROOT / "README.md").read_text("utf-8")
-    )
+    readme, marks = MARK.subn(f"<!-- mcp-name: {REGISTRY_NAME} -->", (ROOT / "README.md").read_text("utf-8"))
     if marks != 1:
         raise SystemExit("README.md does not hold one <!-- mcp-name: NAME -->.")
     return {**files, **marketplaces(), "server.json": registry(), "README.md": readme.encode()}
