@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,17 @@ def played(home: Home, tmp_path: Path, **own: Any) -> Iterator[Played]:
     config = json.loads((home.root / ".openclaw" / "openclaw.json").read_text())
     entry = config["plugins"]["entries"]["scrubjay"]["config"]
     given = {"config": own.pop("config", config), "pluginConfig": {**entry, **own}}
+    with started(home.root / ".openclaw/scrubjay/plugin", given, os.environ) as plugin:
+        yield plugin
+
+
+@contextmanager
+def started(folder: Path, given: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Played]:
     assert NODE
-    arguments = [NODE, str(HARNESS), str(home.root / ".openclaw/scrubjay/plugin"), json.dumps(given)]
-    process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    arguments = [NODE, str(HARNESS), str(folder), json.dumps(given)]
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**env}
+    )
     try:
         yield Played(process)
         assert process.stdin
@@ -126,6 +134,18 @@ def test_what_is_added_is_found_and_an_error_says_what_helps(standing: Home, tmp
         gone = plugin.step("call", name="memory_search", args={"query": "x"}, abort_ms=0)
         assert "abort" in gone["thrown"]
         assert plugin.step("call", name="memory_search", args={"query": "staging"})["details"]["results"]
+
+
+def test_the_package_of_the_hub_finds_scrubjay_without_configuration(standing: Home, tmp_path: Path) -> None:
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    package = Path(__file__).parents[2] / "plugins" / "openclaw"
+    with started(package, {"config": {}, "pluginConfig": {}}, env) as plugin:
+        assert [name for name, _ in plugin.step("tools")] == [tool.name for tool in TOOLS]
+        assert [name for name, _ in plugin.step("hooks")] == ["gateway_stop"]
+        assert plugin.step("call", name="memory_add", args={"content": "Staging listens on port 5544."})[
+            "details"
+        ]
+        assert plugin.step("logged") == []
 
 
 def test_a_scrubjay_that_is_gone_or_dies_is_an_error_that_a_model_can_read(
