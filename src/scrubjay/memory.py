@@ -176,6 +176,7 @@ class Memory:
         project: str | None = None,
         trust: str | None = None,
         share: bool | None = None,
+        git: bool | None = None,
         embed_seconds: float = 0.0,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
@@ -194,6 +195,8 @@ class Memory:
                 untrusted text, and it is never injected. None keeps what is stored.
             share: Whether front matter may share notes with others, stored with the source; off by default. None keeps
                 what is stored.
+            git: Whether to ingest the commits of a folder that is the root of a git repository, stored with the source;
+                on by default. None keeps what is stored.
             embed_seconds: Seconds to spend on backfilled models afterwards.
             progress: Called with the progress.
 
@@ -217,7 +220,14 @@ class Memory:
         )
         one = Path(only) if only is not None else None
         summary = sync(
-            self._workspace, Path(path) if path is not None else None, rules, progress, one, project, choice
+            self._workspace,
+            Path(path) if path is not None else None,
+            rules,
+            progress,
+            one,
+            project,
+            choice,
+            git,
         )
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)

@@ -217,6 +217,11 @@ NOTHING_TO_SYNC: Final = (
     help="Whether front matter may share notes with others.  [default: no]",
 )
 @click.option(
+    "--git/--no-git",
+    default=None,
+    help="Whether to ingest the commits of a folder that is the root of a git repository.  [default: yes]",
+)
+@click.option(
     "--embed-seconds",
     metavar="SECONDS",
     type=click.FloatRange(0),
@@ -224,6 +229,8 @@ NOTHING_TO_SYNC: Final = (
 )
 def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: Any) -> None:
     """Ingest a folder or file of notes, or update all sources.
+
+    The root of a git repository brings its history: each commit that says something is a memory.
 
     A file that cannot be read is reported and skipped. Stored passages are searchable at once; embeddings of the
     larger models follow: on a terminal for some seconds, then in the background, or by `scrubjay embed`.
@@ -264,6 +271,8 @@ def print_summary(done: SyncReport) -> None:
         f"{format_count(done.linked, 'concept')} linked, {done.embedded:,} embedded, "
         f"{done.waiting:,} pending, {format_duration(done.seconds)}"
     )
+    if done.commits or done.left_out:
+        write(f"{_commit_counts(done)}.")
     if done.learned:
         write(f"{format_count(done.learned, 'fact')} extracted.")
     if done.forgotten:
@@ -276,6 +285,11 @@ def print_summary(done: SyncReport) -> None:
         write_error(f"{single_line(trouble.path)}: {single_line(trouble.message)}")
         if trouble.hint:
             write_error(f"  hint: {single_line(trouble.hint)}")
+
+
+def _commit_counts(counted: SyncReport | SourceStatus) -> str:
+    left_out = f", {counted.left_out:,} left out (merges, bots, version bumps)" if counted.left_out else ""
+    return format_count(counted.commits, "commit") + left_out
 
 
 def pending_embedding(waiting: int, rate: float, *, follow: bool = False) -> None:
@@ -390,7 +404,7 @@ def source_lines(found: list[SourceStatus]) -> list[str]:
             (
                 each.id,
                 each.root + ("" if each.present else " (missing)"),
-                format_count(each.documents, "file"),
+                _commit_counts(each) if each.root.endswith("/.git") else format_count(each.documents, "file"),
                 format_count(each.passages, "passage"),
                 f"project {each.project}" if each.project else "no project",
                 _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")

@@ -11,10 +11,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from scrubjay.errors import QuotaError
+from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.ingest.finalizer import SourceFinalizer
+from scrubjay.ingest.git import Repository
+from scrubjay.ingest.git_commits import (
+    UNREAD_COMMITS,
+    compare_history,
+    count_commits,
+    names_of_others,
+    prepare_commits,
+    status_updates,
+    superseded_by,
+    superseding_edges,
+)
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
 from scrubjay.ingest.scanner import (
@@ -25,11 +36,20 @@ from scrubjay.ingest.scanner import (
     list_files,
     select_within_budget,
 )
-from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_source
+from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_history, judge_source, with_head
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, ProgressMeter, SyncRun
 from scrubjay.models.dates import now_micros
 from scrubjay.models.records import Document, Source
-from scrubjay.storage.changes import Change, DropDocument, PreparedMemory, PutDocument, PutMemory, PutSource
+from scrubjay.models.reports import FileError
+from scrubjay.storage.changes import (
+    Change,
+    DropDocument,
+    PreparedMemory,
+    PutDocument,
+    PutEdges,
+    PutMemory,
+    PutSource,
+)
 
 MAX_WINDOW: Final = 3_000
 """Documents, and passages, whose entities are discovered together: about 100 MB with their terms."""
@@ -97,6 +117,74 @@ def sync_source(
     run.write_in_batches([*changes, PutSource(replace(registered, synced_at=synced_at))])
 
 
+def sync_history(
+    run: SyncRun,
+    registered: Source,
+    repository: Repository,
+    choice: TrustChoice = NO_CHOICE,
+    project: str | None = None,
+    most: int | None = None,
+) -> None:
+    """Bring the store up to date with the commits of what a repository has checked out.
+
+    Commits that a branch no longer holds are removed, as the text of deleted files is. While no branch is checked out
+    (a rebase, a bisection), only those are that no branch or tag holds either.
+
+    Args:
+        run: The sync.
+        registered: The history's source, registered with the first write.
+        repository: Its repository.
+        choice: The person's choice of trust.
+        project: The person's choice of project (`project_changes`).
+        most: Commits above which only a notice is left; None for any number.
+    """
+    with run.store.reader(run.scope) as reader:
+        known = reader.documents(registered.id)
+        changes = project_changes(run.projects, reader, registered, known, project)
+        try:
+            now = compare_history(repository, registered, known)
+        except SourceError as error:
+            run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
+            return
+        source, trust_changes = judge_history(reader, registered, known, choice)
+    if now.empty and registered.synced_at is None:
+        message = "Nothing was committed there yet; the history is read from the first commit on."
+        run.tally.notices.append(FileError(repository.folder, message))
+    count_commits(run.tally, known)
+    if most is not None and len(now.new) + len(now.gone) > most:
+        message = f"{repository.folder} has {len(now.new):,} commits that were not read: run `scrubjay sync`."
+        run.tally.notices.append(FileError(repository.folder, message, UNREAD_COMMITS))
+        return
+    unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
+    begun = replace(source, synced_at=None) if now.new or now.gone or unfinished else source
+    run.write([*changes, *trust_changes, PutSource(begun)])
+    problems = len(run.tally.problems)
+    naming: list[str] = []
+    finalizer = SourceFinalizer(run, source, known)
+    meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in now.new], known)
+    try:
+        documents = prepare_commits(run, source, repository.read(list(now.new.values())), known, naming)
+        _write_documents(run, source, meter.read(documents), finalizer, meter)
+    except SourceError as error:
+        run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
+    meter.finish()
+    with run.store.reader(run.scope) as reader:
+        if unfinished:
+            naming += names_of_others(reader, source, known)
+        left = superseded_by(reader, source, now.gone)
+    _drop_documents(run, source, now.gone, finalizer)
+    with run.store.reader(run.scope) as reader:
+        documents_now = reader.documents(source.id)
+        edges = superseding_edges(reader, source, reader.get(naming).values(), documents_now)
+    run.write([PutEdges(tuple(edges))] if edges else [])
+    with run.store.reader(run.scope) as reader:
+        changes = status_updates(reader, left | {edge.dst for edge in edges})
+    count_commits(run.tally, known, documents_now)
+    if len(run.tally.problems) == problems:  # else the whole history is compared the next time
+        source = with_head(source, now.head)
+    run.write_in_batches([*changes, PutSource(replace(source, synced_at=now_micros()))])
+
+
 def _report_scan(
     run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
 ) -> bool:
@@ -129,24 +217,40 @@ def _write_changed(
     notes = set(gone) - set(logs)
     moved = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
     movable = set(moved.values())
-    changed_paths: set[str] = set()
-    rejected: set[str] = set()
     meter = ProgressMeter(run.progress, changed, known)
     documents = meter.read(prepare_documents(run, source, known, changed, moved, logs))
+    changed_paths = _write_documents(run, source, documents, finalizer, meter)
+    meter.finish()
+    dropped = sorted(notes - (movable - set(moved.values())))
+    _drop_documents(run, source, dropped, finalizer)
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed_paths | set(dropped))]
+
+
+def _write_documents(
+    run: SyncRun,
+    source: Source,
+    documents: Iterable[PreparedDocument],
+    finalizer: SourceFinalizer,
+    meter: ProgressMeter,
+) -> set[str]:
+    """Write documents in batches, and return the paths of those that changed."""
+    changed_paths: set[str] = set()
+    rejected: set[str] = set()
     for window in _grouped(documents, MAX_WINDOW, MAX_WINDOW):
         for number, batch in enumerate(_grouped(window, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)):
             _write_batch(run, source, batch, finalizer, rejected, window=() if number else window)
             meter.add_written(batch)
             changed_paths.update(one.path for one in batch if one.fresh or one.dropped)
-    meter.finish()
-    dropped = sorted(notes - (movable - set(moved.values())))
-    if dropped:
+    return changed_paths
+
+
+def _drop_documents(run: SyncRun, source: Source, paths: Sequence[str], finalizer: SourceFinalizer) -> None:
+    if paths:
         with run.store.reader(run.scope) as reader:
-            records = [record for path in dropped for record in reader.passages(source.id, path)]
+            records = [record for path in paths for record in reader.passages(source.id, path)]
             finalizer.note_dropped(reader, records)
         run.tally.removed += len(records)
-        run.write([DropDocument(source.id, path) for path in dropped])
-    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed_paths | set(dropped))]
+        run.write([DropDocument(source.id, path) for path in paths])
 
 
 def _grouped(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import Scope, Source
+from scrubjay.models.sources import document_folder
 from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
@@ -341,7 +342,7 @@ def project_changes(
     lives: dict[str, LifecycleChange] = {}
     former = projects.without_learning()
     for path in documents:
-        folder = str((Path(source.root) / path).parent)
+        folder = document_folder(source, path)
         old = former.formerly(source.root, folder) if before is None else projects.under(before, folder)
         project = projects.under(now, folder)
         if old != project:

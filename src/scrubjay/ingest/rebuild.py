@@ -28,7 +28,7 @@ from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import draft_passages, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
-from scrubjay.models.records import UNTRUSTED, Document, Record, Scope, StageVersions
+from scrubjay.models.records import COMMIT, LEFT_OUT, UNTRUSTED, Document, Record, Scope, StageVersions
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import (
     DropCategory,
@@ -141,12 +141,15 @@ def _rebuilt(
 ) -> PutDocument:
     old = [memory.record for memory in generation.passages(document)]
     versions = stage_versions(chunks)
-    if document.cursor:
-        # Turns are not cut anew, and a cursor belongs to the version of its reader.
+    if document.cursor or document.versions.extractor in (COMMIT, LEFT_OUT):
+        # Turns and commits are not cut anew, and a cursor belongs to the version of its reader.
         versions = replace(versions, extractor=document.versions.extractor)
         turns = [prepare_memory(record) for record in old]
         embedded = embed_memories(turns, [""] * len(turns), base, chunks.overlap)
-        return PutDocument(replace(document, versions=versions), tuple(embedded))
+        rebuilt = replace(document, versions=versions)
+        if versions.extractor == COMMIT and document.versions.scrubber != versions.scrubber:
+            rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
+        return PutDocument(rebuilt, tuple(embedded))
     rebuilt = replace(document, versions=versions)
     damaged = any(text_hash(record.content) != record.content_hash for record in old)
     if damaged or document.versions.scrubber != versions.scrubber:

@@ -23,6 +23,7 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.models.records import Document, Source
+from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
 
 # reStructuredText and Org have other headings, so they are only taken when `include` names them.
@@ -219,6 +220,7 @@ def _letter(pattern: str, at: int) -> tuple[str, int]:
     return pattern[at], at + 1
 
 
+MAX_PATH_BYTES: Final = 65_536
 ENTRIES_PER_CLOCK_CHECK = 64  # about half a millisecond
 
 
@@ -473,6 +475,12 @@ def list_files(source: Source, until: float = math.inf) -> ScanResult:
     return scan_files(Path(source.root), include=include, exclude=exclude, until=until)
 
 
+def is_excluded(source: Source, folder: str) -> bool:
+    """Return whether a source's own patterns leave out a folder inside it."""
+    path = os.path.relpath(folder, source.root).replace(os.sep, "/")
+    return bool(IgnoreRules(source.exclude).decide(path, folder=True))
+
+
 def list_file(source: Source, path: Path) -> ScanResult:
     found = list_files(source)
     try:
@@ -528,9 +536,37 @@ def _within(path: str, folders: set[str]) -> bool:
 
 
 MAX_INLINE_FILES: Final = 16
-"""Changed files that a search ingests itself; more are left to `sync`."""
+"""Changed files, or commits, that a search ingests itself; more are left to `sync`."""
 MAX_INLINE_BYTES: Final = 1_000_000
 """Bytes of changed files that a search ingests itself: seconds of work."""
+
+
+def head_log(source: Source) -> str:
+    """Return the file of a history's repository, or worktree, that changes with what is checked out."""
+    git_dir = source_location(source)
+    try:
+        with open(git_dir, "rb") as file:  # a worktree or submodule names its directory
+            named = file.read(MAX_PATH_BYTES).decode("utf-8", "replace").removeprefix("gitdir:").strip()
+        git_dir = os.path.join(os.path.dirname(git_dir), named)
+    except OSError:
+        pass  # a directory
+    log = os.path.join(git_dir, "logs", "HEAD")
+    return log if os.path.exists(log) else os.path.join(git_dir, "HEAD")
+
+
+def head_stamp(source: Source) -> str:
+    """Return time and size of a history's `head_log`; empty where it is missing."""
+    try:
+        info = os.stat(head_log(source))
+    except OSError:
+        return ""
+    return f"{info.st_mtime_ns}:{info.st_size}"
+
+
+def has_moved(source: Source) -> bool:
+    """Return whether something was committed or checked out since a history was read, without running git."""
+    stamp = head_stamp(source)
+    return bool(stamp) and not any(head.endswith(f" {stamp}") for _, _, head in source.repositories or ())
 
 
 @frozen
@@ -563,6 +599,10 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
     partial: list[str] = []
     room = MAX_INLINE_BYTES
     for source in sources:
+        if repository_of(source) is not None:
+            if has_moved(source):
+                changed.append(source.id)
+            continue
         found = list_files(source, started + seconds)
         if not found.complete:
             partial.append(

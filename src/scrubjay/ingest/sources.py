@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,7 @@ from scrubjay.ingest.scanner import (
     IncludePatterns,
     ScanResult,
     include_patterns,
+    is_excluded,
     is_skipped_name,
     may_be_transcript,
     scan_files,
@@ -49,11 +50,13 @@ from scrubjay.models.records import (
 from scrubjay.models.reports import FileError
 from scrubjay.models.sources import (
     authorship,
+    commit_path,
     containing_repository,
     dependency_folder,
     escape_pattern,
     expand_path,
     is_single_file,
+    repository_of,
     source_id,
     source_location,
 )
@@ -102,11 +105,16 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
         source,
         description=wish.description or source.description,
         include=include,
-        exclude=wish.exclude or source.exclude,
+        exclude=(wish.exclude and (*wish.exclude, *_left_histories(source))) or source.exclude,
     )
     if changed not in known:
         store.write(scope, [PutSource(changed)])
     return changed, found if changed.exclude == source.exclude else None
+
+
+def _left_histories(source: Source) -> tuple[str, ...]:
+    """Return the patterns by which a person left out the history of a repository."""
+    return tuple(one for one in source.exclude if one.endswith("/.git"))
 
 
 def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]:
@@ -298,6 +306,71 @@ def judge_source(
             )
         )
     return now, changes
+
+
+def judge_history(
+    reader: Reader, registered: Source, known: Iterable[str], choice: TrustChoice
+) -> tuple[Source, list[Change]]:
+    """Return a history's source with its current trust, and the changes to what is stored of it."""
+    now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
+    head = next((one for _, _, one in registered.repositories or ()), "")
+    ownership = repository_ownership(shared_git_directory(repository_of(now) or "") or "")
+    now = replace(now, repositories=((".", ownership, head),))
+    path = commit_path(now, "")
+    own = authorship(now, path) == OWN
+    if own == (authorship(registered, path) == OWN):
+        return now, []
+    lives = {
+        record.id: LifecycleChange(origin="owner" if own else UNTRUSTED, pinned=record.pinned and own)
+        for one in known
+        for record in reader.passages(now.id, one)
+    }
+    return now, [PutLifecycle(lives)] if lives else []
+
+
+def with_head(source: Source, head: str) -> Source:
+    """Return a history's source that was read up to a head."""
+    work = next((one for _, one, _ in source.repositories or ()), OWN)
+    return replace(source, repositories=((".", work, head),))
+
+
+def register_history(
+    store: Store, scope: Scope, folder: Source, repository: str, git: bool | None
+) -> tuple[Source, Source | None]:
+    """Return the source of a folder, which remembers a person's choice, and that of its repository's history.
+
+    Args:
+        store: The store.
+        scope: The principal.
+        folder: The source that holds the repository's folder.
+        repository: The folder, with a ``.git`` in it.
+        git: Whether to take the history in; None for what was said before, at first to do so.
+
+    Returns:
+        Of the history None where it is left out. One that is new is not written yet.
+    """
+    place = os.path.join(repository, ".git")
+    mark = "/" + escape_pattern(os.path.relpath(place, folder.root))
+    exclude = tuple(one for one in folder.exclude if git is None or one != mark) + (
+        (mark,) if git is False else ()
+    )
+    if exclude != folder.exclude:
+        folder = replace(folder, exclude=exclude)
+        store.write(scope, [PutSource(folder)])
+    with store.reader(scope) as reader:
+        known = next((one for one in reader.sources() if source_location(one) == place), None)
+    if git is False or (known is None and not git and is_excluded(folder, place)):
+        return folder, None
+    name = os.path.basename(repository)
+    return folder, known or Source(
+        id=source_id(store.secret(scope), place, scope.key()),
+        root=os.path.dirname(repository),
+        description=f"git history of {name}",
+        include=(f"/{escape_pattern(name)}/.git",),
+        key=folder.key,
+        added_at=now_micros(),
+        trust=folder.trust,
+    )
 
 
 def _own_origin(record: Record) -> str:

@@ -55,6 +55,8 @@ class SyncTally:
     notices: list[FileError] = field(default_factory=list)
     unshared: dict[str, str] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
+    commits: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class SyncRun:
 
     Attributes:
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
+        variables: Environment with which git is run.
         pending: Changes that go with the next write.
     """
 
@@ -77,6 +80,7 @@ class SyncRun:
     facts: FactStage
     progress: Callable[[Progress], None] | None
     paused: Callable[[str, str, int | None], bool]
+    variables: Mapping[str, str]
     pending: list[Change] = field(default_factory=list)
 
     def write(self, changes: Sequence[Change]) -> None:

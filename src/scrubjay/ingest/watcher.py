@@ -19,11 +19,13 @@ from scrubjay.ingest.scanner import (
     DEFAULT_INCLUDE,
     IGNORE_FILES,
     IncludePatterns,
+    head_log,
     include_patterns,
     is_skipped_name,
 )
 from scrubjay.models.records import Source
 from scrubjay.models.reports import FileError, SyncReport
+from scrubjay.models.sources import repository_of
 
 # Editors write, rename and touch within this time.
 DEBOUNCE = 1.5
@@ -257,9 +259,13 @@ def sync_on_change(
     Raises:
         SourceError: The watch ended although nobody stopped it.
     """
-    roots = [Path(root) for root in dict.fromkeys(source.root for source in sources)]
+    histories = [source for source in sources if repository_of(source) is not None]
+    folders = [source for source in sources if source not in histories]
+    # A history's file comes first: it may lie in a folder that is watched for its notes.
+    watched = (*map(head_log, histories), *(source.root for source in folders))
+    roots = [Path(root) for root in dict.fromkeys(watched)]
     include = tuple(
-        dict.fromkeys((*DEFAULT_INCLUDE, *(p for source in sources for p in include_patterns(source))))
+        dict.fromkeys((*DEFAULT_INCLUDE, *(p for source in folders for p in include_patterns(source))))
     )
     armed = False
     for changes in watch_roots(roots, debounce=debounce, stop=stop, include=include):

@@ -430,6 +430,10 @@ class QuotaUsage:
 
 # Stands for the extractor of a file that is named like a transcript and is none, so that it is read once.
 NOT_A_TRANSCRIPT = "no transcript"
+COMMIT: Final = "git commit 1"
+"""Extractor of a commit's document, whose passages are not cut anew."""
+LEFT_OUT: Final = "git commit left out"
+"""Stands for the extractor of a commit that says nothing, so that it is read once."""
 
 
 @frozen
@@ -447,9 +451,9 @@ PassageRefs = Mapping[str, Sequence[PassageRef]]
 
 
 def note_documents(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents that are notes, not transcripts or data files."""
+    """Return the documents that are notes, not transcripts, data files or commits."""
     return {
         path: document
         for path, document in documents.items()
-        if not document.cursor and document.versions.extractor != NOT_A_TRANSCRIPT
+        if not document.cursor and document.versions.extractor not in (NOT_A_TRANSCRIPT, COMMIT, LEFT_OUT)
     }

@@ -141,6 +141,8 @@ class SyncReport:
         seconds: Wall time.
         changed: Absolute paths of files with new, changed or removed passages, at most 100.
         notices: Decisions made for the caller, such as untrusted files, and how to change them.
+        commits: Commits that the synced histories hold now.
+        left_out: Commits of them that say nothing and were left out: merges, bots, version bumps.
     """
 
     files: int
@@ -159,6 +161,8 @@ class SyncReport:
     seconds: float
     changed: tuple[str, ...] = ()
     notices: tuple[FileError, ...] = ()
+    commits: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +260,8 @@ class SourceStatus:
             (mostly others' work with the owner's) or ``foreign``.
         share: Whether front matter may make its notes visible to others.
         untrusted: Number of untrusted documents.
+        commits: Commits that it holds, where it is the history of a git repository; its root is the ``.git``.
+        left_out: Commits that were left out, since they say nothing.
     """
 
     id: str
@@ -269,6 +275,8 @@ class SourceStatus:
     trust: str = "own"
     share: bool = False
     untrusted: int = 0
+    commits: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

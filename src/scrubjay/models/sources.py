@@ -32,6 +32,8 @@ VENDOR_FOLDERS: Final = frozenset(
     )
 )
 """Folders of a repository that hold copies of others' code; outside of one they may be anything."""
+COMMIT_DIGITS: Final = 12
+"""Digits by which a commit is cited: two of a million collide once in 500."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -76,6 +78,33 @@ def is_single_file(source: Source) -> bool:
     if len(source.include) != 1 or not source.include[0].startswith("/"):
         return False
     return "*" not in _ESCAPED.sub("", source.include[0])
+
+
+def repository_of(source: Source) -> str | None:
+    """Return the folder of the repository whose history a source is; None for a source of files.
+
+    The history of ``/code/jay`` is the source of the one name ``jay/.git`` in ``/code``.
+
+    >>> repository_of(Source("src_1", "/code", include=("/jay/.git",))), repository_of(Source("src_2", "/code"))
+    ('/code/jay', None)
+    """
+    if len(source.include) != 1 or not source.include[0].endswith("/.git") or not is_single_file(source):
+        return None
+    return os.path.dirname(source_location(source))
+
+
+def commit_path(source: Source, commit: str) -> str:
+    """Return the path of a commit's document: the repository's name and the first 12 digits.
+
+    >>> commit_path(Source("src_1", "/code", include=("/jay/.git",)), "0123456789abcdef")
+    'jay@0123456789ab'
+    """
+    return f"{os.path.basename(repository_of(source) or '')}@{commit[:COMMIT_DIGITS]}"
+
+
+def document_folder(source: Source, path: str) -> str:
+    """Return the folder that a document is of: its file's, or its commit's repository."""
+    return repository_of(source) or os.path.dirname(os.path.join(source.root, path))
 
 
 def escape_pattern(name: str) -> str:

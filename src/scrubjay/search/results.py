@@ -11,6 +11,7 @@ from typing import Final
 from scrubjay.models.dates import record_date, to_datetime, to_local
 from scrubjay.models.records import Record, Source
 from scrubjay.models.results import Candidate, Contribution, Explanation, NearbyTurn, Result
+from scrubjay.models.sources import repository_of
 from scrubjay.search.candidates import TermRanking
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.relevance import RelevanceFeatures
@@ -213,7 +214,7 @@ def build_result(
         date=record_date(record),
         score=score,
         relevance=features.relevance if features is not None and features.reliable else None,
-        citation=f"{path}:{first}-{last}" if path is not None else record.id,
+        citation=_citation(record, source, path),
         status=record.status,
         tags=record.tags,
         source=source.description if source is not None else "",
@@ -232,6 +233,14 @@ def build_result(
         valid_from=_iso_time(record.valid_from),
         valid_until=_iso_time(record.valid_until),
     )
+
+
+def _citation(record: Record, source: Source | None, path: str | None) -> str:
+    """A commit is cited as git names it, without lines."""
+    place = record.place
+    if path is None or place is None or source is None:
+        return record.id
+    return path if repository_of(source) else f"{path}:{place.line_start}-{place.line_end}"
 
 
 def _iso_time(at: int | None) -> str | None:

@@ -7,7 +7,7 @@ passage with a redacted secret is refused, because the file's secret would be lo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import VERDICTS, Amendment, Event, LifecycleChange, NewMemory
 from scrubjay.models.records import UNCHANGED, Record, Source, SourcePlace
 from scrubjay.models.reports import AddReport, ForgetReport
+from scrubjay.models.sources import repository_of
 from scrubjay.models.views import ChangeReport, MemoryLink, RewriteReport, UpdateReport
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.search import browse
@@ -109,8 +110,12 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
         memory = resolve_id(reader, memory)
         record = reader.get([memory])[memory]
         require_may_change(workspace, [record], "change")
-        path = full_path(record, {source.id: source for source in reader.sources()})
-    if record.place is not None and _FILE_FIELDS & fields.keys():
+        sources = {source.id: source for source in reader.sources()}
+        path = full_path(record, sources)
+    if _is_commit(record, sources):
+        if fields.keys() & _FILE_FIELDS - {"pinned"}:
+            _refuse_rewrite(path or memory, "is a commit, whose text is git's", _COMMIT_HINT)
+    elif record.place is not None and _FILE_FIELDS & fields.keys():
         lines = f"{record.place.line_start}-{record.place.line_end}"
         _refuse_file_field(memory, f"{path or record.place.path}:{lines}")
     if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
@@ -122,6 +127,14 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
     )
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
     return report
+
+
+_COMMIT_HINT: Final = "amend it with git, or add what is to be remembered: scrubjay add TEXT"
+
+
+def _is_commit(record: Record, sources: Mapping[str, Source]) -> bool:
+    source = sources.get(record.place.source) if record.place is not None else None
+    return source is not None and repository_of(source) is not None
 
 
 def _refuse_file_field(memory: str, where: str) -> None:
@@ -195,6 +208,8 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
         assert record.place is not None
         source, place = sources[record.place.source], record.place
         where = f"{_passage_path(source, place)}:{place.line_start}-{place.line_end}"
+        if _is_commit(record, sources):
+            _refuse_rewrite(_passage_path(source, place), "is a commit, whose text is git's", _COMMIT_HINT)
         if was is not None and was != record.content_hash:
             _refuse_rewrite(
                 where, "was changed since you opened it", "look at what it says now, and edit it again"

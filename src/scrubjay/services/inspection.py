@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import to_datetime
-from scrubjay.models.records import FOREIGN, JOINT, OWN, Record, Source
+from scrubjay.models.records import FOREIGN, JOINT, LEFT_OUT, OWN, Record, Source
 from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
-from scrubjay.models.sources import authorship, source_location
+from scrubjay.models.sources import authorship, repository_of, source_location
 from scrubjay.models.sources import find_source as sources_find_source
 from scrubjay.models.views import MemoryHistory, TimelinePage
 from scrubjay.search import browse
@@ -55,18 +55,22 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
     place = source_location(source)
     documents = reader.documents(source.id)
     work = _ownership_counts(source, documents)
+    repository = repository_of(source)
+    left_out = sum(one.versions.extractor == LEFT_OUT for one in documents.values())
     return SourceStatus(
         id=source.id,
         root=place,
         description=source.description,
-        documents=len(documents),
+        documents=0 if repository else len(documents),
         passages=reader.count_passages([source.id]),
         synced=synced,
         present=Path(place).exists(),
-        project=projects.within(source.id, source.root),
+        project=projects.within(source.id, repository or source.root),
         trust=source.trust or next((one for one in (FOREIGN, JOINT) if work[one]), OWN),
         share=source.share is not False,
-        untrusted=work[FOREIGN] + work[JOINT],
+        untrusted=0 if repository else work[FOREIGN] + work[JOINT],
+        commits=len(documents) - left_out if repository else 0,
+        left_out=left_out,
     )
 
 

@@ -78,6 +78,7 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
             return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
         return (*files.partial, STALE_READ_ONLY)
+    from scrubjay.ingest.git_commits import UNREAD_COMMITS
     from scrubjay.ingest.scanner import MAX_INLINE_BYTES
     from scrubjay.services.sync import current_versions, sync_each
 
@@ -87,14 +88,14 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
             "The store was made by another version: `scrubjay sync` brings it up to date.",
         )
     try:
-        sync_each(
+        done = sync_each(
             workspace, list(files.changed), time.monotonic(), None, max_recluster=0, inline=MAX_INLINE_BYTES
         )
     except StoreBusyError:
         return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
         return (*files.partial, STALE_READ_ONLY)
-    return files.partial
+    return (*files.partial, *(one.message for one in done.notices if one.hint == UNREAD_COMMITS))
 
 
 MAX_LOGGED_QUERY: Final = 2_000

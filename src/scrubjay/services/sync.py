@@ -19,6 +19,7 @@ from scrubjay.categories.topics import (
     lack_finer_model,
     organise_topics,
 )
+from scrubjay.config.paths import environment
 from scrubjay.config.pauses import Pauses
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError
@@ -27,12 +28,19 @@ from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.embedder import backfill_vectors, count_pending
 from scrubjay.ingest.fact_stage import FactStage
+from scrubjay.ingest.git import Repository
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
-from scrubjay.ingest.scanner import ScanResult
-from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, containing_source, register_source
+from scrubjay.ingest.scanner import MAX_INLINE_FILES, ScanResult
+from scrubjay.ingest.sources import (
+    NO_CHOICE,
+    TrustChoice,
+    containing_source,
+    register_history,
+    register_source,
+)
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
 from scrubjay.models.records import Source, StageVersions
 from scrubjay.models.reports import (
@@ -44,7 +52,7 @@ from scrubjay.models.reports import (
     SyncReport,
     VectorReport,
 )
-from scrubjay.models.sources import exclude_nested_sources, expand_path, source_location
+from scrubjay.models.sources import exclude_nested_sources, expand_path, repository_of, source_location
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
 from scrubjay.text.display import estimate_tokens
@@ -176,8 +184,11 @@ def sync(
     only: Path | None = None,
     project: str | None = None,
     choice: TrustChoice = NO_CHOICE,
+    git: bool | None = None,
 ) -> SyncReport:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
+
+    The history of a folder that is a repository is synced with it, unless ``git`` says or has said otherwise.
 
     A store made by other versions of the stages is rebuilt first: old and new passages never mix.
     """
@@ -191,6 +202,11 @@ def sync(
         raise InputError(
             "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
             hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
+        )
+    if path is None and git is not None:
+        raise InputError(
+            "Whether to take a history in is said of one folder, and none was named. Nothing was synced.",
+            hint="scrubjay sync DIR --git or --no-git",
         )
     if path is not None and choice != NO_CHOICE:
         full = Path(os.path.abspath(expand_path(str(path))))
@@ -206,16 +222,22 @@ def sync(
     if project is not None:
         words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
         named = words[project] if project in words else resolve_projects(workspace, [project])[0]
-    found = None
+    found: ScanResult | None = None
+    notices: list[FileError] = []
     if path is None:
         chosen = _registered_sources(workspace)
     else:
         source, found = register_source(workspace.store, workspace.scope, path, rules)
         chosen = [source]
+        if only is None:
+            chosen, notices = _with_history(
+                workspace, source, Path(os.path.abspath(expand_path(str(path)))), git
+            )
     _update_versions(workspace, progress)
     done = sync_each(
         workspace, chosen, started, progress, only=only, project=named, choice=choice, found=found
     )
+    done = replace(done, notices=(*done.notices, *notices))
     if workspace.log is not None and done.problems:
         workspace.log.write(
             "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
@@ -223,6 +245,40 @@ def sync(
     if workspace.log is not None and done.notices:
         workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
     return done
+
+
+def _with_history(
+    workspace: Workspace, source: Source, full: Path, git: bool | None
+) -> tuple[list[Source], list[FileError]]:
+    """Return a folder's source, with that of its history, and what is to be said of a history that was removed."""
+    if repository_of(source) is not None or not os.path.lexists(full / ".git"):
+        if git is not None:
+            raise InputError(
+                f"{full} is no git repository. Nothing was synced.",
+                hint="name the folder that holds its .git",
+            )
+        if all((full / name).exists() for name in ("HEAD", "objects", "refs")):
+            message = "That is a bare repository, which has no files; its history was not read."
+            return [source], [
+                FileError(str(full), message, f"clone it, and sync the clone: git clone {full}")
+            ]
+        return [source], []
+    store, scope, place = workspace.store, workspace.scope, str(full / ".git")
+    source, history = register_history(store, scope, source, str(full), git)
+    known = next((one for one in _registered_sources(workspace) if source_location(one) == place), None)
+    if history is not None:
+        projects = ProjectResolver(store, scope)
+        chosen = projects.chosen(source.id)
+        if known is None and chosen is not None:
+            store.write(scope, [projects.choice(history.id, chosen)])
+        return [source, history], []
+    if known is None:
+        return [source], []
+    with store.reader(scope) as reader:
+        count = reader.count_passages([known.id])
+    _remove_sources(workspace, [known])
+    message = f"Its history was removed, with {count:,} commits that were stored."
+    return [source], [FileError(str(full), message, f"scrubjay sync {full} --git takes it in again")]
 
 
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
@@ -285,9 +341,15 @@ def sync_each(
         facts,
         progress,
         Pauses(str(data_dir())).silent,
+        environment(),
     )
     known = _registered_sources(workspace)
     for source in chosen:
+        repository = repository_of(source)
+        if repository is not None:
+            most = None if inline is None else MAX_INLINE_FILES
+            pipeline.sync_history(run, source, Repository(repository, run.variables), choice, project, most)
+            continue
         own = exclude_nested_sources(source, known)
         scan = found if only is None and own == source else None
         pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
@@ -312,6 +374,8 @@ def sync_each(
         seconds=time.monotonic() - started,
         changed=tuple(tally.changed[:MAX_LISTED_FILES]),
         notices=(*tally.notices, *_unshared_notes(tally)),
+        commits=tally.commits,
+        left_out=tally.left_out,
     )
 
 
@@ -361,16 +425,28 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
 
 
 def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
-    """Remove a source, its memories, what is derived from them alone, and the categories of its folders."""
-    with workspace.store.reader(workspace.scope) as reader:
-        sources = [one for one in reader.sources() if one.id == status.id]
-        derived = find_orphans(reader, status.id)
-    for one in sources:
-        remove_folders(workspace.store, workspace.scope, one)
-    workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(status.id)])
-    base = workspace.models.writer()
-    recluster_due(workspace, base, edge_builder(workspace, base))
+    """Remove a source, its memories, what is derived from them alone, and the categories of its folders.
+
+    With a folder its history goes, too.
+    """
+    places = (status.root, os.path.join(status.root, ".git"))
+    sources = [one for one in _registered_sources(workspace) if source_location(one) in places]
+    derived = _remove_sources(workspace, sources)
     return RemovedSource(
         status.id, status.root, status.description, status.documents, status.passages, status.synced, status.present,
-        status.project, status.trust, status.share, status.untrusted, len(derived),
+        status.project, status.trust, status.share, status.untrusted, status.commits, status.left_out, derived,
     )  # fmt: skip
+
+
+def _remove_sources(workspace: Workspace, sources: Sequence[Source]) -> int:
+    """Remove sources, and return the number of memories that were derived from them alone."""
+    count = 0
+    for one in sources:
+        with workspace.store.reader(workspace.scope) as reader:
+            derived = find_orphans(reader, one.id)
+        remove_folders(workspace.store, workspace.scope, one)
+        workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(one.id)])
+        count += len(derived)
+    base = workspace.models.writer()
+    recluster_due(workspace, base, edge_builder(workspace, base))
+    return count

@@ -225,6 +225,7 @@ class Sync(RequestModel):
     project: Project | None = None
     trust: Literal["auto", "trusted", "untrusted"] | None = None
     share: bool | None = None
+    git: bool | None = None
     embed_seconds: Seconds = 0.0
 
 
