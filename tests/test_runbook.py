@@ -108,24 +108,15 @@ def test_who_has_no_room_takes_out_a_folder_and_a_sync_takes_in_what_did_not_fit
 
 
 def test_a_git_history_is_taken_out_and_stays_out(tmp_path: Path) -> None:
-    code = tmp_path / "code"
-    made = [
-        "git init -q code",
-        "cd code",
-        "git config user.name Ann",
-        "git config user.email ann@example.org",
-    ]
-    made += ["git commit -q --allow-empty -m 'The mast is 12 metres, as the bridge is 13'", "cd .."]
+    person = "git config user.name Ann && git config user.email ann@example.org"
+    commit = "git commit -q --allow-empty -m 'The mast is 12 metres, as the bridge is 13'"
+    sync = "scrubjay sync --store memory.db"
     found = run(
-        tmp_path,
-        *made,
-        f"scrubjay sync {code} --store memory.db",
-        "history",
-        "scrubjay sync --store memory.db",
+        tmp_path, "git init -q code", f"(cd code && {person} && {commit})", f"{sync} code", "history", sync
     )
     assert found.returncode == 0, found.stderr
     assert "1 commit." in found.stdout
-    assert "removed, with 1 commits" in found.stderr
+    assert "removed, with 1 commit." in found.stderr
     assert "/code/.git" not in found.stdout
 
 

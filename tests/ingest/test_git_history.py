@@ -149,7 +149,7 @@ def test_a_history_that_was_left_out_stays_out_until_it_is_asked_for(
     assert memory.sync(notes.root, git=True).commits == 1
     assert memory.sync(notes.root).commits == memory.sync().commits == 1
     (notice,) = memory.sync(notes.root, git=False).notices
-    assert "removed, with 1 commits" in notice.message
+    assert "removed, with 1 commit." in notice.message
     assert (history(memory), memory.sync(notes.root).commits, len(memory.page().records)) == (None, 0, 1)
 
 
@@ -623,4 +623,4 @@ def test_the_command_says_what_it_took_and_left_out(notes: Notes, repo: Repo, tm
     assert said in run.invoke(cli, ["sources"], env=environ).output
     assert said in run.invoke(cli, ["status"], env=environ).output
     done = run.invoke(cli, ["sync", str(notes.root), "--no-git"], env=environ)
-    assert "removed, with 1 commits" in done.output
+    assert "removed, with 1 commit." in done.output

@@ -277,7 +277,7 @@ def _with_history(
     with store.reader(scope) as reader:
         count = reader.count_passages([known.id])
     _remove_sources(workspace, [known])
-    message = f"Its history was removed, with {count:,} commits that were stored."
+    message = f"Its history was removed, with {count:,} commit{'' if count == 1 else 's'}."
     return [source], [FileError(str(full), message, f"scrubjay sync {full} --git takes it in again")]
 
 
