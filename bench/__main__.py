@@ -26,6 +26,10 @@ COMMANDS = {
     "serving": ("serving:SERVING", "throughput and latency of `scrubjay serve` with several clients"),
     "mcp": ("serving:MCP", "tokens of the MCP tools, and the round trip of a call"),
     "viewer": ("serving:VIEWER", "how long each page of the viewer takes"),
+    "agent-tasks": (
+        "agent_tasks:AGENT_TASKS",
+        "what hooks put into an agent's session, on tasks whose deciding memory is known",
+    ),
     "hooks": ("agents:HOOKS", "how long an agent waits for a hook, cold and with the resident"),
     "setup": ("agents:SETUP", "how long a person waits until notes are found and agents remember"),
     "proxy": ("agents:PROXY", "what the proxy adds to the first byte of an answer"),

@@ -17,11 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from bench.command import HollowError
 from bench.data import DataSet, Doc, Query, Space, spaces
@@ -155,6 +158,17 @@ def scratch() -> Iterator[Path]:
     """A folder that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
         yield Path(folder)
+
+
+def count_tokens(text: str) -> int:
+    """Count the tokens of a text by the tokenizer that the static model brings, whose vocabulary is Llama 2's."""
+    return len(_tokenizer().encode(text, add_special_tokens=False).ids)
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    file = files("wordllama") / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    return Tokenizer.from_str(file.read_text("utf-8"))
 
 
 def milliseconds(calls: Iterable[Any]) -> list[float]:

@@ -33,7 +33,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +41,9 @@ import httpx2
 from mcp.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from tokenizers import Tokenizer
 
 from bench.command import Command, HollowError, Row, in_line
-from bench.harness import embedders, milliseconds, open_memory, scratch
+from bench.harness import count_tokens, embedders, milliseconds, open_memory, scratch
 from bench.metrics import SEED
 from bench.report import percentiles
 from bench.texts import BATCH, USER, generate, questions, texts, turns_stored, words_of
@@ -277,12 +275,8 @@ async def _timed_calls(
 
 
 async def _tokens(client: McpClient) -> dict[str, int]:
-    file = files("wordllama") / "tokenizers" / "l2_supercat_tokenizer_config.json"
-    tokenizer = Tokenizer.from_str(file.read_text("utf-8"))
-
     def count(value: Any) -> int:
-        text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-        return len(tokenizer.encode(text, add_special_tokens=False).ids)
+        return count_tokens(value if isinstance(value, str) else json.dumps(value, separators=(",", ":")))
 
     tools = [tool.model_dump(by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools]
     each = {tool["name"]: count(tool) for tool in tools}
