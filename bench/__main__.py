@@ -30,6 +30,10 @@ COMMANDS = {
         "agent_tasks:AGENT_TASKS",
         "what hooks put into an agent's session, on tasks whose deciding memory is known",
     ),
+    "story": (
+        "story:STORY_COMMAND",
+        "what Claude Code itself is given in the last two of seven sessions",
+    ),
     "hooks": ("agents:HOOKS", "how long an agent waits for a hook, cold and with the resident"),
     "setup": ("agents:SETUP", "how long a person waits until notes are found and agents remember"),
     "proxy": ("agents:PROXY", "what the proxy adds to the first byte of an answer"),

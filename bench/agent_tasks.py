@@ -45,7 +45,6 @@ from scrubjay.daemon.server import prepare_daemon
 LABELS = Path(__file__).parent / "labels" / "agent_tasks"
 HALVES = ("dev", "blind")
 PLACES = ("note", "session", "commit")
-BLOCK = re.compile(r"</?scrubjay-memories[^>]*>")
 _COMMIT = re.compile(
     r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<author>[^|]+) \| (?P<subject>[^|]+)(?: \| (?P<files>.+))?"
 )
@@ -81,29 +80,35 @@ class Note:
 class Prompt:
     text: str
     deciding: tuple[str, ...] = ()
+    answer: str = "I'll look at the code first and tell you what I find."
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One made-up task.
-
-    Attributes:
-        lies: Where the deciding text is: ``note``, ``session`` or ``commit``.
-        deciding: Texts of which one must be put in at the first prompt.
-        outdated: Texts that must never be.
-    """
+class Past:
+    """What happened in a repository before a session: its history, earlier sessions and notes."""
 
     name: str
-    domain: str
-    language: str
-    lies: str
-    first: Prompt
-    later: tuple[Prompt, ...]
-    outdated: tuple[str, ...]
     commits: tuple[Commit, ...]
     files: Mapping[str, str]
     sessions: tuple[Session, ...]
     notes: tuple[Note, ...]
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Past:
+        """Read the fields of a file.
+
+        Raises:
+            ValueError: They do not fit the rules.
+        """
+        return cls(
+            name=found["repository"],
+            commits=tuple(_history(found["history"])),
+            files={path: text.lstrip("\n") for path, text in found.get("files", {}).items()},
+            sessions=tuple(Session(_time(one["at"]), tuple(_turns(one["talk"]))) for one in found["session"]),
+            notes=tuple(
+                Note(one["path"], _time(one["at"]), one["text"].lstrip("\n")) for one in found["note"]
+            ),
+        )
 
     def texts(self, place: str) -> list[str]:
         """All texts of a kind of place."""
@@ -113,6 +118,28 @@ class Task:
             return [text for session in self.sessions for _, text in session.turns]
         return [*(note.text for note in self.notes), *self.files.values()]
 
+    @property
+    def last(self) -> datetime:
+        return max(one.at for one in (*self.sessions, *self.notes, *self.commits))
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One made-up task.
+
+    Attributes:
+        lies: Where the deciding text is: ``note``, ``session`` or ``commit``.
+        prompts: Those of the new session, the first of which is in the words of the symptom.
+        outdated: Texts that must never be put in.
+    """
+
+    past: Past
+    domain: str
+    language: str
+    lies: str
+    prompts: tuple[Prompt, ...]
+    outdated: tuple[str, ...]
+
 
 def read(file: Path) -> Task:
     """Read a task's file.
@@ -121,20 +148,24 @@ def read(file: Path) -> Task:
         ValueError: It does not fit the rules.
     """
     found = tomllib.loads(file.read_text("utf-8"))
-    zone = lambda text: datetime.fromisoformat(text if "T" in text else f"{text}T09:00:00+00:00")  # noqa: E731
+    first = {"prompt": found["prompt"], "deciding": found["deciding"]}
     return Task(
-        name=found["repository"],
+        past=Past.read(found),
         domain=found["domain"],
         language=found["language"],
         lies=found["lies"],
-        first=Prompt(found["prompt"].strip(), tuple(found["deciding"])),
-        later=tuple(Prompt(one["prompt"].strip(), tuple(one.get("deciding", ()))) for one in found["later"]),
+        prompts=tuple(map(read_prompt, (first, *found["later"]))),
         outdated=tuple(found["outdated"]),
-        commits=tuple(_history(found["history"])),
-        files={path: text.lstrip("\n") for path, text in found.get("files", {}).items()},
-        sessions=tuple(Session(zone(one["at"]), tuple(_turns(one["talk"]))) for one in found["session"]),
-        notes=tuple(Note(one["path"], zone(one["at"]), one["text"].lstrip("\n")) for one in found["note"]),
     )
+
+
+def read_prompt(found: Mapping[str, Any]) -> Prompt:
+    usual = Prompt("").answer
+    return Prompt(found["prompt"].strip(), tuple(found.get("deciding", ())), found.get("answer", usual))
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text if "T" in text else f"{text}T09:00:00+00:00")
 
 
 def _history(text: str) -> Iterator[Commit]:
@@ -160,7 +191,7 @@ def _turns(text: str) -> Iterator[tuple[str, str]]:
         yield who, said.strip()
 
 
-def tasks(half: str, count: int | None = None) -> list[Task]:
+def read_tasks(half: str, count: int | None = None) -> list[Task]:
     """The tasks of a half, by name."""
     files = sorted((LABELS / half).glob("*.toml"))
     if not files:
@@ -171,10 +202,10 @@ def tasks(half: str, count: int | None = None) -> list[Task]:
 class Machine:
     """A fresh home with a task's repository, notes, sessions and store, and hooks that run in it."""
 
-    def __init__(self, root: Path, task: Task) -> None:
-        self.task = task
+    def __init__(self, root: Path, past: Past) -> None:
+        self.past = past
         self.home = root / "home"
-        self.repository = self.home / "src" / task.name
+        self.repository = self.home / "src" / past.name
         self.notes = self.home / "notes"
         self.env = environment(self.home) | {
             "SCRUBJAY_STORE": str(root / "memory.db"), "SCRUBJAY_HOOKS_BUDGET_MS": "60000",
@@ -187,10 +218,10 @@ class Machine:
     def make_repository(self) -> None:
         """Make the repository with its history; its first author is the person whose machine this is."""
         self.repository.mkdir(parents=True)
-        me = self.task.commits[0].author
+        me = self.past.commits[0].author
         (self.home / ".gitconfig").write_text(f'[user]\n\tname = "{me}"\n\temail = {_mail(me)}\n', "utf-8")
         self._git("init", "-q", "-b", "main")
-        self._git("fast-import", "--quiet", stdin=b"".join(_fast_import(self.task)))
+        self._git("fast-import", "--quiet", stdin=b"".join(_fast_import(self.past)))
         self._git("reset", "-q", "--hard", "main")
 
     def _git(self, *arguments: str, stdin: bytes = b"") -> None:
@@ -200,7 +231,7 @@ class Machine:
         """Write the notes, as they were first or as they are; return whether there are any such."""
         seen: Counter[str] = Counter()
         wrote = False
-        for note in self.task.notes:
+        for note in self.past.notes:
             seen[note.path] += 1
             if (seen[note.path] > 1) == edited:
                 file = self.notes / note.path
@@ -211,7 +242,7 @@ class Machine:
         return wrote
 
     def write_sessions(self) -> None:
-        for number, session in enumerate(self.task.sessions):
+        for number, session in enumerate(self.past.sessions):
             self.write_transcript(f"session-{number}", session)
 
     def write_transcript(self, name: str, session: Session) -> Path:
@@ -244,18 +275,18 @@ def _mail(author: str) -> str:
     return re.sub(r"[^a-z]+", ".", author.lower()).strip(".") + "@example.org"
 
 
-def _fast_import(task: Task) -> Iterator[bytes]:
+def _fast_import(past: Past) -> Iterator[bytes]:
     """The history in the form of `git fast-import`."""
     written: dict[str, int] = {}
-    named = {path for commit in task.commits for path in commit.files}
-    for number, commit in enumerate(task.commits):
+    named = {path for commit in past.commits for path in commit.files}
+    for number, commit in enumerate(past.commits):
         when = f"{_mail_line(commit.author)} {int(commit.at.timestamp())} +0000"
         message = commit.message.encode()
         yield f"commit refs/heads/main\nauthor {when}\ncommitter {when}\n".encode()
         yield b"data %d\n%s\n" % (len(message), message)
-        for path in [*commit.files, *(() if number else sorted(set(task.files) - named))]:
-            # What a file holds counts for those that the task gives; of others git need only see a change.
-            data = (task.files.get(path, f"# {path}\n") + "\n" * written.setdefault(path, 0)).encode()
+        for path in [*commit.files, *(() if number else sorted(set(past.files) - named))]:
+            # What a file holds counts for those that the labels give; of others git need only see a change.
+            data = (past.files.get(path, f"# {path}\n") + "\n" * written.setdefault(path, 0)).encode()
             written[path] += 1
             yield b"M 100644 inline %s\ndata %d\n%s\n" % (path.encode(), len(data), data)
         yield b"\n"
@@ -294,17 +325,16 @@ def _claude_code_lines(name: str, session: Session, folder: Path) -> Iterator[di
 
 
 @contextmanager
-def remembering(root: Path, task: Task) -> Iterator[tuple[Machine, Memory]]:
-    """A machine that remembers all that a task holds, with this process as its resident."""
-    machine = Machine(root, task)
+def remembering(root: Path, past: Past) -> Iterator[tuple[Machine, Memory]]:
+    """A machine that remembers all of the past, with this process as its resident."""
+    machine = Machine(root, past)
     machine.make_repository()
     settings = load_settings(environ=machine.env)
     with Memory.open(settings=settings) as memory:
         machine.write_notes(edited=False)
         machine.write_sessions()
-        memory.sync(machine.repository)
-        memory.sync(machine.notes)
-        memory.sync(machine.projects.parent)
+        for folder in (machine.repository, machine.notes, machine.projects.parent):
+            memory.sync(folder)
         if machine.write_notes(edited=True):
             memory.sync(machine.notes)
         embed(memory, {"embed": 0.0})
@@ -315,82 +345,80 @@ def remembering(root: Path, task: Task) -> Iterator[tuple[Machine, Memory]]:
             raise HollowError("This system has no resident.")
         server, handler = prepared
         handler.warm()
-        # The queue is held: what a session's start leaves to be done is done here already.
-        with JobQueue(data_folder(machine.env), settings_fingerprint(machine.env)).exclusive():
-            server.open()
-            try:
-                yield machine, memory
-            finally:
-                server.close()
-                handler.close()
+        server.open()
+        try:
+            yield machine, memory
+        finally:
+            server.close()
+            handler.close()
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What was put into the session of one task."""
+@dataclass(frozen=True, slots=True)
+class PutIn:
+    """What was put into a session: at its start, and at each prompt."""
 
-    task: Task
     start: str
-    prompts: list[str]
+    prompts: tuple[str, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.start, *self.prompts
+
+    def until(self, prompt: int) -> str:
+        """All that was put in up to a prompt."""
+        return "\n".join(self.texts[: prompt + 2])
+
+    def repeated(self) -> int:
+        """Memories that were put in before in this session."""
+        found = [memory for text in self.texts for memory in memories(text)]
+        return len(found) - len(set(found))
 
 
-def run_session(machine: Machine, memory: Memory) -> Outcome:
-    """Run the hooks of a task's new session; what is said in it is captured before each next prompt."""
-    task = machine.task
-    name = "running"
-    start = machine.hook("session-start", name, source="startup")
-    put_in: list[str] = []
+def run_session(machine: Machine, memory: Memory, session: str, prompts: Sequence[Prompt]) -> PutIn:
+    """Run the hooks of a new session; what is said in it is captured before each next prompt."""
+    jobs = JobQueue(data_folder(machine.env), settings_fingerprint(machine.env))
+    begun = machine.past.last + timedelta(days=9)
     said: list[tuple[str, str]] = []
-    begun = max(session.at for session in task.sessions) + timedelta(days=9)
-    begun = max(begun, *(note.at for note in task.notes), *(commit.at for commit in task.commits))
-    for prompt in (task.first, *task.later):
-        if said:
-            file = machine.write_transcript(name, Session(begun, tuple(said)))
-            memory.sync(machine.projects.parent, only=file)
-        put_in.append(machine.hook("prompt", name, prompt=prompt.text))
-        said += [("U", prompt.text), ("A", "I'll look at the code first and tell you what I find.")]
-    return Outcome(task, start, put_in)
+    put_in: list[str] = []
+    # The queue is held: what a session's start leaves to be done is done here already.
+    with jobs.exclusive():
+        start = machine.hook("session-start", session, source="startup")
+        for prompt in prompts:
+            if said:
+                file = machine.write_transcript(session, Session(begun, tuple(said)))
+                memory.sync(machine.projects.parent, only=file)
+            put_in.append(machine.hook("prompt", session, prompt=prompt.text))
+            said += [("U", prompt.text), ("A", prompt.answer)]
+    return PutIn(start, tuple(put_in))
 
 
-def judge(outcome: Outcome) -> dict[str, Any]:
+def judge(task: Task, put_in: PutIn) -> dict[str, Any]:
     """Compare what was put in with a task's labels."""
-    task = outcome.task
-    texts = [outcome.start, *outcome.prompts]
-    entries = [entry for text in texts for entry in memories(text)]
-    so_far = outcome.start + "\n" + outcome.prompts[0]
-    later, decoys = [], []
-    for prompt, text in zip(task.later, outcome.prompts[1:], strict=True):
-        so_far += "\n" + text
-        if prompt.deciding:
-            later.append(holds(so_far, prompt.deciding))
-        else:
-            decoys.append(len(memories(text)))
-    running = [prompt.text for prompt in (task.first, *task.later)]
+    first, later = task.prompts[0], list(enumerate(task.prompts))[1:]
     return {
-        "task": task.name,
+        "task": task.past.name,
         "lies": task.lies,
-        "first": holds("\n".join(texts[:2]), task.first.deciding),
-        "start": holds(outcome.start, task.first.deciding),
-        "prompt": holds(outcome.prompts[0], task.first.deciding),
-        "outdated": holds("\n".join(texts[:2]), task.outdated),
-        "outdated_later": holds("\n".join(texts[2:]), task.outdated),
-        "later": later,
-        "decoys": decoys,
-        "repeated": len(entries) - len(set(entries)),
-        "own": sum(holds("\n".join(texts), [text]) for text in running),
-        "tokens": [count_tokens(text) for text in texts],
+        "first": holds(put_in.until(0), first.deciding),
+        "start": holds(put_in.start, first.deciding),
+        "prompt": holds(put_in.prompts[0], first.deciding),
+        "outdated": holds("\n".join(put_in.texts), task.outdated),
+        "later": [holds(put_in.until(number), one.deciding) for number, one in later if one.deciding],
+        "decoys": [len(memories(put_in.prompts[number])) for number, one in later if not one.deciding],
+        "repeated": put_in.repeated(),
+        "own": sum(holds("\n".join(put_in.texts), [one.text]) for one in task.prompts),
+        "tokens": [count_tokens(text) for text in put_in.texts],
     }
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     judged = []
     for half in HALVES if args.half == "both" else (args.half,):
-        for task in tasks(half, args.tasks):
-            with scratch() as folder, remembering(folder, task) as (machine, memory):
-                outcome = run_session(machine, memory)
-            judged.append(judge(outcome))
+        for task in read_tasks(half, args.tasks):
+            with scratch() as folder, remembering(folder, task.past) as (machine, memory):
+                put_in = run_session(machine, memory, "running", task.prompts)
+            judged.append(judge(task, put_in))
             if args.misses:
-                _print_misses(outcome, judged[-1])
+                _print_misses(task, put_in, judged[-1])
     if not any(sum(one["tokens"]) for one in judged):
         raise HollowError(f"Nothing was put into any of {len(judged)} sessions.")
     figures = {place: summary([one for one in judged if one["lies"] == place]) for place in PLACES}
@@ -418,7 +446,7 @@ def summary(judged: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {
         "tasks": count,
         **{name: share(name) for name in ("first", "start", "prompt")},
-        "outdated": sum(one["outdated"] or one["outdated_later"] for one in judged),
+        "outdated": sum(one["outdated"] for one in judged),
         "later": round(sum(later) / len(later), 3) if later else 0.0,
         "decoys": round(sum(decoys) / len(decoys), 3) if decoys else 0.0,
         **{name: sum(one[name] for one in judged) for name in ("repeated", "own")},
@@ -427,26 +455,23 @@ def summary(judged: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     }
 
 
-def _print_misses(outcome: Outcome, judged: Mapping[str, Any]) -> None:
-    task = outcome.task
+def _print_misses(task: Task, put_in: PutIn, judged: Mapping[str, Any]) -> None:
     wrong = [] if judged["first"] else ["first"]
-    wrong += [name for name in ("outdated", "outdated_later", "repeated", "own") if judged[name]]
+    wrong += [name for name in ("outdated", "repeated", "own") if judged[name]]
     wrong += ["later"] * (not all(judged["later"])) + ["decoys"] * any(judged["decoys"])
     if not wrong:
         return
-    print(f"\n{task.name} ({task.lies}): {', '.join(wrong)}")
-    print(f"  deciding: {' | '.join(task.first.deciding)}\n  outdated: {' | '.join(task.outdated)}")
-    for prompt, text in zip(
-        ("", *(one.text for one in (task.first, *task.later))), [outcome.start, *outcome.prompts], strict=True
-    ):
-        print(f"  > {prompt or '(session start)'}")
+    print(f"\n{task.past.name} ({task.lies}): {', '.join(wrong)}")
+    print(f"  outdated: {' | '.join(task.outdated)}")
+    for prompt, text in zip((Prompt("(session start)"), *task.prompts), put_in.texts, strict=True):
+        print(f"  > {prompt.text}\n    wanted: {' | '.join(prompt.deciding)}")
         for line in memories(text):
             print(f"      {line[:240]}")
 
 
 def memories(text: str) -> list[str]:
-    """The memories in what was put in, one a line, without the date and place before it."""
-    return [line for line in BLOCK.sub("", text).splitlines() if line.startswith("- ")]
+    """The memories in what was put in, one a line."""
+    return [line for line in text.splitlines() if line.startswith("- ")]
 
 
 def holds(text: str, parts: Iterable[str]) -> bool:

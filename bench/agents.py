@@ -20,7 +20,7 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -166,15 +166,19 @@ def proxy(args: argparse.Namespace) -> dict[str, Any]:
     return result
 
 
-@contextmanager
-def upstream() -> Iterator[tuple[str, list[bytes]]]:
-    """Run a model that streams one word; yield its URL and the bodies that it received."""
-    received: list[bytes] = []
+def _noted(request: bytes) -> bytes:
+    """One word, as OpenAI streams it."""
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    chunk_line = json.dumps(
+    line = json.dumps(
         chunk | {"choices": [{"index": 0, "delta": {"content": "Noted."}, "finish_reason": None}]}
     )
-    body = f"data: {chunk_line}\n\ndata: [DONE]\n\n".encode()
+    return f"data: {line}\n\ndata: [DONE]\n\n".encode()
+
+
+@contextmanager
+def upstream(answer: Callable[[bytes], bytes] = _noted) -> Iterator[tuple[str, list[bytes]]]:
+    """Run a model that streams what `answer` makes of a request; yield its URL and the bodies that it received."""
+    received: list[bytes] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -183,6 +187,7 @@ def upstream() -> Iterator[tuple[str, list[bytes]]]:
 
         def do_POST(self) -> None:
             received.append(self.rfile.read(int(self.headers["content-length"])))
+            body = answer(received[-1])
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("content-length", str(len(body)))
