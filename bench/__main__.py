@@ -30,6 +30,10 @@ COMMANDS = {
         "agent_tasks:AGENT_TASKS",
         "what hooks put into an agent's session, on tasks whose deciding memory is known",
     ),
+    "coding-agents": (
+        "coding_agents:CODING_AGENTS",
+        "write docs/coding-agents.md: tasks of agents and what hooks put in",
+    ),
     "story": (
         "story:STORY_COMMAND",
         "what Claude Code itself is given in the last two of seven sessions",

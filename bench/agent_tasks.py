@@ -131,6 +131,7 @@ class Task:
         lies: Where the deciding text is: ``note``, ``session`` or ``commit``.
         prompts: Those of the new session, the first of which is in the words of the symptom.
         outdated: Texts that must never be put in.
+        told: What happened, in a few sentences for docs/coding-agents.md; empty for most.
     """
 
     past: Past
@@ -139,6 +140,7 @@ class Task:
     lies: str
     prompts: tuple[Prompt, ...]
     outdated: tuple[str, ...]
+    told: str
 
 
 def read(file: Path) -> Task:
@@ -156,6 +158,7 @@ def read(file: Path) -> Task:
         lies=found["lies"],
         prompts=tuple(map(read_prompt, (first, *found["later"]))),
         outdated=tuple(found["outdated"]),
+        told=found.get("told", ""),
     )
 
 
@@ -487,17 +490,28 @@ def _plain(text: str) -> str:
 def _rows(result: Mapping[str, Any]) -> list[Row]:
     figures = result["figures"]
     found = figures["all"]
-    by_place = [f"{place} {one['first']}" for place, one in figures.items() if place != "all"]
+    by_place = [f"{place} {shown_share(one['first'])}" for place, one in figures.items() if place != "all"]
     what = (
         f"{found['tasks']} tasks of a coding agent ({result['half']}): deciding text put in at the first prompt; "
         "wanted .8, outdated 0, decoys 1, repeated 0"
     )
     value = (
-        f"{result['first']} ({', '.join(by_place)}; session start {found['start']}, prompt {found['prompt']}), "
-        f"sessions with something outdated {found['outdated']}, later {found['later']}, decoys {found['decoys']}, "
-        f"repeated {found['repeated']}, own turns {found['own']}; tokens {found['tokens']}, most {found['most']}"
+        f"{result['first']} ({', '.join(by_place)}; session start alone {shown_share(found['start'])}, "
+        f"prompt alone {shown_share(found['prompt'])}), sessions with something outdated {found['outdated']}, "
+        f"later {shown_share(found['later'])}, decoys {shown_share(found['decoys'])} a prompt, "
+        f"repeated {found['repeated']}, own turns {found['own']}; "
+        f"tokens a session {found['tokens']:,}, most {found['most']:,}"
     )
     return [(what, value, "embed")]
+
+
+def shown_share(value: float) -> str:
+    """A share as the log writes it.
+
+    >>> shown_share(0.375), shown_share(0.0)
+    ('.375', '.000')
+    """
+    return f"{value:.3f}".removeprefix("0")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
