@@ -61,6 +61,7 @@ COMMANDS = {
     ),
     "facts": ("facts:FACTS", "which statements are extracted from labelled turns, and what besides"),
     "learned": ("facts:LEARNED", "which statements are learned from whole sessions"),
+    "ownership": ("facts:OWNERSHIP", "whose a statement is: the person's in all projects, or the project's"),
     "vouching": ("facts:VOUCHING", "what the check of a language model's statements accepts"),
     "changes": ("facts:CHANGES", "how well the change check classifies pairs of statements"),
     "supersede": ("facts:SUPERSEDE", "which older statements are superseded by newer ones"),

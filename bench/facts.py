@@ -10,6 +10,9 @@ sentence that shares most of them? ``--speed``: processor time of 50 words by pe
 ``turns`` (``role``, ``text``) and ``statements``, which are sentences of it. A learned statement is right when it lies
 within a labelled sentence or holds one; all are printed, for readers to judge what is not labelled.
 
+`ownership`: sentences labelled with whose they are (labels/FACTS.md, "Whose it is"), by the rule alone and as turns of
+a project: what is learned of them, and which of a project's rules then hold in all projects. Those are the harm.
+
 `vouching`: what the verifier of a model's statements accepts of three stand-ins for the model. ``perfect`` proposes
 each labelled fact word for word: the most that a model can add. ``eager`` proposes every sentence and part between
 commas. ``lying`` proposes labelled facts with one number, negation, word or order changed: all must be refused.
@@ -48,7 +51,9 @@ from scrubjay.facts.conflicts import VERDICTS, Verdict, classify_change, count_d
 from scrubjay.facts.extractor import Statement, find_statements
 from scrubjay.facts.lexicon import language_evidence
 from scrubjay.facts.llm_verifier import verify_answer
+from scrubjay.facts.ownership import is_personal
 from scrubjay.facts.quantities import statement_tokens
+from scrubjay.models.lifecycle import NewMemory
 from scrubjay.text.language import function_words
 from scrubjay.text.paraphrase import NEGATIONS, claim_words
 from scrubjay.text.summaries import text_units
@@ -285,6 +290,47 @@ def _meets(one: str, other: str) -> bool:
     return one.strip(" .!") in other or other.strip(" .!") in one
 
 
+def ownership(args: argparse.Namespace) -> Row:
+    sentences = labelled(f"ownership_{args.half}.jsonl")
+    personal = [one["owner"] == "person" for one in sentences]
+    if not any(personal) or all(personal):
+        raise HollowError("All sentences have one owner.")
+    promoted = [is_personal(one["text"]) for one in sentences]
+    for one, said, found in zip(sentences, personal, promoted, strict=True):
+        if args.wrong and said != found:
+            print("WRONG" if found else "missed", one["text"])
+    stored = _owners([one["text"] for one in sentences])
+    pairs = list(zip(personal, promoted, strict=True))
+    result: Row = {
+        "sentences": len(sentences),
+        "right": asdict(figure([float(said == found) for said, found in pairs])),
+        "wrong promotions": asdict(figure([float(found) for said, found in pairs if not said])),
+        "found": asdict(figure([float(found) for said, found in pairs if said])),
+        "learned": len(stored),
+        "of them the person's": sum(personal[number] for number in stored),
+        "promoted": sum(owner is None for owner in stored.values()),
+        "promoted wrongly": sum(owner is None and not personal[number] for number, owner in stored.items()),
+    }
+    print(f"{args.half}: {len(sentences)} sentences, {sum(personal)} of the person")
+    for name in ("right", "wrong promotions", "found"):
+        print(
+            f"  {name:17} {result[name]['mean']:.3f}  [{result[name]['low']:.3f}, {result[name]['high']:.3f}]"
+        )
+    print("  as turns: " + ", ".join(f"{name} {result[name]}" for name in list(result)[-4:]))
+    return result
+
+
+def _owners(texts: Sequence[str]) -> dict[int, str | None]:
+    """The project of what is learned from each text, said as a turn of a project of its own; None for all projects."""
+    with _empty_memory() as (memory, _):
+        turns = [
+            NewMemory(text, session=f"s{number}", role="user", turn=0, project=f"p{number}")
+            for number, text in enumerate(texts)
+        ]
+        learned = {fact: number for number, one in enumerate(memory.add_many(turns)) for fact in one.learned}
+        return {number: memory.get(fact).records[0].project for fact, number in learned.items()}
+
+
 def vouching(args: argparse.Namespace) -> Row:
     turns = [turn for turn in labelled(f"facts_{args.half}.jsonl") if turn["role"] == "user"]
     result = {"half": args.half, "turns": len(turns)}
@@ -467,6 +513,13 @@ def _learned_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missed", action="store_true", help="print labelled sentences that are not learned")
 
 
+def _ownership_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--half", choices=("dev", "test"), default="dev")
+    parser.add_argument(
+        "--wrong", action="store_true", help="print sentences with another owner than labelled"
+    )
+
+
 def _vouching_options(parser: argparse.ArgumentParser) -> None:
     _half(parser)
     parser.add_argument("--refused", action="store_true", help="print labelled facts that are refused")
@@ -484,6 +537,7 @@ def _supersede_options(parser: argparse.ArgumentParser) -> None:
 
 FACTS = Command(__doc__, facts, _fact_options)
 LEARNED = Command(__doc__, learned, _learned_options)
+OWNERSHIP = Command(__doc__, ownership, _ownership_options)
 VOUCHING = Command(__doc__, vouching, _vouching_options)
 CHANGES = Command(__doc__, changes, _change_options)
 SUPERSEDE = Command(__doc__, supersede, _supersede_options)

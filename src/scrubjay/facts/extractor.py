@@ -44,6 +44,7 @@ from scrubjay.facts.features import (
     is_unreal,
     turn_features,
 )
+from scrubjay.facts.ownership import introduces_person
 from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE
 from scrubjay.text.normalize import word_set
 
@@ -383,7 +384,8 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
         elif not _stands_alone(sentence):
             continue
         elif not (_REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence)):
-            if not _PLAIN.match(sentence) or _TRANSIENT.search(sentence):
+            plainly = _PLAIN.match(sentence) and not _TRANSIENT.search(sentence)
+            if not (plainly or introduces_person(text[start:end])):
                 continue
             kind = statement_kind(sentence.split())
         yield from _sentence(text, start, end, kind, 2 if request else MIN_CHARACTERS)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.facts.conflicts import classify_change
+from scrubjay.facts.ownership import may_be_personal
 from scrubjay.facts.supersession import may_share_subject, supersedes
 from scrubjay.models.graph import NEWER_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange
@@ -219,6 +220,8 @@ class _Reconciliation:
         first, second = (old, new) if said_at(old) <= said_at(new) else (new, old)
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):
             return "new", "kept apart by whoever added them"
+        if _of_two_owners(old, new):
+            return "new", "of two projects or persons"
         together = old.session is not None and old.session == new.session
         if reason := supersedes(first.content, second.content, together=together):
             return (MAY_SUPERSEDE if old.owner != new.owner and not self._curates else "supersedes"), reason
@@ -274,8 +277,20 @@ class _Reconciliation:
             self.lifecycle[record.id] = replace(self.lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
 
 
+def _of_two_owners(old: Record, new: Record) -> bool:
+    """Return whether two statements are about two projects, two persons, or a person and a project."""
+    persons = may_be_personal(old.content), may_be_personal(new.content)
+    if all(persons):
+        return old.owner != new.owner
+    if old.project == new.project:
+        return False
+    return any(persons) or None not in (old.project, new.project)
+
+
 def _same_statement(old: Record, new: Record) -> bool:
     """Return whether a new memory repeats a known one: equal text, and nothing else tells them apart."""
+    if old.project not in (new.project, None):  # a rule of another project does not hold in this one
+        return False
     if normalize_content(old.content) != normalize_content(new.content):
         return False
     if any(mark in new.content for mark in REDACTION_MARKS):  # two secrets may be behind one mark

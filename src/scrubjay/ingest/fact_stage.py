@@ -1,6 +1,7 @@
 """Fact stage: extract facts from new turns and reconcile them with known ones.
 
-Each fact becomes a derived memory with the visibility of its turn; forgotten facts are not learned again.
+Each fact becomes a derived memory with the visibility of its turn, and with its project unless it is about the person;
+forgotten facts are not learned again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.facts.extractor import Statement, extract_facts
+from scrubjay.facts.ownership import is_personal
 from scrubjay.facts.reconciliation import FactOutcome, ReconciledBatch, is_statement, reconcile_facts
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import now_micros
@@ -128,7 +130,12 @@ class FactStage:
 def fact_record(
     secret: bytes, turn: Record, statement: Statement, at: int, confidence: float = SINGLE_SOURCE_CONFIDENCE
 ) -> Record:
-    """Return a fact as a memory; the same words in the same turn always get the same id."""
+    """Return a fact as a memory; the same words in the same turn always get the same id.
+
+    What a person says of themselves has no project, and so holds in all of them. In a turn that others see it keeps the
+    turn's project, since "I" is not everybody there.
+    """
+    own = turn.key.startswith("user:") and is_personal(statement.text)
     tier = TIER_OF_KIND[statement.kind]
     digest = text_hash(statement.text)
     return Record(
@@ -142,7 +149,7 @@ def fact_record(
         recorded_at=at,
         updated_at=at,
         tags=(statement.kind,),
-        project=turn.project,
+        project=None if own else turn.project,
         agent=turn.agent,
         session=turn.session,
         origin="derived",
