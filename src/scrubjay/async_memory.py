@@ -165,6 +165,7 @@ class AsyncMemory:
     restore = _in_thread(Memory.restore)
     feedback = _in_thread(Memory.feedback)
     history = _in_thread(Memory.history)
+    skills = _in_thread(Memory.skills)
     audit = _in_thread(Memory.audit)
     undo_audit = _in_thread(Memory.undo_audit)
     retain = _in_thread(Memory.retain)

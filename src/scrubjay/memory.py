@@ -27,6 +27,7 @@ from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 
 if TYPE_CHECKING:
+    from scrubjay.consolidation.skills import Skill
     from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.log import Log
     from scrubjay.models.lifecycle import NewMemory
@@ -1042,6 +1043,21 @@ class Memory:
         from scrubjay.services.inspection import memory_history
 
         return memory_history(self._workspace, memory)
+
+    def skills(self, project: str | None = None) -> tuple[Skill, ...]:
+        """Return the procedures that at least three conversations carried out alike; nothing is written.
+
+        Commands are those that agents' logs on this disk say were run, redacted, else those that turns show.
+
+        Args:
+            project: Only those of this project, by name or path; None for all.
+
+        Raises:
+            InputError: The project is a path that is no project.
+        """
+        from scrubjay.services.skills import list_skills
+
+        return list_skills(self._workspace, project)
 
     def audit(
         self,

@@ -224,7 +224,7 @@ SECTIONS = {
     "Ask": ("search", "thread", "context", "get", "history", "concepts", "categories"),
     "Write": ("add", "feedback", "archive", "restore", "forget"),
     "Look after": (
-        "status", "doctor", "config", "redactions", "models", "embed", "consolidate", "audit", "rebuild",
+        "status", "doctor", "config", "redactions", "models", "embed", "consolidate", "skills", "audit", "rebuild",
         "export", "backup", "copy",
     ),
     "Serve": ("serve", "mcp", "proxy", "token"),
@@ -247,6 +247,7 @@ _MODULES = {
     ),
     "sync": ("sync", "watch", "sources", "demo", "models", "embed", "rebuild"),
     "consolidation": ("consolidate", "audit"),
+    "skills": ("skills",),
     "transfer": ("export", "import", "backup", "copy"),
     "serve": ("serve", "mcp", "proxy", "token"),
     "agents": ("install", "uninstall", "hook", "pause", "resume", "resident"),

@@ -582,10 +582,17 @@ _PROGRAM = re.compile(r"[\w./~+-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class CommandStep:
-    """One command."""
+    """One command.
+
+    Attributes:
+        name: Its program and subcommand.
+        text: The command as it was written.
+        folder: The ``cd`` before it on its line, or an empty string.
+    """
 
     name: str
     text: str
+    folder: str = ""
 
 
 def extract_steps(text: str) -> tuple[CommandStep, ...]:
@@ -594,8 +601,23 @@ def extract_steps(text: str) -> tuple[CommandStep, ...]:
     >>> [step.name for step in extract_steps("Run `git push origin main`, then:\n```bash\n$ make deploy ENV=prod\n```")]
     ['git push', 'make deploy']
     """
+    return _without_repetitions(_steps(text[:MAX_COMMAND_TEXT]))
+
+
+def command_steps(command: str) -> tuple[CommandStep, ...]:
+    r"""Return the commands of a shell command, in order; none of one that holds a here-document.
+
+    >>> [(step.folder, step.text) for step in command_steps("cd web && npm ci && ls\nmake")]
+    [('cd web', 'npm ci'), ('', 'make')]
+    """
+    if "<<" in command or len(command) > MAX_COMMAND_TEXT:
+        return ()
+    return _without_repetitions(_shell_steps(command.split("\n"), shell=True))
+
+
+def _without_repetitions(steps: Iterable[CommandStep]) -> tuple[CommandStep, ...]:
     found: list[CommandStep] = []
-    for step in _steps(text[:MAX_COMMAND_TEXT]):
+    for step in steps:
         if not found or found[-1].name != step.name:
             found.append(step)
     return tuple(found)
@@ -639,10 +661,13 @@ def _shell_steps(lines: Sequence[str], *, shell: bool) -> Iterator[CommandStep]:
 def _line_steps(line: str, *, known: bool = False) -> Iterator[CommandStep]:
     if line.startswith("#") or len(line) > 10 * MAX_COMMAND:
         return
+    folder = ""
     for part in _SEPARATOR.split(line.split(" #")[0].strip()):
+        if part.startswith("cd "):
+            folder = part.strip()
         name = _command_name(part.split(" | ")[0].strip(), known=known)
         if name and len(part) <= MAX_COMMAND:
-            yield CommandStep(name, part.strip())
+            yield CommandStep(name, part.strip(), folder)
 
 
 def _command_name(command: str, *, known: bool) -> str:

@@ -102,9 +102,9 @@ class RepeatedSteps:
 
 
 def repeated_sequences(
-    steps: Mapping[str, Sequence[str]], order: Mapping[str, _Order]
+    steps: Mapping[str, Sequence[str]], order: Mapping[str, _Order], least: int = 2
 ) -> tuple[RepeatedSteps, ...]:
-    """Return the sequences of at least two sessions, the longest first; none shares half of another.
+    """Return the sequences of at least ``least`` sessions, the longest first; none shares half of another.
 
     Sequences grow from pairs of steps as long as half of the sessions continue alike: a greedy form of PrefixSpan with
     gaps (Pei et al., 2001).
@@ -116,12 +116,12 @@ def repeated_sequences(
             for end in range(start + 1, min(start + MAX_GAP + 2, len(names))):
                 if names[end] != first:
                     pairs[first, names[end]].setdefault(session, []).append((start, end))
-    seeds = [pair for pair, found in pairs.items() if len(found) > 1]
+    seeds = [pair for pair, found in pairs.items() if len(found) >= least]
     seeds.sort(key=lambda pair: (-len(pairs[pair]), pair))
     sequences = {}
     for pair in seeds[:MAX_SEEDS]:
         latest = sorted(pairs[pair], key=lambda session: (order[session], session))[-MAX_SESSIONS:]
-        sequence = _extended(pair, {session: pairs[pair][session] for session in latest}, steps)
+        sequence = _extended(pair, {session: pairs[pair][session] for session in latest}, steps, least)
         if len(sequence.names) >= MIN_STEPS:
             sequences[sequence.names] = sequence
     distinct: list[RepeatedSteps] = []
@@ -132,7 +132,7 @@ def repeated_sequences(
 
 
 def _extended(
-    names: tuple[str, ...], found: _Occurrences, steps: Mapping[str, Sequence[str]]
+    names: tuple[str, ...], found: _Occurrences, steps: Mapping[str, Sequence[str]], least: int
 ) -> RepeatedSteps:
     while len(names) < MAX_STEPS:
         longer: defaultdict[str, _Occurrences] = defaultdict(dict)
@@ -143,11 +143,16 @@ def _extended(
                 for index in range(last + 1, min(last + MAX_GAP + 2, len(own))):
                     if own[index] not in names:
                         longer[own[index]].setdefault(session, []).append((*occurrence, index))
-        best = min(longer, key=lambda name: (-len(longer[name]), name), default=None)
-        if best is None or len(longer[best]) < max(2, math.ceil(len(found) / 2)):
+        best = min(longer, key=lambda name: (-len(longer[name]), _gap(longer[name]), name), default=None)
+        if best is None or len(longer[best]) < max(least, math.ceil(len(found) / 2)):
             break
         names, found = (*names, best), {session: _tightest(own) for session, own in longer[best].items()}
     return RepeatedSteps(names, {session: min(occurrences) for session, occurrences in found.items()})
+
+
+def _gap(found: _Occurrences) -> float:
+    """Return the mean distance of the last step from the one before it: of two steps, the nearer is next."""
+    return sum(min(one[-1] - one[-2] for one in own) for own in found.values()) / len(found)
 
 
 def _tightest(occurrences: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -222,7 +227,7 @@ def _procedure(
     if len(request) < 2 or not ids <= shown.keys():  # deleted meanwhile
         return None
     newest = max(request, key=lambda session: (steps[session][0][1], session))
-    trigger = _shared_words([one.content for one in request.values()], request[newest].content)
+    trigger = shared_words([one.content for one in request.values()], request[newest].content)
     if not trigger:
         return None
     programs = dict.fromkeys(name.split()[0] for name in sequence.names)
@@ -236,17 +241,18 @@ def _procedure(
     )
 
 
-def _shared_words(requests: list[str], newest: str) -> str:
+def shared_words(requests: list[str], newest: str) -> str:
     """Return the rarest words that most requests share, in the order of the newest."""
-    bags = [{stem_word(word, "en") for word in _request_words(text)} for text in requests]
+    bags = [{stem_word(word, "en") for word in request_words(text)} for text in requests]
     counts = Counter(word for bag in bags for word in bag)
     shared = {word for word, count in counts.items() if count >= 2 and 3 * count >= 2 * len(requests)}
-    words = dict.fromkeys(word for word in _request_words(newest) if stem_word(word, "en") in shared)
+    words = dict.fromkeys(word for word in request_words(newest) if stem_word(word, "en") in shared)
     rarest = sorted(words, key=lambda word: (-word_rank(word), word))[:MAX_TRIGGER_WORDS]
     return " ".join(word for word in words if word in rarest)
 
 
-def _request_words(text: str) -> list[str]:
+def request_words(text: str) -> list[str]:
+    """Return the words of a request that can say what is asked for, in order."""
     return [
         word
         for word in content_words(text[:MAX_REQUEST_TEXT])

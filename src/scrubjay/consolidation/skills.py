@@ -1,0 +1,248 @@
+"""Skills: procedures that several conversations carried out alike, as SKILL.md files.
+
+Format: agentskills.io/specification (a folder named like the skill with a SKILL.md; frontmatter ``name`` of at most 64
+lower-case letters, digits and single hyphens, ``description`` of at most 1,024 characters). Every word is from the
+conversations: the name from words that their requests share, the steps from the commands of the latest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from scrubjay.consolidation.facts import CommandStep
+from scrubjay.consolidation.patterns import repeated_sequences, request_words, shared_words
+from scrubjay.text.language import function_words
+from scrubjay.text.normalize import strip_accents
+from scrubjay.text.tokenizer import stem_word
+
+MIN_SKILL_SESSIONS: Final = 3
+"""Conversations that carried a procedure out before it is a skill."""
+MAX_NAME: Final = 64
+MAX_DESCRIPTION: Final = 1_024
+MAX_REQUEST: Final = 200
+"""Characters of a request that are quoted."""
+MAX_VARIANTS: Final = 2
+"""Other forms of a step that are shown, the latest."""
+_RESERVED: Final = frozenset(("anthropic", "claude"))
+"""Words that a name may not contain."""
+_MARK: Final = re.compile(r"<!-- written by scrubjay skills, ([0-9a-f]{12}) -->\n\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asked.
+
+    Attributes:
+        place: Its index among the requests and steps of its conversation.
+        date: ISO date, or an empty string.
+    """
+
+    place: int
+    date: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkSession:
+    """What was asked and run in one conversation.
+
+    Attributes:
+        conversation: The conversation of which it is a branch or copy, or itself.
+        steps: Commands with their index among its requests and steps, in order.
+    """
+
+    session: str
+    conversation: str
+    project: str | None
+    requests: tuple[Request, ...]
+    steps: tuple[tuple[int, CommandStep], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillStep:
+    """A step in the words of the latest conversation, and as others ran it."""
+
+    command: str
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEvidence:
+    """A conversation that carried out the procedure, with its date (ISO or empty) and what was asked."""
+
+    session: str
+    date: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A procedure that at least `MIN_SKILL_SESSIONS` conversations carried out in the same order.
+
+    Attributes:
+        name: Its name, unique among those found together.
+        project: Project of all its conversations.
+        sessions: Its conversations, oldest first.
+    """
+
+    name: str
+    project: str | None
+    steps: tuple[SkillStep, ...]
+    sessions: tuple[SkillEvidence, ...]
+
+
+def find_skills(sessions: Iterable[WorkSession]) -> tuple[Skill, ...]:
+    """Return the procedures that repeat within a project, those of most days first."""
+    by_project: defaultdict[str, dict[str, WorkSession]] = defaultdict(dict)
+    for one in sessions:
+        by_project[one.project or ""][one.session] = one
+    found: list[Skill] = []
+    for own in by_project.values():
+        names = {session: [step.name for _, step in one.steps] for session, one in own.items()}
+        order = {
+            session: (0, 0, 0, one.requests[0].date if one.requests else "") for session, one in own.items()
+        }
+        for sequence in repeated_sequences(names, order, MIN_SKILL_SESSIONS):
+            skill = _skill({session: (own[session], places) for session, places in sequence.places.items()})
+            if skill is not None:
+                found.append(skill)
+    found.sort(key=lambda one: (-len({each.date for each in one.sessions}), -len(one.sessions), one.name))
+    return tuple(_with_unique_names(found))
+
+
+def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Skill | None:
+    asked: dict[str, Request] = {}
+    for session, (one, places) in occurrences.items():
+        begin = one.steps[places[0]][0]
+        earlier = [each for each in one.requests if each.place < begin and request_words(each.text)]
+        if earlier:
+            asked[session] = earlier[-1]
+    if not asked:
+        return None
+    newest_first = sorted(asked, key=lambda session: (asked[session].date, session), reverse=True)
+    texts = [asked[session].text for session in newest_first]
+    trigger = [word for word in shared_words(texts, texts[0]).split() if word not in function_words()]
+    stems = {stem_word(word, "en") for word in trigger}
+    alike: dict[str, str] = {}  # a conversation to its session, the latest
+    for session in newest_first:
+        if not stems.isdisjoint(stem_word(word, "en") for word in request_words(asked[session].text)):
+            alike.setdefault(occurrences[session][0].conversation, session)
+    if len(alike) < MIN_SKILL_SESSIONS:
+        return None
+    runs = [
+        [_whole(occurrences[session][0].steps[place][1]) for place in occurrences[session][1]]
+        for session in alike.values()
+    ]
+    steps = []
+    for commands in zip(*runs, strict=True):
+        others = [one for one in dict.fromkeys(commands) if one != commands[0]]
+        steps.append(SkillStep(commands[0], tuple(others[:MAX_VARIANTS])))
+    programs = dict.fromkeys(one.command.split()[0] for one in steps)
+    return Skill(
+        _slug(trigger) or _slug(programs) or "procedure",
+        occurrences[newest_first[0]][0].project,
+        tuple(steps),
+        tuple(
+            SkillEvidence(session, asked[session].date, asked[session].text)
+            for session in reversed(alike.values())
+        ),
+    )
+
+
+def _whole(step: CommandStep) -> str:
+    return f"{step.folder} && {step.text}" if step.folder else step.text
+
+
+def _slug(words: Iterable[str]) -> str:
+    plain = (re.sub(r"[^a-z0-9]+", "-", strip_accents(word).lower()).strip("-") for word in words)
+    name = "-".join(word for word in plain if word and word not in _RESERVED)
+    return name[:MAX_NAME].rstrip("-")
+
+
+def _with_unique_names(skills: Sequence[Skill]) -> list[Skill]:
+    """Append the project's name to names that two projects have, and a number to those of one project."""
+    shared = Counter(one.name for one in skills)
+    found: dict[str, Skill] = {}
+    for one in skills:
+        name = one.name
+        if shared[name] > 1 and one.project:
+            name = _slug([name, one.project.rpartition("/")[2]])
+        number = 2
+        base = name
+        while name in found:
+            name = f"{base[: MAX_NAME - 3]}-{number}"
+            number += 1
+        found[name] = replace(one, name=name)
+    return list(found.values())
+
+
+def skill_markdown(skill: Skill) -> str:
+    """Return the text of a skill's SKILL.md, with a mark by which later edits are noticed."""
+    newest = skill.sessions[-1]
+    lines = [
+        "---",
+        f"name: {skill.name}",
+        f"description: {json.dumps(_description(skill), ensure_ascii=False)}",
+        "---",
+        "",
+        "# " + skill.name.replace("-", " "),
+        "",
+        "## When",
+        "",
+        f'When asked, as on {newest.date or "an unknown date"}: "{_quoted(newest.request)}"',
+        "",
+        "## Steps",
+        "",
+        f"As in session {newest.session}; check what varies before you run it.",
+        "",
+    ]
+    for number, step in enumerate(skill.steps, 1):
+        lines.append(f"{number}. {_code(step.command)}")
+        lines += [f"   - elsewhere {_code(variant)}" for variant in step.variants]
+    lines += ["", "## Evidence", ""]
+    lines += [
+        f'- {one.date or "no date"}, session {one.session}: "{_quoted(one.request)}"'
+        for one in skill.sessions
+    ]
+    text = "\n".join([*lines, "", ""])
+    return f"{text}<!-- written by scrubjay skills, {_digest(text)} -->\n"
+
+
+def is_unedited(text: str) -> bool:
+    """Return whether a SKILL.md is as `skill_markdown` wrote it."""
+    mark = _MARK.search(text)
+    return mark is not None and mark[1] == _digest(text[: mark.start()])
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _description(skill: Skill) -> str:
+    asked = _quoted(skill.sessions[-1].request)
+    steps = ", ".join(step.command for step in skill.steps)
+    when = f'Use when asked, for example: "{asked}". ' if "<" not in asked else ""
+    text = f"{when}Done alike in {len(skill.sessions)} sessions: {steps}"
+    if "<" in text:  # a tag is not allowed here
+        text = f"{when}Steps done alike in {len(skill.sessions)} sessions."
+    return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1] + "…"
+
+
+def _quoted(request: str) -> str:
+    """Return the beginning of a request on one line."""
+    text = " ".join(request.split())
+    return text if len(text) <= MAX_REQUEST else text[:MAX_REQUEST].rpartition(" ")[0] + " …"
+
+
+def _code(command: str) -> str:
+    """Return a command as inline code, whatever backticks it has."""
+    runs = re.findall(r"`+", command)
+    fence = "`" * (max(map(len, runs), default=0) + 1)
+    pad = " " if runs else ""
+    return f"{fence}{pad}{command}{pad}{fence}"

@@ -1,0 +1,222 @@
+"""Procedures that sessions carried out alike are listed, shown and written as skills, and never by themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Step = tuple[str, bool]
+SHIP = (
+    "make wheel",
+    "docker build -t crane .",
+    "docker push registry.local/crane",
+    "kubectl rollout restart crane",
+)
+OTHERS = (
+    ("why is the ledger slow?", ("make profile",)),
+    ("Paint the login page blue", ("npm run lint", "git add -A", "git commit -m blue")),
+    ("write docs for webhooks", ("git add docs", "npm run docs", "git commit -m webhooks")),
+    ("rename the harvest job", ("git commit -am harvest", "npm run lint", "git push")),
+    ("what does the scheduler do?", ()),
+    ("bump the calendar library", ("npm install calendar", "npm run lint")),
+)  # fmt: skip
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def talk(tmp_path: Path, shop: Path) -> Callable[..., None]:
+    """Write a session of Claude Code: a request, and the shell commands that the agent ran."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+
+    def write(session: str, day: int, request: str, commands: Sequence[str], failed: str = "") -> None:
+        said: list[tuple[str, Any]] = [("user", request)]
+        for number, command in enumerate(commands):
+            call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "ok"}
+            said += [
+                ("assistant", [call]),
+                ("user", [result | ({"is_error": True} if command == failed else {})]),
+            ]
+        said.append(("assistant", "All of it is done."))
+        parent = None
+        with (logs / f"{session}.jsonl").open("w") as log:
+            for number, (role, content) in enumerate(said):
+                uuid = f"{session}-{number}"
+                at = f"2026-03-{day:02}T10:{number:02}:00.000Z"
+                record = {"parentUuid": parent, "isSidechain": False, "cwd": str(shop), "sessionId": session}
+                record |= {"type": role, "message": {"role": role, "content": content}}
+                log.write(json.dumps(record | {"uuid": uuid, "timestamp": at}) + "\n")
+                parent = uuid
+
+    return write
+
+
+@pytest.fixture
+def shipped(cli: Any, talk: Callable[..., None], tmp_path: Path) -> None:
+    """Ten sessions, of which four ship the crane service alike."""
+    asked = ("ship the crane service to staging", "please ship crane to staging again", "ship crane, staging")
+    asked += ("ship the crane fix to staging",)
+    for number, request in enumerate(asked):
+        version = SHIP[1].replace("crane", f"crane:{number}")
+        talk(f"ship{number}", 2 + 3 * number, request, (SHIP[0], "ls -l dist", version, *SHIP[2:]))
+    for number, (request, commands) in enumerate(OTHERS):
+        talk(f"other{number}", 3 + number, request, commands)
+    assert cli("sync", tmp_path / "logs").code == 0
+
+
+def test_the_procedure_of_four_sessions_is_listed_with_its_evidence_and_nothing_else(cli, shipped) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    assert set(skill["name"].split("-")) == {"ship", "crane", "staging"}
+    assert [step["command"] for step in skill["steps"]] == [
+        SHIP[0],
+        "docker build -t crane:3 .",
+        *SHIP[2:],
+    ]
+    assert [one["session"] for one in skill["sessions"]] == ["ship0", "ship1", "ship2", "ship3"]
+    assert [one["date"] for one in skill["sessions"]] == [
+        "2026-03-02",
+        "2026-03-05",
+        "2026-03-08",
+        "2026-03-11",
+    ]
+    listed = cli("skills").out
+    assert skill["name"] in listed
+    assert "4 sessions" in listed
+    assert "2026-03-11" in listed
+
+
+def test_a_shown_skill_quotes_requests_and_commands_in_the_published_format(cli, shipped) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    text = cli("skills", "show", skill["name"]).out
+    head, body = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.S).groups()  # type: ignore[union-attr]
+    name, description = (line.partition(": ")[2] for line in head.split("\n"))
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+    assert len(name) <= 64
+    assert 0 < len(json.loads(description)) <= 1024
+    assert "<" not in description
+    assert "ship the crane fix to staging" in body
+    assert re.findall(r"^\d+\. `(.*)`$", body, re.M) == [SHIP[0], "docker build -t crane:3 .", *SHIP[2:]]
+    assert "`docker build -t crane:2 .`" in body  # what varied is shown as such
+    assert all(f"ship{number}" in body for number in range(4))
+
+
+def test_two_sessions_or_one_conversation_are_no_skill(cli, talk, tmp_path: Path) -> None:
+    for number in range(2):
+        talk(f"ship{number}", 2 + number, "ship the crane to staging", SHIP)
+    talk("ship1~abcd1234", 3, "ship the crane to staging", SHIP)
+    cli("sync", tmp_path / "logs")
+    assert cli("skills", "--json").json["skills"] == []
+    assert "three sessions" in cli("skills").out
+
+
+def test_commands_that_failed_are_no_steps(cli, talk, tmp_path: Path) -> None:
+    commands = (*SHIP[:2], "docker login", *SHIP[2:])
+    for number in range(3):
+        talk(f"ship{number}", 2 + number, "ship the crane to staging", commands, "docker login")
+    cli("sync", tmp_path / "logs")
+    (skill,) = cli("skills", "--json").json["skills"]
+    assert [step["command"] for step in skill["steps"]] == list(SHIP)
+
+
+def test_commands_that_the_agent_shows_in_its_answers_count_as_well(cli, shop: Path, tmp_path: Path) -> None:
+    log = tmp_path / "talks.jsonl"
+    with log.open("w") as out:
+        for number in range(3):
+            said = "\n".join(["```bash", *SHIP, "```"])
+            for role, content in (("user", "ship the crane to staging"), ("assistant", said)):
+                turn = {"role": role, "content": content, "session": f"s{number}", "cwd": str(shop)}
+                out.write(json.dumps(turn | {"time": f"2026-03-0{number + 1}T10:00:00Z"}) + "\n")
+    cli("sync", log)
+    (skill,) = cli("skills", "--json").json["skills"]
+    assert [step["command"] for step in skill["steps"]] == list(SHIP)
+
+
+def test_secrets_in_commands_are_replaced(cli, talk, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    commands = (*SHIP[:3], f"curl -H 'Authorization: Bearer {secret}' https://x.test")
+    for number in range(3):
+        talk(f"ship{number}", 2 + number, "ship the crane to staging", commands)
+    cli("sync", tmp_path / "logs")
+    (skill,) = cli("skills", "--json").json["skills"]
+    assert len(skill["steps"]) == 4
+    assert secret not in cli("skills", "show", skill["name"]).out
+
+
+def written(shop: Path) -> list[Path]:
+    return sorted(path for path in shop.rglob("*") if path.is_file() and ".git" not in path.parts)
+
+
+def test_nothing_is_written_without_a_yes(cli, shipped, shop: Path) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    refused = cli("skills", "write", skill["name"], stdin="")
+    assert refused.code != 0
+    assert "+1. `make wheel`" in refused.out
+    assert "Nothing was written" in refused.err
+    assert written(shop) == []
+
+
+def test_a_skill_is_written_into_the_projects_folder_after_its_diff(cli, shipped, shop: Path) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    done = cli("skills", "write", skill["name"], "--yes")
+    path = shop / ".claude" / "skills" / skill["name"] / "SKILL.md"
+    assert done.code == 0
+    assert "+1. `make wheel`" in done.out
+    assert f"undo: delete {path}" in done.out
+    assert path.read_text() == cli("skills", "show", skill["name"]).out
+    again = cli("skills", "write", skill["name"], "--yes")
+    assert again.code == 0
+    assert "up to date" in again.out
+
+
+def test_a_skill_that_nobody_edited_is_renewed_and_an_edited_one_is_not_by_yes_alone(
+    cli, shipped, talk, shop: Path, tmp_path: Path
+) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    cli("skills", "write", skill["name"], "--yes")
+    path = shop / ".claude" / "skills" / skill["name"] / "SKILL.md"
+    talk("ship9", 20, "ship the crane to staging", SHIP)
+    cli("sync", tmp_path / "logs")
+    assert cli("skills", "write", skill["name"], "--yes").code == 0
+    assert "ship9" in path.read_text()
+    edited = path.read_text().replace("make wheel", "make wheel VERBOSE=1")
+    path.write_text(edited)
+    refused = cli("skills", "write", skill["name"], "--yes")
+    assert refused.code != 0
+    assert "-1. `make wheel VERBOSE=1`" in refused.out
+    assert "edited" in refused.err
+    assert path.read_text() == edited
+
+
+def test_an_unknown_skill_names_the_known_ones(cli, shipped) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    for words in (("show", "../../etc"), ("write", "nope", "--yes")):
+        missing = cli("skills", *words)
+        assert missing.code != 0
+        assert skill["name"] in missing.err
+
+
+def test_a_skill_of_another_project_needs_a_folder(cli, shipped, tmp_path: Path, monkeypatch) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    other = tmp_path / "ledger"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    refused = cli("skills", "write", skill["name"], "--yes")
+    assert refused.code != 0
+    assert "--to" in refused.err
+    assert written(other) == []
+    assert cli("skills", "write", skill["name"], "--yes", "--to", other / "skills").code == 0
+    assert [path.name for path in written(other)] == ["SKILL.md"]
