@@ -220,3 +220,79 @@ def test_a_skill_of_another_project_needs_a_folder(cli, shipped, tmp_path: Path,
     assert written(other) == []
     assert cli("skills", "write", skill["name"], "--yes", "--to", other / "skills").code == 0
     assert [path.name for path in written(other)] == ["SKILL.md"]
+
+
+def codex(session: str, cwd: str, day: int, commands: Sequence[str]) -> list[dict[str, Any]]:
+    def spoken(role: str, kind: str, text: str) -> dict[str, Any]:
+        return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+    rows: list[tuple[str, dict[str, Any]]] = [
+        ("session_meta", {"id": session, "cwd": cwd, "originator": "codex_cli_rs", "cli_version": "0.77.0"}),
+        ("response_item", spoken("user", "input_text", "ship the crane")),
+    ]
+    for number, command in enumerate((*commands, "docker logout")):
+        call = {"type": "function_call", "name": "exec_command", "call_id": f"c{number}"}
+        code = int(command == "docker logout")
+        output = {"type": "function_call_output", "call_id": f"c{number}"}
+        rows += [
+            ("response_item", call | {"arguments": json.dumps({"cmd": command})}),
+            ("response_item", output | {"output": f"Process exited with code {code}\nOutput:\nnone"}),
+        ]
+    rows.append(("response_item", spoken("assistant", "output_text", "It is shipped.")))
+    return [
+        {"timestamp": f"2026-03-{day:02}T10:{number:02}:00.000Z", "type": kind, "payload": payload}
+        for number, (kind, payload) in enumerate(rows)
+    ]
+
+
+def pi(session: str, cwd: str, day: int, commands: Sequence[str]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "ship the crane"}]
+    for number, command in enumerate((*commands, "docker logout")):
+        call = {"type": "toolCall", "id": f"c{number}", "name": "bash", "arguments": {"command": command}}
+        result = {"role": "toolResult", "toolCallId": f"c{number}", "toolName": "bash", "content": []}
+        messages += [
+            {"role": "assistant", "content": [call]},
+            result | {"isError": command == "docker logout"},
+        ]
+    messages.append({"role": "assistant", "content": [{"type": "text", "text": "It is shipped."}]})
+    at = f"2026-03-{day:02}T10:00:00.000Z"
+    names = [f"{session}-{number}" for number in range(len(messages))]
+    rows = [{"type": "session", "version": 3, "id": session, "timestamp": at, "cwd": cwd}]
+    return rows + [
+        {"type": "message", "id": name, "parentId": above, "timestamp": at, "message": message}
+        for name, above, message in zip(names, [None, *names], messages, strict=False)
+    ]
+
+
+def gemini(session: str, cwd: str, day: int, commands: Sequence[str]) -> list[dict[str, Any]]:
+    at = f"2026-03-{day:02}T10:00:00.000Z"
+    calls = [
+        {"id": f"c{number}", "name": "run_shell_command", "args": {"command": command}}
+        | {"status": "error" if command == "docker logout" else "success"}
+        for number, command in enumerate((*commands, "docker logout"))
+    ]
+    head = {"sessionId": session, "projectHash": "ab12", "startTime": at, "lastUpdated": at, "kind": "main"}
+    return [
+        head | {"directories": [cwd]},
+        {"id": f"{session}-g1", "timestamp": at, "type": "user", "content": "ship the crane"},
+        {"id": f"{session}-g2", "timestamp": at, "type": "gemini", "content": "", "toolCalls": calls[:2]},
+        {"id": f"{session}-g2", "timestamp": at, "type": "gemini", "content": "", "toolCalls": calls},
+        {"id": f"{session}-g3", "timestamp": at, "type": "gemini", "content": "It is shipped."},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "log"),
+    [("rollout-{}.jsonl", codex), ("{}.jsonl", pi), ("tmp/shop/chats/session-{}.jsonl", gemini)],
+)
+def test_commands_are_read_from_the_logs_of_other_agents(
+    cli, shop: Path, tmp_path: Path, path: str, log: Callable[..., list[dict[str, Any]]]
+) -> None:
+    for number in range(3):
+        file = tmp_path / "logs" / path.format(number)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rows = log(f"0000000{number}-aaaa-4bbb-8ccc-000000000002", str(shop), number + 2, SHIP)
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert cli("sync", tmp_path / "logs").code == 0
+    (skill,) = cli("skills", "--json").json["skills"]
+    assert [step["command"] for step in skill["steps"]] == list(SHIP)

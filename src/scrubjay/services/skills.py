@@ -21,7 +21,7 @@ MAX_LOGS: Final = 500
 """Logs that are read for commands, the latest."""
 
 _Position = tuple[int, int, int, int]
-"""Time, turn, line and index in the turn."""
+"""Time, turn, line, and index among the commands of the turn or log."""
 
 
 class _Turn(NamedTuple):
@@ -105,6 +105,7 @@ def _logged_steps(
             calls = shell_calls(Path(roots[source], path))
         except OSError:  # agents delete old logs; what their turns show still counts
             continue
+        index = 0
         for call in calls:
             while waiting and waiting[-1][0] <= call.line:
                 current = waiting.pop()
@@ -112,9 +113,9 @@ def _logged_steps(
                 continue
             clean = redact_text(call.command, workspace.settings.redaction.allow).text
             _, session, (at, number, _, _) = current
-            found[session] += [
-                ((at, number, call.line, index), step) for index, step in enumerate(command_steps(clean))
-            ]
+            for step in command_steps(clean):
+                found[session].append(((at, number, call.line, index), step))
+                index += 1
     return found
 
 

@@ -8,6 +8,7 @@ Only logs of lines of JSON are read.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,13 @@ SHELL_TOOLS: Final = frozenset(
 """Names under which agents offer a shell."""
 MAX_LINE: Final = 1_000_000
 """Bytes of a line that is read; a longer one holds a result."""
-_NEEDLES: Final = (b"command", b"cmd", b"is_error", b"isError")
+_NEEDLES: Final = (b"command", b"cmd", b"is_error", b"isError", b"function_call_output")
+_EXIT: Final = re.compile(r"(?:\"exit_code\":\s*|Process exited with code |Exit code: )-?[1-9]")
+"""How Codex's results begin of a command that failed."""
+
+
+_RESULT_HEAD: Final = 2_000
+"""Characters of a result in which its exit code is looked for."""
 
 
 class ShellCall(NamedTuple):
@@ -35,7 +42,7 @@ def shell_calls(path: Path) -> list[ShellCall]:
     Raises:
         OSError: The log cannot be read.
     """
-    calls: list[tuple[str, ShellCall]] = []
+    calls: dict[str, ShellCall] = {}
     failed: set[str] = set()
     with path.open("rb") as log:
         for number, line in enumerate(log, 1):
@@ -46,11 +53,28 @@ def shell_calls(path: Path) -> list[ShellCall]:
             except (ValueError, RecursionError):  # the importer reports lines that are broken
                 continue
             for found in _objects(record):
-                if found.get("is_error") is True or found.get("isError") is True:
-                    failed.add(str(found.get("tool_use_id") or found.get("toolCallId")))
-                elif command := _command(found):
-                    calls.append((str(found.get("call_id") or found.get("id")), ShellCall(number, command)))
-    return [call for name, call in calls if name not in failed]
+                if _failed(found):
+                    failed.add(_call_id(found))
+                if command := _command(found):
+                    calls.setdefault(_call_id(found) or f"{number}", ShellCall(number, command))
+    return [call for name, call in calls.items() if name not in failed]
+
+
+def _call_id(found: dict[str, Any]) -> str:
+    names = (found.get(name) for name in ("tool_use_id", "toolCallId", "call_id", "id"))
+    return next((name for name in names if isinstance(name, str)), "")
+
+
+def _failed(found: dict[str, Any]) -> bool:
+    """Return whether an object is the result of a failed call, or a call that says so itself."""
+    if found.get("is_error") is True or found.get("isError") is True:
+        return True
+    if found.get("type") == "function_call_output":
+        output = found.get("output")
+        return (
+            _EXIT.search(output[:_RESULT_HEAD] if isinstance(output, str) else json.dumps(output)) is not None
+        )
+    return "args" in found and found.get("status") in ("error", "cancelled")
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
