@@ -62,6 +62,10 @@ COMMANDS = {
     "facts": ("facts:FACTS", "which statements are extracted from labelled turns, and what besides"),
     "learned": ("facts:LEARNED", "which statements are learned from whole sessions"),
     "ownership": ("facts:OWNERSHIP", "whose a statement is: the person's in all projects, or the project's"),
+    "skills": (
+        "skills:SKILLS",
+        "which procedures are found in made-up sessions, and what of them is invented",
+    ),
     "vouching": ("facts:VOUCHING", "what the check of a language model's statements accepts"),
     "changes": ("facts:CHANGES", "how well the change check classifies pairs of statements"),
     "supersede": ("facts:SUPERSEDE", "which older statements are superseded by newer ones"),

@@ -145,6 +145,14 @@ def test_commands_that_the_agent_shows_in_its_answers_count_as_well(cli, shop: P
     assert [step["command"] for step in skill["steps"]] == list(SHIP)
 
 
+def test_requests_in_another_language_name_a_skill_as_well(cli, talk, tmp_path: Path) -> None:
+    for number in range(3):
+        talk(f"s{number}", 2 + number, f"Erzeuge die Übersicht für Monat {number}", SHIP)
+    cli("sync", tmp_path / "logs")
+    (skill,) = cli("skills", "--json").json["skills"]
+    assert {"erzeuge", "ubersicht"} <= set(skill["name"].split("-"))
+
+
 def test_secrets_in_commands_are_replaced(cli, talk, tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
     commands = (*SHIP[:3], f"curl -H 'Authorization: Bearer {secret}' https://x.test")

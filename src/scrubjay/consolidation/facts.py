@@ -219,8 +219,12 @@ def _is_specific(text: str) -> bool:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words of a text in order, folded, without function words."""
-    words = ((word, word.partition("'")[0]) for word in _WORD.findall(fold(normalize_typography(text))))
+    """Return the words of a text in order, folded, without function words.
+
+    >>> content_words("The Zugang für Gäste")
+    ['zugang', 'für', 'gäste']
+    """
+    words = ((word, word.partition("'")[0]) for word in _folded_words(text))
     return [
         word for word, bare in words if bare not in function_words("en") and (len(bare) > 1 or bare.isdigit())
     ]
@@ -228,7 +232,12 @@ def content_words(text: str) -> list[str]:
 
 def plain_words(text: str) -> str:
     """Return a sentence without case, punctuation and markup; equal ones state the same fact."""
-    return " ".join(_WORD.findall(fold(normalize_typography(text))))
+    return " ".join(_folded_words(text))
+
+
+def _folded_words(text: str) -> list[str]:
+    # One by one: to fold a text with a letter beyond ASCII would drop its blanks.
+    return [fold(word) for word in _WORD.findall(normalize_typography(text))]
 
 
 @lru_cache(65_536)

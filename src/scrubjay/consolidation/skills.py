@@ -160,7 +160,9 @@ def _whole(step: CommandStep) -> str:
 
 
 def _slug(words: Iterable[str]) -> str:
-    plain = (re.sub(r"[^a-z0-9]+", "-", strip_accents(word).lower()).strip("-") for word in words)
+    plain = (
+        re.sub(r"[^a-z0-9]+", "-", strip_accents(word.partition("'")[0]).lower()).strip("-") for word in words
+    )
     name = "-".join(word for word in plain if word and word not in _RESERVED)
     return name[:MAX_NAME].rstrip("-")
 
