@@ -151,6 +151,7 @@ class AsyncMemory:
     search = _in_thread(Memory.search)
     thread = _in_thread(Memory.thread)
     look = _in_thread(Memory.look)
+    records = _in_thread(Memory.records)
     timeline = _in_thread(Memory.timeline)
     context = _in_thread(Memory.context)
     page = _in_thread(Memory.page)

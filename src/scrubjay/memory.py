@@ -891,6 +891,12 @@ class Memory:
         with self._workspace.store.reader(self._workspace.scope) as reader:
             return view_memory(reader, history, neighbours)
 
+    def records(self, ids: Sequence[str]) -> TimelinePage:
+        """Return memories by id in the order given, without those that are unknown. They do not count as used."""
+        from scrubjay.services.inspection import list_records
+
+        return list_records(self._workspace, ids)
+
     def timeline(  # noqa: D417 the filters are those of `search`
         self,
         *,
@@ -1022,13 +1028,15 @@ class Memory:
         return restore_consolidated(self._workspace)
 
     def feedback(self, ids: str | Sequence[str], verdict: str) -> ChangeReport:
-        """Record that memories were ``used``, ``useful`` or ``wrong``.
+        """Record that memories were ``used``, ``useful`` or ``wrong``, or are never to be injected.
 
         The effect is bounded: ``wrong`` lowers a memory's strength, to .3 at the least, ``useful`` raises it again, and
-        ``useful`` and ``used`` reset its age.
+        ``useful`` and ``used`` reset its age. ``not-wrong`` takes back each ``wrong`` said before. ``never-inject``
+        tags a memory so: hooks and the proxy leave it out, search still finds it; ``inject`` takes that back.
 
         Raises:
-            InputError: The verdict is none of the three.
+            InputError: The verdict is none of these, or the tag to take back comes from the memory's file.
+            ForbiddenError: Somebody else shared the memory, and the verdict is neither ``used`` nor ``useful``.
         """
         from scrubjay.services.curation import record_feedback
 

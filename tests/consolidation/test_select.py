@@ -75,9 +75,11 @@ def test_additions_are_never_selected() -> None:
 @pytest.mark.parametrize(
     "fields",
     [{"pinned": True}, {"status": "archived"}, {"status": "superseded"}, {"origin": "untrusted"},
-     {"origin": "derived"}, {"tier": "lesson"}],
+     {"origin": "derived"}, {"tier": "lesson"}, {"tags": ("never-inject",)}],
 )  # fmt: skip
-def test_pinned_inactive_untrusted_and_derived_memories_are_not_selected(fields: dict[str, object]) -> None:
+def test_pinned_withheld_inactive_untrusted_and_derived_memories_are_not_selected(
+    fields: dict[str, object],
+) -> None:
     assert ids(turn("a", 0)) == ["obs_0000"]
     assert ids(turn("a", 0, **fields)) == []
 

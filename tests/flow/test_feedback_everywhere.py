@@ -52,11 +52,12 @@ def test_a_verdict_is_kept_from_any_surface_and_searching_gives_none(judge: Any)
         number = memory.add("The heron eats fish.").id
         memory.search("heron")
     called("memory_search", query="heron")
-    for verdict in ("used", "useful", "wrong"):
+    verdicts = ["used", "useful", "wrong", "not-wrong", "never-inject", "inject"]
+    for verdict in verdicts:
         judge(number, verdict)
     with Memory.open() as memory:
         ops = [event.op for event in memory.history(number).events]
-    assert ops == ["used", "useful", "wrong"]
+    assert ops == verdicts
 
 
 @pytest.mark.parametrize("tool", ["memory_search", "memory_thread", "memory_context", "memory_get"])

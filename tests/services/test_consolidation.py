@@ -227,7 +227,7 @@ def test_a_digest_whose_source_changed_is_told_anew_without_what_is_gone(
     assert memory.consolidate(archive="notes", now=NOW).run is None
 
 
-def test_what_is_pinned_added_young_open_or_a_note_of_its_own_is_never_touched(
+def test_what_is_pinned_withheld_added_young_open_or_a_note_of_its_own_is_never_touched(
     memory: Memory, tmp_path: Path
 ) -> None:
     notes = tmp_path / "notes"
@@ -237,6 +237,7 @@ def test_what_is_pinned_added_young_open_or_a_note_of_its_own_is_never_touched(
     memory.add_many(
         [
             *talk("pinned", "2026-01-05", pinned=True),
+            *talk("withheld", "2026-01-05", tags=["never-inject"]),
             *talk("young", "2026-02-20"),
             *talk("open", "2026-01-05"),
             NewMemory(f"{FILLER} and on", session="open", role="user", turn=99, date="2026-02-25T10:00:00Z"),

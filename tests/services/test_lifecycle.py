@@ -49,13 +49,40 @@ def test_feedback_moves_strength_within_its_bounds(memory: Memory) -> None:
     for _ in range(20):
         memory.feedback(one, "useful")
     assert memory.history(one).memory.strength == pytest.approx(22 / 31)
-    with pytest.raises(InputError, match="not one of used, useful, wrong"):
+    with pytest.raises(InputError, match="not one of used, useful, wrong, not-wrong, never-inject, inject"):
         memory.feedback(one, "lovely")
+
+
+def test_wrong_is_taken_back_and_useful_stays(memory: Memory) -> None:
+    one = memory.add("the mast is twelve metres").id
+    assert memory.feedback(one, "not-wrong").unchanged == (one,)
+    for verdict in ("useful", "wrong", "wrong"):
+        memory.feedback(one, verdict)
+    assert memory.look(one).memory.strength == pytest.approx(1 / 2)
+    assert memory.feedback(one, "not-wrong").ids == (one,)
+    assert memory.look(one).memory.strength == 1
+    memory.feedback(one, "wrong")  # counted anew
+    assert memory.look(one).memory.strength == pytest.approx(2 / 3)
+    assert [event.op for event in memory.history(one).events][-2:] == ["not-wrong", "wrong"]
+
+
+def test_never_inject_is_a_tag_that_is_set_and_taken_back(memory: Memory) -> None:
+    one, other = memory.add("the mast is twelve metres", tags=["boats"]).id, memory.add("the keel is lead").id
+    assert memory.feedback(one, "inject").unchanged == (one,)
+    assert memory.feedback([one, other], "never-inject").ids == (one, other)
+    assert memory.feedback([one, other], "never-inject").unchanged == (one, other)
+    assert memory.look(one).memory.tags == ("boats", "never-inject")
+    assert memory.search("how long is the mast?").results[0].id == one
+    assert {found.id for found in memory.search("mast keel", tags=["never-inject"]).results} == {one, other}
+    assert memory.feedback(one, "inject").ids == (one,)
+    assert memory.look(one).memory.tags == ("boats",)
+    assert [event.op for event in memory.history(one).events] == ["never-inject", "inject"]
 
 
 def test_nobody_archives_or_judges_what_they_do_not_see(opened: Callable[..., Memory]) -> None:
     ann, bob = opened(user="ann"), opened(user="bob")
     one = ann.add("the mast is twelve metres").id
     assert bob.archive(one).unknown == (one,)
-    assert bob.feedback(one, "wrong").unknown == (one,)
+    for verdict in ("wrong", "not-wrong", "never-inject", "inject"):
+        assert bob.feedback(one, verdict).unknown == (one,)
     assert ann.history(one).events == ()

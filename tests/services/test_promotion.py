@@ -184,6 +184,7 @@ def test_what_is_drawn_with_other_evidence_replaces_what_was_drawn_before(
 ) -> None:
     first = next(one for one in memory.consolidate(now=NOW).promoted if one.tier == "crystal")
     before = memory.history(first.id).memory
+    memory.feedback(first.id, "never-inject")
     memory.add_many(talk(9, *MORE))
     done = memory.consolidate(now=NOW)
     again = next(one for one in done.promoted if one.tier == "crystal")
@@ -193,6 +194,7 @@ def test_what_is_drawn_with_other_evidence_replaces_what_was_drawn_before(
     assert first.id not in again.sources
     after = memory.history(first.id)
     assert after.memory.recorded_at == before.recorded_at
+    assert "never-inject" in after.memory.tags
     assert sorted(after.evidence) == sorted(again.sources)
     assert memory.consolidate(now=NOW).run is None
 

@@ -60,7 +60,7 @@ from store_contract.samples import (
     write_changes,
 )
 
-FULL_LIFECYCLE = LifecycleChange("archived", True, 0.25, 1 / 3, -5, 9, 7)
+FULL_LIFECYCLE = LifecycleChange("archived", True, 0.25, 1 / 3, -5, 9, 7, tags=("jays", "owls"))
 
 INVALID_LIFECYCLES: tuple[tuple[str, LifecycleChange], ...] = (
     ("an unknown status", LifecycleChange(status="forgotten")),
@@ -71,6 +71,7 @@ INVALID_LIFECYCLES: tuple[tuple[str, LifecycleChange], ...] = (
     ("a confidence above one", LifecycleChange(confidence=2)),
     ("a confidence that is no number", LifecycleChange(confidence=math.nan)),
     ("a project that holds half a character", LifecycleChange(project="\ud800")),
+    ("a tag that holds half a character", LifecycleChange(tags=("\ud800",))),
     ("an end before the beginning", LifecycleChange(valid_from=5, valid_until=4)),
     ("an end before the beginning that it has", LifecycleChange(valid_until=99)),
     ("a beginning after the end that it has", LifecycleChange(valid_from=201)),
@@ -166,6 +167,15 @@ class LifecycleContract:
         write_changes(store, ann, PutLifecycle({A: LifecycleChange("active")}))
         with store.reader(ann) as reader:
             assert A in {hit.id for hit in reader.words([term_group("jay")], RecordFilter()).top(9)}
+
+    def test_new_tags_are_what_filters_ask_for(self, store: Store, ann: Scope) -> None:
+        _put_memories(store, ann, "ab", tags=("owls",))
+        write_changes(store, ann, PutLifecycle({A: LifecycleChange(tags=("jays", "wrens"))}))
+        with store.reader(ann) as reader:
+            for tag, wanted in (("owls", {B}), ("jays", {A}), ("wrens", {A})):
+                assert {record.id for record in reader.page("", 9, RecordFilter(tags=(tag,)))} == wanted
+        write_changes(store, ann, PutLifecycle({A: LifecycleChange(tags=())}))
+        assert _read_record(store, ann, A).tags == ()
 
     def test_a_status_is_changed_where_it_was_just_written(self, store: Store, ann: Scope) -> None:
         """One batch puts a memory, archives it, and writes more."""

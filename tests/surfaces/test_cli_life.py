@@ -25,6 +25,19 @@ def test_feedback_is_bounded_and_history_tells_of_it(cli) -> None:
     assert cli("feedback", "lovely", added).code == 2
 
 
+def test_wrong_and_never_inject_are_taken_back_by_command(cli) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    for verdict, said in (
+        ("wrong", "marked wrong"),
+        ("not-wrong", "no longer marked wrong"),
+        ("never-inject", "barred from injection"),
+        ("inject", "released for injection"),
+    ):
+        assert cli("feedback", verdict, added[:-2]).out == f"1 memory {said}.\n"
+        assert f"was {said}" in cli("history", added).out
+    assert cli("feedback", "inject", added).out == "0 memories released for injection.\n1 memory unchanged.\n"
+
+
 def test_history_shows_what_took_a_memorys_place(cli) -> None:
     old, new = (cli("add", text, "--json").json["id"] for text in ("blue", "a red mast of steel"))
     assert "nothing" not in cli("history", old).out

@@ -58,6 +58,7 @@ def changes(memory: str) -> list[tuple[str, str, dict[str, Any] | None]]:
         ("POST", f"/v1/memories/{memory}/restore", None),
         ("POST", "/v1/archive", {"ids": [memory]}),
         ("POST", "/v1/feedback", {"ids": [memory], "verdict": "wrong"}),
+        ("POST", "/v1/feedback", {"ids": [memory], "verdict": "never-inject"}),
         ("POST", "/v1/forget", {"ids": [memory]}),
         ("DELETE", f"/v1/memories/{memory}", None),
     ]

@@ -331,7 +331,7 @@ TOOLS: Final = (
     ),
     Tool(
         "memory_feedback",
-        "Report that memories were used, useful or wrong.",
+        "Report that memories were used, useful or wrong, or are never to be injected.",
         {"ids": STRINGS, "verdict": {**STRING, "enum": list(VERDICTS)}},
         ("ids", "verdict"),
         {"ids": "array", "unchanged": "array", "unknown": "array"},

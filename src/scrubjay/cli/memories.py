@@ -15,6 +15,7 @@ from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import BOLD, DIM, format_count, indent, paint, table, write, write_error, write_json
 from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.dates import to_datetime
+from scrubjay.models.lifecycle import VERDICTS
 from scrubjay.models.records import ORIGINS, TIER_PREFIXES, TIERS, UNTRUSTED
 from scrubjay.models.reports import FetchReport
 from scrubjay.models.views import (
@@ -257,6 +258,9 @@ EVENT_PHRASES = {
     "changed": "was changed",
     "contradicted": "was contradicted",
     "derived": "was derived",
+    "inject": "was released for injection",
+    "never-inject": "was barred from injection",
+    "not-wrong": "was no longer marked wrong",
     "pinned": "was pinned",
     "read": "was read by a language model",
     "reinforced": "was repeated",
@@ -300,11 +304,16 @@ def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -
 
 
 @command("feedback")
-@click.argument("verdict", type=click.Choice(["used", "useful", "wrong"]))
+@click.argument("verdict", type=click.Choice(VERDICTS))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
-    """Record that memories were used, useful or wrong; wrong ones rank lower, within bounds."""
-    _change_status(call, lambda memory: memory.feedback(ids, verdict), f"marked {verdict}")
+    """Record that memories were used, useful or wrong; wrong ones rank lower, within bounds.
+
+    "never-inject" keeps them out of what hooks and the proxy add; search still finds them. "not-wrong" and "inject"
+    take "wrong" and "never-inject" back.
+    """
+    word = "marked used" if verdict == "used" else EVENT_PHRASES[verdict].removeprefix("was ")
+    _change_status(call, lambda memory: memory.feedback(ids, verdict), word)
 
 
 def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: str) -> None:

@@ -45,7 +45,15 @@ from scrubjay.models.dates import DAY, SECOND, to_datetime
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import Event, LifecycleChange
-from scrubjay.models.records import PERSON_ROLES, STATUSES, TIERS, EventTime, Record, RecordFilter
+from scrubjay.models.records import (
+    NEVER_INJECT,
+    PERSON_ROLES,
+    STATUSES,
+    TIERS,
+    EventTime,
+    Record,
+    RecordFilter,
+)
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 from scrubjay.text.display import estimate_tokens, quarter_tokens
@@ -390,7 +398,8 @@ def select_observations(
 
     These are the turns and tool results of conversations whose last turn is old; with ``transcripts`` in `archive`,
     tool results outside of conversations; with ``notes``, passages of daily notes, whose file, title or heading is a
-    date. Other notes, additions, pinned, inactive, derived and untrusted memories are left alone.
+    date. Other notes, additions, pinned, inactive, derived and untrusted memories are left alone, and so are those that
+    are never injected: the digest would be.
 
     Args:
         records: All memories of a key, of any tier and status, in any order.
@@ -405,7 +414,8 @@ def select_observations(
         if record.tier != "observation":
             continue
         old = ended_at(record) < limit
-        eligible = record.status == "active" and not record.pinned and record.origin in _ORIGINS
+        judged = record.pinned or NEVER_INJECT in record.tags
+        eligible = record.status == "active" and not judged and record.origin in _ORIGINS
         if record.session is None:
             if old and eligible and _archive_kind(record) in archive:
                 yield record

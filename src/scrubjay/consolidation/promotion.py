@@ -54,7 +54,7 @@ from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
-from scrubjay.models.records import STATUSES, Record, RecordFilter
+from scrubjay.models.records import NEVER_INJECT, STATUSES, Record, RecordFilter
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
 from scrubjay.storage.scoring import mean_directions
 
@@ -249,7 +249,7 @@ def _record(ctx: RunContext, memory: str, one: PromotedMemory, old: Record | Non
         content=one.text,
         content_hash=text_hash(one.text),
         title=one.title,
-        tags=one.tags,
+        tags=tuple(sorted({*one.tags, *(tag for tag in base.tags if tag == NEVER_INJECT)})),
         confidence=one.confidence,
         project=one.project,
         agent=one.agent,

@@ -18,7 +18,7 @@ from typing import Final
 
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.ids import memory_id, memory_key, text_hash
-from scrubjay.models.records import Document, EventTime, Record, SourcePlace
+from scrubjay.models.records import NEVER_INJECT, Document, EventTime, Record, SourcePlace
 from scrubjay.storage.changes import PreparedMemory, UnchangedPassage
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
@@ -286,8 +286,12 @@ def plan_document(
     traits: DocumentTraits,
     old: Sequence[Record],
     ids: IdFactory,
+    withheld: Set[str] = frozenset(),
 ) -> PlannedDocument:
-    """Give every passage its id, and separate new and changed ones from those that stay."""
+    """Give every passage its id, and separate new and changed ones from those that stay.
+
+    ``withheld`` are ids of `old` that keep the tag `NEVER_INJECT`; so does a passage that is cut out of one of them.
+    """
     hashes = [text_hash(draft.content) for draft in drafts]
     used = {record.id for record in old}
     matches: list[Record | None] = [None] * len(drafts)
@@ -303,10 +307,14 @@ def plan_document(
     for place, match in zip(others, aligned, strict=True):
         matches[place] = match
     records = []
+    withheld_texts = [record.content for record in old if record.id in withheld]
     for draft, digest, match in zip(drafts, hashes, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        records.append(_record(memory, draft, digest, traits, match))
+        record = _record(memory, draft, digest, traits, match)
+        if memory in withheld or (match is None and any(draft.content in text for text in withheld_texts)):
+            record = replace(record, tags=tuple(sorted({*record.tags, NEVER_INJECT})))
+        records.append(record)
     languages = {key: _document_language(records, key) for key in {record.key for record in records}}
     fresh, kept = [], []
     for draft, record, match in zip(drafts, records, matches, strict=True):

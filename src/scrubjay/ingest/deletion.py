@@ -16,8 +16,8 @@ from typing import Final
 
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Category, category_path
-from scrubjay.models.lifecycle import Event, LifecycleChange
-from scrubjay.models.records import STATUSES, Document, Record, RecordFilter, Scope, Source
+from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event, LifecycleChange
+from scrubjay.models.records import NEVER_INJECT, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ForgetReport
 from scrubjay.storage.changes import (
     Change,
@@ -39,10 +39,21 @@ STATUS_BATCH: Final = 1_000
 
 
 def last_status_events(reader: Reader, ids: Sequence[str]) -> dict[str, Event]:
+    return _last_events(reader, ids, STATUS_EVENTS)
+
+
+def withheld_ids(reader: Reader, records: Iterable[Record]) -> set[str]:
+    """Return the ids of the memories that have the tag `NEVER_INJECT` by feedback and not from their file."""
+    tagged = [record.id for record in records if NEVER_INJECT in record.tags]
+    last = _last_events(reader, tagged, INJECTION_VERDICTS)
+    return {memory for memory, event in last.items() if event.op == NEVER_INJECT}
+
+
+def _last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:
     found: dict[str, Event] = {}
     for first in range(0, len(ids), STATUS_BATCH):
         for event in reader.events(ids[first : first + STATUS_BATCH], limit=ALL_EVENTS):
-            if event.op in STATUS_EVENTS:
+            if event.op in ops:
                 found.setdefault(event.memory, event)
     return found
 

@@ -25,7 +25,7 @@ from scrubjay.ingest.alignment import (
     note_marker_id,
     plan_document,
 )
-from scrubjay.ingest.deletion import REREAD_HASH, remaining_title
+from scrubjay.ingest.deletion import REREAD_HASH, remaining_title, withheld_ids
 from scrubjay.ingest.files import read_file
 from scrubjay.ingest.reader import DraftDocument, draft_document
 from scrubjay.ingest.scanner import FileState
@@ -199,7 +199,7 @@ def _plan(
     traits = _traits(run, source, drafted)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
-    planned = plan_document(document, drafts, traits, old, ids)
+    planned = plan_document(document, drafts, traits, old, ids, withheld_ids(reader, old))
 
     stored = {record.id for record in old}
     updated = sum(record.id in stored for record, _ in planned.fresh)

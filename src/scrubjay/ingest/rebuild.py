@@ -28,7 +28,16 @@ from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import draft_passages, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
-from scrubjay.models.records import COMMIT, LEFT_OUT, UNTRUSTED, Document, Record, Scope, StageVersions
+from scrubjay.models.records import (
+    COMMIT,
+    LEFT_OUT,
+    NEVER_INJECT,
+    UNTRUSTED,
+    Document,
+    Record,
+    Scope,
+    StageVersions,
+)
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import (
     DropCategory,
@@ -161,7 +170,8 @@ def _rebuilt(
     cut = restore_offsets(draft_passages(document.source, document.path, text, chunks, document.title), old)
     stored = {record.id: record for record in old}
     ids = IdFactory(secret, taken=lambda memory: False, find=stored.get)
-    prepared = plan_document(rebuilt, cut, _traits(old), old, ids).prepared()
+    withheld = {record.id for record in old if NEVER_INJECT in record.tags}
+    prepared = plan_document(rebuilt, cut, _traits(old), old, ids, withheld).prepared()
     memories = list(prepared.fresh)
     memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in prepared.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
@@ -178,7 +188,7 @@ def _traits(old: Sequence[Record]) -> DocumentTraits:
     return DocumentTraits(
         shared.key,
         shared.owner,
-        shared.tags,
+        tuple(tag for tag in shared.tags if tag != NEVER_INJECT),
         shared.event,
         shared.pinned,
         shared.recorded_at,

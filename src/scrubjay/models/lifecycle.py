@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
-from scrubjay.models.records import UNCHANGED, Record, Unchanged
+from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class LifecycleChange:
     last_used: int | Unchanged | None = UNCHANGED
     project: str | Unchanged | None = UNCHANGED
     origin: str | Unchanged = UNCHANGED
+    tags: tuple[str, ...] | Unchanged = UNCHANGED
 
 
 def changed_fields(life: LifecycleChange) -> dict[str, Any]:
@@ -88,8 +89,10 @@ class Amendment:
     origin: str | Unchanged = UNCHANGED
 
 
-VERDICTS: Final = ("used", "useful", "wrong")
-"""What a caller can say of a memory. ``used``: it was read and acted on; the others judge it."""
+INJECTION_VERDICTS: Final = (NEVER_INJECT, "inject")
+VERDICTS: Final = ("used", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS)
+"""What a caller can say of a memory. ``used``: it was read and acted on; ``useful`` and ``wrong`` judge it;
+``not-wrong`` and ``inject`` take ``wrong`` and ``never-inject`` back."""
 
 EVENT_OPS: Final = (
     "added",
@@ -97,6 +100,9 @@ EVENT_OPS: Final = (
     "changed",
     "contradicted",
     "derived",
+    "inject",
+    NEVER_INJECT,
+    "not-wrong",
     "pinned",
     "read",
     "reinforced",

@@ -44,6 +44,9 @@ TIER_PREFIXES: Final[dict[str, str]] = {
 STATUSES: Final[tuple[str, ...]] = ("active", "archived", "superseded")
 """States in which a memory still has its text. A forgotten one leaves only a keyed hash."""
 
+NEVER_INJECT: Final = "never-inject"
+"""Tag of a memory that hooks and the proxy leave out; search still finds it."""
+
 UNTRUSTED: Final = "untrusted"
 ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", UNTRUSTED)
 """Who said it."""

@@ -16,15 +16,22 @@ from typing import Final, NoReturn
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
 from scrubjay.ingest import additions as store_path
 from scrubjay.ingest import deletion
-from scrubjay.ingest.alignment import NOTE_MARKER, with_note_marker
-from scrubjay.ingest.deletion import status_changes
+from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
+from scrubjay.ingest.deletion import status_changes, withheld_ids
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import tombstone_hashes
-from scrubjay.models.lifecycle import VERDICTS, Amendment, Event, LifecycleChange, NewMemory
-from scrubjay.models.records import UNCHANGED, Record, Source, SourcePlace
+from scrubjay.models.lifecycle import (
+    INJECTION_VERDICTS,
+    VERDICTS,
+    Amendment,
+    Event,
+    LifecycleChange,
+    NewMemory,
+)
+from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Source, SourcePlace
 from scrubjay.models.reports import AddReport, ForgetReport
 from scrubjay.models.sources import repository_of
 from scrubjay.models.views import ChangeReport, MemoryLink, RewriteReport, UpdateReport
@@ -359,25 +366,51 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
         records, unknown = _find_records(reader, ids)
-        if verdict == "wrong":
+        if verdict not in ("used", "useful"):
             require_may_change(workspace, records, "judge")
-        lives = {record.id: _apply_verdict(reader, record, verdict, at) for record in records}
-    if records:
+        found = {record.id: _apply_verdict(reader, record, verdict, at) for record in records}
+    lives = {memory: life for memory, life in found.items() if life is not None}
+    if lives:
         events = tuple(
-            Event(record.id, verdict, at, record.key, actor=workspace.scope.user) for record in records
+            Event(record.id, verdict, at, record.key, actor=workspace.scope.user)
+            for record in records
+            if record.id in lives
         )
         workspace.store.write(workspace.scope, [PutLifecycle(lives), PutEvents(events)], durable=True)
-    return ChangeReport(tuple(record.id for record in records), (), unknown)
+    return ChangeReport(tuple(lives), tuple(memory for memory in found if memory not in lives), unknown)
 
 
-def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> LifecycleChange:
+def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> LifecycleChange | None:
+    """Return the change that a verdict makes; None where it takes back what nobody said, or repeats "never"."""
     if verdict == "used":
         return LifecycleChange(last_used=at)
-    ops = [event.op for event in reader.events([record.id], limit=MAX_HISTORY_EVENTS)] + [verdict]
-    strength = feedback_strength(ops.count("useful"), ops.count("wrong"))
+    if verdict in INJECTION_VERDICTS:
+        return _apply_injection_verdict(reader, record, verdict)
+    if verdict == "not-wrong" and record.strength == 1:
+        return None
+    ops = [verdict, *(event.op for event in reader.events([record.id], limit=MAX_HISTORY_EVENTS))]
+    since = ops[: ops.index("not-wrong")] if "not-wrong" in ops else ops
+    strength = feedback_strength(ops.count("useful"), since.count("wrong"))
     if verdict == "useful":
         return LifecycleChange(strength=strength, last_used=at)
     return LifecycleChange(strength=strength)
+
+
+def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> LifecycleChange | None:
+    if (NEVER_INJECT in record.tags) == (verdict == NEVER_INJECT):
+        return None
+    if verdict == NEVER_INJECT:
+        return LifecycleChange(tags=tuple(sorted({*record.tags, NEVER_INJECT})))
+    in_file = record.place is not None and note_marker_id(record.content) is None
+    if record.place is not None and in_file and not withheld_ids(reader, [record]):
+        path = full_path(record, {source.id: source for source in reader.sources()})
+        lines = f"{record.place.line_start}-{record.place.line_end}"
+        raise InputError(
+            f"The tag {NEVER_INJECT} of {record.id} comes from {path or record.place.path}:{lines}. "
+            "Nothing was written.",
+            hint="remove it there, then scrubjay sync",
+        )
+    return LifecycleChange(tags=tuple(tag for tag in record.tags if tag != NEVER_INJECT))
 
 
 def feedback_strength(useful: int, wrong: int) -> float:

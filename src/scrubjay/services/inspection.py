@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from scrubjay.models.sources import find_source as sources_find_source
 from scrubjay.models.views import MemoryHistory, TimelinePage
 from scrubjay.search import browse
 from scrubjay.search.request import Filters, SearchOptions, build_request
+from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_id, resolve_projects
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.quota import used_allowances
@@ -158,6 +159,13 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
         before = text[max(0, mark.start() - CONTEXT_CHARACTERS) : mark.start()].rpartition("\n")[2]
         after = text[mark.end() : mark.end() + CONTEXT_CHARACTERS].partition("\n")[0]
         yield Redaction(record.id, mark[1] or "private", path, line, before, after)
+
+
+def list_records(workspace: Workspace, ids: Sequence[str]) -> TimelinePage:
+    with workspace.store.reader(workspace.scope) as reader:
+        found = reader.get(ids)
+        records = tuple(found[memory] for memory in dict.fromkeys(ids) if memory in found)
+        return TimelinePage(records, full_paths(records, reader.sources()), more=False)
 
 
 def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int) -> TimelinePage:

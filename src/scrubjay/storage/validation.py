@@ -124,7 +124,7 @@ def check_edge(edge: graph.Edge) -> None:
 
 def check_lifecycle(memory: str, life: LifecycleChange) -> None:
     values = changed_fields(life)
-    check_text(str(values.get("project") or ""))
+    check_text(str(values.get("project") or ""), *values.get("tags", ()))
     if "status" in values:
         _check_choice(STATUSES, values["status"], f"Memory {memory} would have status")
     if "origin" in values:

@@ -310,7 +310,9 @@ class Judged(Named):
         json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}
     )
 
-    verdict: Annotated[str, enum(VERDICTS, "Whether they were used, useful or wrong.")]
+    verdict: Annotated[
+        str, enum(VERDICTS, "What is said of them; not-wrong and inject take wrong and never-inject back.")
+    ]
 
 
 class Joined(RequestModel):
@@ -367,7 +369,10 @@ async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Resp
 
 @router.post("/feedback", responses=_CHANGED)
 async def feedback(judged: Judged, who: WritePrincipal, session: SessionDep) -> Response:
-    """Record that memories were used, useful or wrong; the effect on ranking is bounded."""
+    """Record that memories were used, useful or wrong; the effect on ranking is bounded.
+
+    never-inject keeps them out of what hooks and the proxy add; search still finds them.
+    """
     return await plain_json(session.write(who, lambda memory: memory.feedback(judged.ids, judged.verdict)))
 
 

@@ -84,6 +84,8 @@ class PostgresHistoryWriter(HistoryWriter):
         return {memory: one for memory, one in prior.items() if memory in wanted}
 
     def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
+        if "tags" in values:
+            values = {**values, "tags": list(values["tags"])}
         assigned = ", ".join(f"{name} = %s" for name in values)
         self._db.execute(
             f"UPDATE memory SET {assigned} WHERE tenant = %s AND num = %s",

@@ -69,14 +69,14 @@ def tier_of(memory: str) -> str:
 
 
 def memory_to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
-    return (tenant, generation, *record_to_row(record, sort_hash(record.id), document, _encode_strings))
+    return (tenant, generation, *record_to_row(record, sort_hash(record.id), document, encode_strings))
 
 
 def memory_from_row(row: tuple[Any, ...]) -> Record:
     return record_from_row(row, _decode_strings)
 
 
-def _encode_strings(texts: tuple[str, ...]) -> str:
+def encode_strings(texts: tuple[str, ...]) -> str:
     return json.dumps(texts, ensure_ascii=False)
 
 

@@ -330,6 +330,12 @@ class SQLiteHistoryWriter(HistoryWriter):
         return {memory: one for memory, one in prior.items() if memory in wanted}
 
     def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
+        if "tags" in values:
+            self._db.execute("DELETE FROM tag WHERE num = ?", (prior.num,))
+            self._db.executemany(
+                "INSERT INTO tag VALUES (?, ?)", [(tag, prior.num) for tag in values["tags"]]
+            )
+            values = {**values, "tags": rows.encode_strings(values["tags"])}
         assigned = ", ".join(f"{name} = ?" for name in values)
         self._db.execute(f"UPDATE memory SET {assigned} WHERE num = ?", (*values.values(), prior.num))
         if values.get("status", prior.status) != prior.status:
