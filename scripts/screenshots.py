@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,33 @@ def prepared(folder: Path) -> dict[str, str]:
         memory.feedback(made[2].id, "useful")
         memory.link(made[0].id, made[2].id)
         memory.embed()
+        shown = memory.search("what was decided about the databases?", limit=3).results
+        put_in([one.id for one in shown], made[0].id)
     return environ
+
+
+def put_in(decisions: list[str], pinned: str) -> None:
+    """Log what hooks put into two sessions."""
+    from scrubjay.api.injections import Injection, InjectionLog
+    from scrubjay.config.paths import data_folder, environment, settings_fingerprint
+
+    log = InjectionLog(data_folder(environment()), settings_fingerprint(environment()))
+    at = datetime(2026, 5, 4, 9, 30, tzinfo=UTC).timestamp()
+    start = [{"id": pinned, "part": "pinned", "tokens": 24}]
+    found = [
+        {"id": one, "part": part, "tokens": tokens, "relevance": relevance}
+        for one, part, tokens, relevance in zip(
+            decisions, ("decision", "decision", "passage"), (61, 48, 74), (0.88, 0.71, 0.64), strict=True
+        )
+    ]
+    for name, after, memories in (("session-start", 0, start), ("prompt", 95, found), ("prompt", 480, [])):
+        tokens = sum(one["tokens"] for one in memories)
+        log.append(
+            Injection(
+                "claude-code", "6f0c1a52", name, at=at + after, folder="/home/ann/harbour", fresh=after == 0,
+                tokens=tokens and tokens + 20, memories=memories,
+            )
+        )  # fmt: skip
 
 
 @contextmanager
@@ -115,6 +142,11 @@ def shoot(url: str, out: Path, program: str, folder: Path) -> None:
             if number == 0:
                 page.get_by_role("link", name=re.compile("berth")).first.click()
                 taken(page, "memory")
+                page.goto(f"{url}/sessions")
+                page.locator("a[data-item]").first.click()
+                page.get_by_role("button", name="Never again").nth(1).click()
+                page.goto(page.url.partition("#")[0])
+                taken(page, "sessions")
             if number == 1:
                 page.goto(f"{url}/concepts")
                 page.locator("#web[data-drawn]").wait_for()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,8 @@ import pytest
 from http_server import serving
 
 from scrubjay import Memory, NewMemory
+from scrubjay.api.injections import Injection, InjectionLog
+from scrubjay.config.paths import data_folder, settings_fingerprint
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Playwright
@@ -68,6 +72,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
         )
         memory.add("The old kayak is blue.", tags=["kayak"])
         memory.add("The pipistrelle is forgotten today.")
+        wren = memory.add("The wren nests in the crane of the old shipyard.", title="Wren").id
+    around = {**os.environ, **environ}
+    log = InjectionLog(data_folder(around), settings_fingerprint(around))
+    folder_of = f"{folder}/{'a-folder-with-a-long-name-' * 6}"
+    cited = [
+        {"id": one, "part": "decision", "tokens": 30, "relevance": 0.7}
+        for one in (wren, "obs_0000000000000001")
+    ]
+    for session, memories in (("quiet", []), ("wren", cited)):
+        log.append(
+            Injection(
+                "claude-code",
+                session,
+                "prompt",
+                at=time.time(),
+                folder=folder_of,
+                tokens=60,
+                memories=memories,
+            )
+        )
     with serving(environ) as url:
         yield url, folder
 
@@ -121,7 +145,8 @@ def test_every_page_can_be_read_by_everybody(
         page.locator(".why > summary").first.click()
         one = page.locator("article a[data-item]").first.get_attribute("href")
         for path in ("/", f"{one}", f"{one}/edit", f"{one}/forget", "/timeline", "/concepts", "/categories?kind=path",
-                     "/status", "/audit", "/login"):  # fmt: skip
+                     "/status", "/audit", "/login", "/sessions",
+                     "/sessions/one?agent=claude-code&id=wren"):  # fmt: skip
             sound(page, url, path)
 
 
@@ -224,6 +249,30 @@ def test_a_memory_is_judged_archived_and_forgotten(
             "No likely answer.",
             "Nothing found.",
         )
+
+
+def test_what_was_put_into_a_session_is_corrected_by_keys_alone(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/status")
+        page.keyboard.press("g")
+        page.keyboard.press("n")
+        page.get_by_role("heading", name="Sessions").wait_for()
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="Wren").wait_for()
+        page.keyboard.press("j")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.get_by_text("never again", exact=True).wait_for()
+        for _ in range(3):  # from the memory, where the keys go on
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Never again").wait_for()
+        assert page.get_by_text("never again", exact=True).count() == 0
 
 
 def test_what_is_remembered_does_not_run(

@@ -68,6 +68,11 @@ def is_operator(who: Principal, session: Session) -> bool:
     return "admin" in who.scopes and who.tenant == session.owner.tenant
 
 
+def is_owner(who: Principal, session: Session) -> bool:
+    """Return whether a principal is the user whose settings the server has."""
+    return (who.tenant, who.user) == (session.owner.tenant, session.owner.user)
+
+
 SessionDep = Annotated[Session, Depends(get_session)]
 ReadPrincipal = Annotated[Principal, Depends(require_scope("read"))]
 WritePrincipal = Annotated[Principal, Depends(require_scope("write"))]

@@ -21,13 +21,14 @@ from scrubjay.models.reports import AuditReport
 from scrubjay.server.auth import PRINCIPAL_KEY, LoginStore, has_stale_cookie
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, is_operator, server_warnings
 from scrubjay.server.session import MAX_PRINCIPALS, Session
-from scrubjay.server.viewer import graph, memories, page
+from scrubjay.server.viewer import graph, memories, page, sessions
 from scrubjay.server.viewer.page import (
     FormFields,
     PageNumber,
     PageRoute,
     first_value,
     iso_time,
+    local_path,
     page_of,
     redirect,
     render_page,
@@ -51,14 +52,14 @@ def _render_login(request: Request, code: int, then: str, error: str = "") -> Re
 
 @router.get("/login")
 def login_page(request: Request, then: str = "/") -> Response:
-    return _render_login(request, 200, _local_path(then))
+    return _render_login(request, 200, local_path(then))
 
 
 @router.post("/login")
 async def log_in(request: Request, fields: FormFields) -> Response:
     tokens: TokenStore = request.app.state.tokens
     logins: LoginStore = request.app.state.logins
-    then = _local_path(first_value(fields, "then"))
+    then = local_path(first_value(fields, "then"))
     token = tokens.find(first_value(fields, "token").strip())
     if token is None:
         return _render_login(request, 401, then, WRONG_TOKEN)
@@ -74,17 +75,6 @@ async def log_out(request: Request) -> Response:
     response = redirect("/")
     logins.end(request, response)
     return response
-
-
-def _local_path(then: str) -> str:
-    r"""Return a path of this server, ``/`` for anything else.
-
-    >>> given = ("/timeline?page=2", "//evil.example", "/\\evil.example", "https://evil.example", "")
-    >>> [_local_path(each) for each in given]
-    ['/timeline?page=2', '/', '/', '/', '/']
-    """
-    local = then.startswith("/") and not then.startswith("//") and "\\" not in then
-    return then if local and then.isprintable() else "/"
 
 
 PAGE_SIZE: Final = 50
@@ -201,5 +191,5 @@ async def undo_audit(
 LOGIN_PATH: Final = "/login"
 PUBLIC_PATHS: Final = (LOGIN_PATH, "/logout", "/assets/")
 
-for part in (page.assets_router, graph.router, memories.router, memories.search_router):
+for part in (page.assets_router, graph.router, memories.router, memories.search_router, sessions.router):
     router.include_router(part)

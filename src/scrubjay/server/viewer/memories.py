@@ -25,6 +25,7 @@ from scrubjay.server.viewer.page import (
     first_value,
     highlight,
     iso_time,
+    local_path,
     memory_row,
     memory_rows,
     page_of,
@@ -238,7 +239,9 @@ async def memory(
 async def feedback(who: WritePrincipal, session: SessionDep, fields: FormFields, name: str) -> Response:
     verdict = first_value(fields, "verdict")
     done = await session.write(who, lambda memory: memory.feedback(name, verdict))
-    return _redirect_back(done.ids, name, verdict)
+    back = _redirect_back(done.ids + done.unchanged, name, verdict)
+    then = first_value(fields, "then")
+    return redirect(local_path(then)) if then else back
 
 
 @router.post("/memories/{name}/archive")

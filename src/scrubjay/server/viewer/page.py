@@ -29,7 +29,7 @@ from scrubjay.models.records import Record
 from scrubjay.models.views import TimelinePage
 from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
 from scrubjay.server.middleware import route_path
-from scrubjay.server.requests import http_status, log_error
+from scrubjay.server.requests import http_status, is_owner, log_error
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.snippets import find_highlights
 from scrubjay.text.tokenizer import query_groups
@@ -202,6 +202,7 @@ def render_page(request: Request, template: str, code: int = 200, /, **shown: An
         .render(
             who=who,
             writes=who is not None and "write" in who.scopes,
+            owns=who is not None and is_owner(who, request.app.state.session),
             leaves=TOKEN_HASH_KEY in request.scope,
             path=route_path(request.scope),
             under=request.scope.get("root_path", ""),
@@ -214,6 +215,17 @@ def render_page(request: Request, template: str, code: int = 200, /, **shown: An
 def redirect(location: str) -> RedirectResponse:
     """Redirect after a form; `PageRoute` adds the root path."""
     return RedirectResponse(location, 303, HEADERS)
+
+
+def local_path(then: str) -> str:
+    r"""Return a path of this server, ``/`` for anything else.
+
+    >>> given = ("/timeline?page=2", "//evil.example", "/\\evil.example", "https://evil.example", "")
+    >>> [local_path(each) for each in given]
+    ['/timeline?page=2', '/', '/', '/', '/']
+    """
+    local = then.startswith("/") and not then.startswith("//") and "\\" not in then
+    return then if local and then.isprintable() else "/"
 
 
 class PageRoute(APIRoute):

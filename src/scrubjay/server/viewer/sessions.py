@@ -1,0 +1,157 @@
+"""Viewer pages of agents' sessions: what hooks put into each.
+
+The injection log belongs to the user of this machine's settings, so only this user sees it; the memories are read as
+the viewer's user may see them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from scrubjay.api.injections import MAX_SESSIONS, Injection, InjectionLog
+from scrubjay.config.loader import load_settings
+from scrubjay.config.paths import data_folder, environment, settings_fingerprint
+from scrubjay.errors import ForbiddenError, NotFoundError
+from scrubjay.server.requests import ReadPrincipal, SessionDep, is_owner
+from scrubjay.server.viewer.page import (
+    MemoryRow,
+    PageNumber,
+    PageRoute,
+    iso_time,
+    memory_rows,
+    page_of,
+    render_page,
+    url_with_query,
+)
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+SESSIONS_PAGE_SIZE: Final = 40
+INJECTIONS_PAGE_SIZE: Final = 20
+EVENT_TITLES: Final = {
+    "session-start": "Session start",
+    "prompt": "Prompt",
+    "late": "Session start, not answered in time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One session in the list; ``memories`` counts each memory once."""
+
+    agent: str
+    session: str
+    folder: str
+    started: str
+    ended: str
+    memories: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedMemory:
+    """One memory of an injection; ``row`` is None where it is forgotten or not visible."""
+
+    id: str
+    part: str
+    relevance: float | None
+    tokens: int
+    row: MemoryRow | None
+    then: str
+
+
+async def _owner_log(who: ReadPrincipal, session: SessionDep) -> InjectionLog | None:
+    """Return None where this server's store is not the one of hooks, as with ``--store``."""
+    if not is_owner(who, session):
+        raise ForbiddenError(
+            "The sessions of this machine's agents are shown only to the user of its settings.",
+            hint="ask the server's operator",
+        )
+    env, own = environment(), session.settings
+    hooks = load_settings(environ=env)
+    if (hooks.store, hooks.tenant, hooks.user) != (own.store, own.tenant, own.user):
+        return None
+    return InjectionLog(data_folder(env), settings_fingerprint(env))
+
+
+LogDep = Annotated[InjectionLog | None, Depends(_owner_log)]
+
+
+@router.get("/sessions")
+async def sessions(request: Request, log: LogDep, number: PageNumber = 1) -> Response:
+    found = [] if log is None else await asyncio.to_thread(log.sessions, MAX_SESSIONS)
+    summaries = [_summary(injections) for injections in found]
+    return render_page(
+        request,
+        "sessions",
+        total=len(summaries),
+        all_kept=len(summaries) < MAX_SESSIONS,
+        tokens=sum(one.tokens for one in summaries),
+        silent=sum(not one.memories for one in summaries),
+        **page_of(summaries, number, SESSIONS_PAGE_SIZE),
+    )
+
+
+def _summary(injections: Sequence[Injection]) -> SessionSummary:
+    first, last = injections[0], injections[-1]
+    return SessionSummary(
+        first.agent,
+        first.session,
+        next((one.folder for one in injections if one.folder), ""),
+        _time(first),
+        _time(last),
+        len({memory["id"] for one in injections for memory in one.memories}),
+        sum(one.tokens for one in injections),
+    )
+
+
+def _time(injection: Injection) -> str:
+    return iso_time(int(injection.at * 1_000_000))
+
+
+@router.get("/sessions/one")
+async def one_session(
+    request: Request,
+    who: ReadPrincipal,
+    session: SessionDep,
+    log: LogDep,
+    agent: str = "",
+    id: str = "",
+    number: PageNumber = 1,
+) -> Response:
+    injections = [] if log is None else await asyncio.to_thread(log.session, agent, id)
+    if not injections:
+        raise NotFoundError(f"There is no session {id!r:.80} of {agent!r:.40}.", hint="its log may be gone")
+    page = page_of(injections, number, INJECTIONS_PAGE_SIZE)
+    shown: list[Injection] = page["entries"]
+    ids = [str(memory["id"]) for one in shown for memory in one.memories]
+    read = await session.read(who, lambda memory: memory.records(ids))
+    rows = {row.record.id: row for row in memory_rows(read)}
+    here = url_with_query("/sessions/one", {"agent": agent, "id": id, "page": number})
+    entries = [
+        {
+            "title": EVENT_TITLES.get(one.event, one.event),
+            "at": _time(one),
+            "fresh": one.fresh,
+            "tokens": one.tokens,
+            "memories": [_injected(memory, rows, here, f"{at}-{n}") for n, memory in enumerate(one.memories)],
+        }
+        for at, one in enumerate(shown)
+    ]
+    return render_page(request, "session", one=_summary(injections), **{**page, "entries": entries})
+
+
+def _injected(memory: Any, rows: dict[str, MemoryRow], here: str, anchor: str) -> InjectedMemory:
+    return InjectedMemory(
+        str(memory["id"]),
+        memory.get("part", ""),
+        memory.get("relevance"),
+        memory.get("tokens", 0),
+        rows.get(str(memory["id"])),
+        f"{here}#m{anchor}",
+    )
