@@ -97,7 +97,7 @@ def put_in(decisions: list[str], pinned: str) -> None:
         tokens = sum(one["tokens"] for one in memories)
         log.append(
             Injection(
-                "claude-code", "6f0c1a52", name, at=at + after, folder="/home/ann/harbour", fresh=after == 0,
+                "claude-code", "6f0c1a52", name, at=at + after, folder="/srv/harbour", fresh=after == 0,
                 tokens=tokens and tokens + 20, memories=memories,
             )
         )  # fmt: skip

@@ -957,7 +957,7 @@ class Memory:
             memory: Its id, or the id's shortest unique prefix.
             content: The new text.
             title: The new title.
-            tags: All of its tags.
+            tags: All of its tags; only `feedback` removes never-inject.
             date: Date of the event; None removes it.
             confidence: 0..1.
             valid_from: When it became true; None for always.

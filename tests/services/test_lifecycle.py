@@ -74,9 +74,11 @@ def test_never_inject_is_a_tag_that_is_set_and_taken_back(memory: Memory) -> Non
     assert memory.look(one).memory.tags == ("boats", "never-inject")
     assert memory.search("how long is the mast?").results[0].id == one
     assert {found.id for found in memory.search("mast keel", tags=["never-inject"]).results} == {one, other}
+    memory.update(one, tags=["ships"])  # by somebody who does not know of it
+    assert memory.look(one).memory.tags == ("never-inject", "ships")
     assert memory.feedback(one, "inject").ids == (one,)
-    assert memory.look(one).memory.tags == ("boats",)
-    assert [event.op for event in memory.history(one).events] == ["never-inject", "inject"]
+    assert memory.look(one).memory.tags == ("ships",)
+    assert [event.op for event in memory.history(one).events] == ["never-inject", "changed", "inject"]
 
 
 def test_nobody_archives_or_judges_what_they_do_not_see(opened: Callable[..., Memory]) -> None:

@@ -201,6 +201,14 @@ def test_nothing_that_a_log_holds_ever_runs(site: Pages, log: InjectionLog) -> N
     assert site.get(judge(site, one, "never-inject", then)).text.count("never again") == 1
 
 
+def test_a_folder_and_a_session_whose_names_are_no_utf8_are_shown(site: Pages, log: InjectionLog) -> None:
+    put(log, "obs_\udce9", session="s\udce9", folder="/home/ann/caf\udce9")
+    listed = site.get("/sessions")
+    assert "caf?" in listed.text
+    (link,) = [each["href"] for each in listed.named("a") if "data-item" in each]
+    assert "Forgotten, or not visible to you decision" in site.get(link or "").text
+
+
 def test_long_lists_of_sessions_and_of_prompts_have_pages(site: Pages, log: InjectionLog) -> None:
     one = site.memory.add("The berth costs forty euros.").id
     for n in range(41):

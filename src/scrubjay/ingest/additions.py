@@ -28,7 +28,7 @@ from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.graph import EDITED_RULE, Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import Amendment, Event, LifecycleChange, NewMemory
-from scrubjay.models.records import ORIGINS, TIERS, UNCHANGED, Record, Scope
+from scrubjay.models.records import NEVER_INJECT, ORIGINS, TIERS, UNCHANGED, Record, Scope
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.redaction.redactor import RedactedText, redact_text
@@ -358,6 +358,8 @@ def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
 def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: str) -> Record:
     names = ["event" if name == "date" else name for name in wanted]
     fresh = {name: getattr(validated, name) for name in names}
+    if NEVER_INJECT in old.tags and "tags" in fresh:  # only feedback removes it
+        fresh["tags"] = tuple(sorted({*fresh["tags"], NEVER_INJECT}))
     # The hash is of the text as it was written; it stays unless there is a new text.
     digest = validated.content_hash if "content" in wanted else old.content_hash
     new = replace(old, **fresh, content_hash=digest)

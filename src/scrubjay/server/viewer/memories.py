@@ -14,7 +14,7 @@ from scrubjay.api.serializers import record_citation
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import format_event, record_date
-from scrubjay.models.records import STATUSES, TIERS, Record
+from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
 from scrubjay.models.results import Answer, Explanation
 from scrubjay.models.views import MemoryView
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, http_status
@@ -333,7 +333,7 @@ def _form_values(record: Record) -> dict[str, str]:
             split_passage(record).body if record.place is not None else record.content
         ),
         "title": record.title,
-        "tags": ", ".join(record.tags),
+        "tags": ", ".join(tag for tag in record.tags if tag != NEVER_INJECT),
         "date": "" if record.event is None else format_event(record.event, record.recorded_at),
         "pinned": "yes" if record.pinned else "",
         "confidence": f"{record.confidence:g}",

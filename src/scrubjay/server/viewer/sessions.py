@@ -100,14 +100,19 @@ async def sessions(request: Request, log: LogDep, number: PageNumber = 1) -> Res
 def _summary(injections: Sequence[Injection]) -> SessionSummary:
     first, last = injections[0], injections[-1]
     return SessionSummary(
-        first.agent,
-        first.session,
-        next((one.folder for one in injections if one.folder), ""),
+        _storable(first.agent),
+        _storable(first.session),
+        _storable(next((one.folder for one in injections if one.folder), "")),
         _time(first),
         _time(last),
         len({memory["id"] for one in injections for memory in one.memories}),
         sum(one.tokens for one in injections),
     )
+
+
+def _storable(text: object) -> str:
+    """Return a text that UTF-8 has: the name of a folder may be of other bytes."""
+    return str(text).encode("utf-8", "replace").decode("utf-8")
 
 
 def _time(injection: Injection) -> str:
@@ -129,13 +134,13 @@ async def one_session(
         raise NotFoundError(f"There is no session {id!r:.80} of {agent!r:.40}.", hint="its log may be gone")
     page = page_of(injections, number, INJECTIONS_PAGE_SIZE)
     shown: list[Injection] = page["entries"]
-    ids = [str(memory["id"]) for one in shown for memory in one.memories]
+    ids = [_storable(memory["id"]) for one in shown for memory in one.memories]
     read = await session.read(who, lambda memory: memory.records(ids))
     rows = {row.record.id: row for row in memory_rows(read)}
     here = url_with_query("/sessions/one", {"agent": agent, "id": id, "page": number})
     entries = [
         {
-            "title": EVENT_TITLES.get(one.event, one.event),
+            "title": EVENT_TITLES.get(one.event) or _storable(one.event),
             "at": _time(one),
             "fresh": one.fresh,
             "tokens": one.tokens,
@@ -147,11 +152,12 @@ async def one_session(
 
 
 def _injected(memory: Any, rows: dict[str, MemoryRow], here: str, anchor: str) -> InjectedMemory:
+    id = _storable(memory["id"])
     return InjectedMemory(
-        str(memory["id"]),
-        memory.get("part", ""),
+        id,
+        _storable(memory.get("part", "")),
         memory.get("relevance"),
         memory.get("tokens", 0),
-        rows.get(str(memory["id"])),
+        rows.get(id),
         f"{here}#m{anchor}",
     )
