@@ -33,7 +33,7 @@ from typing import Any
 
 from bench.command import Command, HollowError, Row
 from bench.harness import count_tokens, embed, scratch
-from bench.metrics import SEED, figure, shown
+from bench.metrics import SEED, figure, short, shown
 from bench.processes import command, environment
 from bench.report import table
 from scrubjay import Memory
@@ -490,28 +490,19 @@ def _plain(text: str) -> str:
 def _rows(result: Mapping[str, Any]) -> list[Row]:
     figures = result["figures"]
     found = figures["all"]
-    by_place = [f"{place} {shown_share(one['first'])}" for place, one in figures.items() if place != "all"]
+    by_place = [f"{place} {short(one['first'])}" for place, one in figures.items() if place != "all"]
     what = (
         f"{found['tasks']} tasks of a coding agent ({result['half']}): deciding text put in at the first prompt; "
         "wanted .8, outdated 0, decoys 1, repeated 0"
     )
     value = (
-        f"{result['first']} ({', '.join(by_place)}; session start alone {shown_share(found['start'])}, "
-        f"prompt alone {shown_share(found['prompt'])}), sessions with something outdated {found['outdated']}, "
-        f"later {shown_share(found['later'])}, decoys {shown_share(found['decoys'])} a prompt, "
+        f"{result['first']} ({', '.join(by_place)}; session start alone {short(found['start'])}, "
+        f"prompt alone {short(found['prompt'])}), sessions with something outdated {found['outdated']}, "
+        f"later {short(found['later'])}, decoys {short(found['decoys'])} a prompt, "
         f"repeated {found['repeated']}, own turns {found['own']}; "
         f"tokens a session {found['tokens']:,}, most {found['most']:,}"
     )
     return [(what, value, "embed")]
-
-
-def shown_share(value: float) -> str:
-    """A share as the log writes it.
-
-    >>> shown_share(0.375), shown_share(0.0)
-    ('.375', '.000')
-    """
-    return f"{value:.3f}".removeprefix("0")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
