@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 Step = tuple[str, bool]
 SHIP = (
@@ -112,6 +113,38 @@ def test_a_shown_skill_quotes_requests_and_commands_in_the_published_format(cli,
     assert re.findall(r"^\d+\. `(.*)`$", body, re.M) == [SHIP[0], "docker build -t crane:3 .", *SHIP[2:]]
     assert "`docker build -t crane:2 .`" in body  # what varied is shown as such
     assert all(f"ship{number}" in body for number in range(4))
+
+
+def test_long_requests_tags_and_backticks_stay_within_the_published_format(cli, talk, tmp_path: Path) -> None:
+    commands = (*SHIP[:3], "make notes TITLE='`now`'")
+    for number in range(5):
+        request = f"ship the crane <b>{number}</b> " if number == 4 else f"ship the crane {number} "
+        talk(f"s{number}", 2 + number, request + f"{number}字" * 900, commands)
+    cli("sync", tmp_path / "logs")
+    (skill,) = cli("skills", "--json").json["skills"]
+    text = cli("skills", "show", skill["name"], "--json").json["text"]
+    head = yaml.safe_load(text.split("---\n")[1])
+    assert set(head) == {"name", "description"}
+    assert 200 < len(head["description"]) <= 1024
+    assert "<" not in head["description"]
+    assert "4. `` make notes TITLE='`now`' ``" in text
+
+
+def test_an_edited_file_is_replaced_after_a_yes_to_its_difference(cli, terminal, shipped, shop: Path) -> None:
+    (skill,) = cli("skills", "--json").json["skills"]
+    path = shop / ".claude" / "skills" / skill["name"] / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("# My own\n")
+    terminal()
+    cli.patch.setattr("click.termui.visible_prompt_func", lambda _="": "n")
+    assert cli("skills", "write", skill["name"]).code == 130
+    assert path.read_text() == "# My own\n"
+    cli.patch.setattr("click.termui.visible_prompt_func", lambda _="": "y")
+    done = cli("skills", "write", skill["name"])
+    assert done.code == 0
+    assert "-# My own" in done.out
+    assert "edited" in done.err
+    assert "make wheel" in path.read_text()
 
 
 def test_two_sessions_or_one_conversation_are_no_skill(cli, talk, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +20,13 @@ if TYPE_CHECKING:
     from scrubjay.memory import Memory
 
 
+MAX_ASKED = 60
+"""Characters of a request that the list shows."""
+
+
 @click.group("skills", cls=Group, default="list")
 def skills() -> None:
-    """Procedures that repeat, and what writes them out as skills for agents.
+    """List commands that repeat across conversations, and write them as skills for agents.
 
     A procedure is three or more commands that at least three conversations of a project ran in the same order after
     similar requests. Nothing is written by itself.
@@ -43,7 +48,8 @@ def list_(call: Call) -> None:
         for number, step in enumerate(one.steps, 1):
             write(indent(f"{number}. {single_line(step.command)}"))
         for evidence in one.sessions:
-            write(indent(f"{evidence.date or 'no date':10}  {single_line(evidence.session)}"))
+            asked = textwrap.shorten(single_line(evidence.request), MAX_ASKED, placeholder=" …")
+            write(indent(f"{evidence.date or 'no date':10}  {single_line(evidence.session)}  {asked}"))
     if found:
         write(
             f"\nscrubjay skills show {found[0].name} prints its SKILL.md; `write` writes it, after a diff and a yes."

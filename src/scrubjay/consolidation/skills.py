@@ -24,9 +24,10 @@ from scrubjay.text.tokenizer import stem_word
 MIN_SKILL_SESSIONS: Final = 3
 """Conversations that carried a procedure out before it is a skill."""
 MAX_NAME: Final = 64
-MAX_DESCRIPTION: Final = 1_024
 MAX_REQUEST: Final = 200
 """Characters of a request that are quoted."""
+MAX_EXAMPLES: Final = 3
+"""Requests that a description quotes, the latest; four would be more than its 1,024 characters."""
 MAX_VARIANTS: Final = 2
 """Other forms of a step that are shown, the latest."""
 _RESERVED: Final = frozenset(("anthropic", "claude"))
@@ -227,19 +228,16 @@ def _digest(text: str) -> str:
 
 
 def _description(skill: Skill) -> str:
-    asked = _quoted(skill.sessions[-1].request)
-    steps = ", ".join(step.command for step in skill.steps)
-    when = f'Use when asked, for example: "{asked}". ' if "<" not in asked else ""
-    text = f"{when}Done alike in {len(skill.sessions)} sessions: {steps}"
-    if "<" in text:  # a tag is not allowed here
-        text = f"{when}Steps done alike in {len(skill.sessions)} sessions."
-    return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1] + "…"
+    done = f"Steps done alike in {len(skill.sessions)} sessions."
+    asked = dict.fromkeys(_quoted(one.request) for one in reversed(skill.sessions))
+    examples = [f'"{one}"' for one in asked if "<" not in one][:MAX_EXAMPLES]  # a tag is not allowed here
+    return f"Use when asked: {', '.join(examples)}. {done}" if examples else done
 
 
 def _quoted(request: str) -> str:
     """Return the beginning of a request on one line."""
     text = " ".join(request.split())
-    return text if len(text) <= MAX_REQUEST else text[:MAX_REQUEST].rpartition(" ")[0] + " …"
+    return text if len(text) <= MAX_REQUEST else f"{text[:MAX_REQUEST]}…"
 
 
 def _code(command: str) -> str:
