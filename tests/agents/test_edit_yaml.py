@@ -74,6 +74,7 @@ def test_what_a_person_added_to_the_entry_stays_when_the_command_moves() -> None
         b"a: &x {one: 1}\nservers: *x\n",
         b"{a: 1}\n",
         b"a: 1\n...\n",
+        b"base: &b\n  ours: {command: x}\nservers:\n  <<: *b\n",
     ],
 )
 def test_what_cannot_take_the_entry_is_refused_with_what_to_add_by_hand(data: bytes) -> None:
@@ -82,6 +83,12 @@ def test_what_cannot_take_the_entry_is_refused_with_what_to_add_by_hand(data: by
     assert refused.value.hint == (
         'add to servers in it: ours: {"command": "/opt/a b/c", "args": ["mcp"]}, by hand'
     )
+
+
+def test_an_entry_that_is_merged_in_from_elsewhere_is_not_cut_there() -> None:
+    with pytest.raises(InputError, match="Nothing was changed") as refused:
+        yaml_edit.remove_entry(b"base: &b\n  ours: {command: x}\nservers:\n  <<: *b\n", KEYS, WHERE)
+    assert refused.value.hint == "remove ours there, by hand"
 
 
 @pytest.mark.parametrize("data", [b"a: [1\n", b"a: 1\n---\nb: 2\n", b"\xff\xfe", b"a: !!python/none x\n"])

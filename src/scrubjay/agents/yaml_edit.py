@@ -84,9 +84,10 @@ def remove_entry(data: bytes | None, keys: Keys, where: Path) -> bytes | None:
         del wanted[keys[0]]
     text = _decode(data, where)
     root = _compose(text)
-    at = _find(root, keys[0])
-    below = root.value[at][1]
-    holder, at = (root, at) if len(below.value) == 1 else (below, _find(below, keys[1]))
+    below = _value(root, keys[0])
+    if below is None or _value(below, keys[1]) is None:  # merged in from elsewhere
+        return _verify(text, wanted, (keys, {}), where)
+    holder, at = (root, _find(root, keys[0])) if len(below.value) == 1 else (below, _find(below, keys[1]))
     start, end = holder.value[at][0].start_mark.index, _end(holder.value[at][1])
     if holder.flow_style:
         if at:
@@ -113,7 +114,8 @@ def _put(text: str, keys: Keys, members: Mapping[str, Any], known: Any) -> str:
         gap = "" if not text or text.endswith("\n") else eol
         return f"{text}{gap}{keys[0]}:{eol}{entry('  ')}"
     key, below = root.value[at]
-    if isinstance(known, dict):
+    there = _value(below, keys[1]) is not None
+    if there and isinstance(known, dict):
         for name, value in members.items():
             if known.get(name) == value:
                 continue
@@ -125,8 +127,8 @@ def _put(text: str, keys: Keys, members: Mapping[str, Any], known: Any) -> str:
             else:
                 text = f"{text[: old.start_mark.index]}{_json(value)}{text[_end(old) :]}"
         return text
-    if _value(below, keys[1]) is not None:
-        return text  # a name without an entry: refused
+    if there or known:
+        return text  # a name without an entry, or one that is merged in from elsewhere: refused
     if isinstance(below.value, str) or not below.value:  # nothing, `~` or `{}`
         place = _line_end(text, below.end_mark.index)
         head = text[: key.end_mark.index] + ":" + text[below.end_mark.index : place].rstrip("\r\n")
