@@ -51,7 +51,7 @@ AUTHOR: Final = {"name": "The scrubjay authors"}
 EXECUTABLE: Final = 0o755
 OPENCLAW: Final = "2026.9.6"
 
-FIND = 'PATH="$PATH:$HOME/.local/bin:/opt/homebrew/bin:/usr/local/bin"'
+FIND = 'PATH="$PATH:$HOME/.local/bin:/usr/local/bin"'
 """Programs of the desktop have a shorter PATH than a shell."""
 MISSING = "scrubjay is missing: install uv (https://docs.astral.sh/uv), and this plugin fetches it, or scrubjay itself"
 START = (

@@ -9,7 +9,7 @@ stop() {
 if grep -qs ' hook claude-code ' "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" "${CLAUDE_PROJECT_DIR:-.}/.claude/settings.local.json"; then
   stop 'scrubjay is here twice: its hooks answer as installed, those of the plugin do not, and its tools may be there twice. Keep one: run scrubjay uninstall claude-code, or uninstall the plugin.'
 fi
-PATH="$PATH:$HOME/.local/bin:/opt/homebrew/bin:/usr/local/bin"
+PATH="$PATH:$HOME/.local/bin:/usr/local/bin"
 if command -v scrubjay >/dev/null; then
   scrubjay hook claude-code "$event"
 elif ! command -v uvx >/dev/null; then

@@ -9,7 +9,7 @@ stop() {
 if grep -qs ' hook codex ' "${CODEX_HOME:-$HOME/.codex}/hooks.json" "$(git rev-parse --show-toplevel 2>/dev/null || pwd)/.codex/hooks.json" .codex/hooks.json; then
   stop 'scrubjay is here twice: its hooks answer as installed, those of the plugin do not, and its tools may be there twice. Keep one: run scrubjay uninstall codex, or uninstall the plugin.'
 fi
-PATH="$PATH:$HOME/.local/bin:/opt/homebrew/bin:/usr/local/bin"
+PATH="$PATH:$HOME/.local/bin:/usr/local/bin"
 if command -v scrubjay >/dev/null; then
   scrubjay hook codex "$event"
 elif ! command -v uvx >/dev/null; then

@@ -9,7 +9,7 @@ stop() {
 if grep -qs ' hook gemini ' "${GEMINI_CLI_HOME:-$HOME}/.gemini/settings.json" "${GEMINI_PROJECT_DIR:-.}/.gemini/settings.json"; then
   stop 'scrubjay is here twice: its hooks answer as installed, those of the plugin do not, and its tools may be there twice. Keep one: run scrubjay uninstall gemini, or uninstall the plugin.'
 fi
-PATH="$PATH:$HOME/.local/bin:/opt/homebrew/bin:/usr/local/bin"
+PATH="$PATH:$HOME/.local/bin:/usr/local/bin"
 if command -v scrubjay >/dev/null; then
   scrubjay hook gemini "$event"
 elif ! command -v uvx >/dev/null; then

@@ -31,7 +31,7 @@ FOLDERS = {
     "gemini": "extensionPath",
 }
 """Plugins with hooks, and what each agent calls the folder of one."""
-ELSEWHERE = "/opt/homebrew/bin:/usr/local/bin"
+ELSEWHERE = "/usr/local/bin"
 """Where a plugin looks besides PATH."""
 alone = pytest.mark.skipif(
     bool(shutil.which("scrubjay", path=ELSEWHERE) or shutil.which("uvx", path=ELSEWHERE)),
