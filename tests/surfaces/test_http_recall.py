@@ -61,6 +61,7 @@ LEFT_OUT = {
     "watch": "`scrubjay watch` runs beside the server",
     "look": "the viewer's: get, history and links have routes of their own",
     "timeline": "the viewer's",
+    "records": "the viewer's: get reads memories by id",
     "web": "the viewer's",
     "rewrite": "the viewer's: a program changes files itself",
     "copy": "an operator's: from store to store on the machine",
