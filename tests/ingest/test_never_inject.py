@@ -51,6 +51,7 @@ def test_the_first_passage_of_a_note_does_not_pass_it_on(memory: Memory, notes: 
     memory.sync(notes.root)
     memory.feedback(named(memory, file, "All of it"), "never-inject")
     memory.rebuild()
+    assert withheld(memory) == {"it."}
     notes.write("garden.md", GARDEN + "\n## Plums\n\nThe plum tree blooms.\n")
     memory.sync()
     assert withheld(memory) == {"it."}

@@ -46,7 +46,7 @@ from scrubjay.ingest.embedder import embed_memories
 from scrubjay.models.dates import DAY, now_micros
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange, previous_confidence
-from scrubjay.models.records import NEVER_INJECT, Record, Scope
+from scrubjay.models.records import Record, Scope
 from scrubjay.models.reports import CreatedMemory, UndoReport
 from scrubjay.storage.changes import (
     Change,
@@ -201,7 +201,6 @@ class _KeyRun:
                     for record in reader.get([one.id for one in group]).values()
                     if record.key == ctx.key
                     and not record.pinned
-                    and NEVER_INJECT not in record.tags
                     and (record.status == "active" or record.id in self._reactivated)
                 ]
                 digest = distil_digest(records)
