@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay import Memory
+from scrubjay.agents.base import AGENTS, Home, find_agent
 from scrubjay.agents.hooks import HOOK_FORMATS, citation_summary, parse_standard, reply_standard
 from scrubjay.api.queries import event_context
 from scrubjay.config.paths import HOOK_EVENTS
@@ -80,10 +81,8 @@ def test_whatever_an_agent_says_is_an_event(agent: str, said: dict[str, Any], na
         assert isinstance(field, str)
 
 
-def test_every_agent_that_is_installed_has_a_form() -> None:
-    from scrubjay.agents.base import AGENTS
-
-    assert set(AGENTS) <= set(HOOK_FORMATS)
+def test_every_agent_that_hooks_are_installed_for_has_a_form(home: Home) -> None:
+    assert {name for name in AGENTS if "hooks" in find_agent(name).installed(home)} == set(HOOK_FORMATS)
 
 
 def test_every_hook_that_is_installed_is_an_event() -> None:
