@@ -21,6 +21,15 @@ PAGES = Path(__file__).parents[1] / "docs" / "agents"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+SHARED = "mcp-clients"
+"""The page of clients that are rows of one table; the one whose file is YAML is carried out for them."""
+OWN = tuple(name for name, module in AGENTS.items() if not module.startswith("mcp_clients"))
+
+
+def page(name: str) -> Path:
+    return PAGES / f"{name if name in OWN else SHARED}.md"
+
+
 def commands(page: Path) -> list[str]:
     """The commands of a page's first block of console lines."""
     found = BLOCK.search(page.read_text("utf-8"))
@@ -60,18 +69,22 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_every_agent_has_a_page_and_the_index_names_all_of_them() -> None:
-    pages = {page.stem for page in PAGES.glob("*.md")} - {"index"}
-    assert pages == set(AGENTS)
+    pages = {page.stem for page in PAGES.glob("*.md")} - {"index", "plugins"}
+    assert pages == {*OWN, SHARED}
     index = (PAGES / "index.md").read_text("utf-8")
-    assert all(f"]({name}.md)" in index for name in AGENTS)
+    assert all(f"]({page(name).name})" in index for name in AGENTS)
+    shared = [f"scrubjay install {name}" for name in AGENTS if name not in OWN]
+    assert commands(PAGES / f"{SHARED}.md") == ["pip install .", *shared]
 
 
-@pytest.mark.parametrize("name", sorted(AGENTS))
+@pytest.mark.parametrize("name", sorted([*OWN, "hermes"]))
 def test_a_quickstart_ends_with_a_memory_that_works_and_can_be_taken_back(name: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    first, *others = commands(PAGES / f"{name}.md")
+    first, *others = commands(page(name))
     assert first == "pip install ."
+    if name not in OWN:
+        others = [command for command in others if command.endswith(f" {name}")]
     assert others[0] == f"scrubjay install {name}"
     for command in others:
         done = run(f"{command} --yes" if " install " in command else command, home)
