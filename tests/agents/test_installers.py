@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import stat
 import subprocess
 import tomllib
@@ -445,6 +446,7 @@ def test_the_client_itself_runs_the_hooks(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         # Claude Code ends by itself without an account; Codex waits for the network.
@@ -454,7 +456,9 @@ def test_the_client_itself_runs_the_hooks(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=0.5)
     finally:
-        process.kill()
+        # All of it: what npm installs starts the program itself as a child.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     assert {path for path in ran if path.exists()} == ran
 

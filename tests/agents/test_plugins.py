@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -317,6 +318,7 @@ def test_the_client_itself_runs_each_hook_once(agent: str, both: bool, desk: Des
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         # Claude Code ends by itself without an account; Codex waits for the network.
@@ -326,7 +328,9 @@ def test_the_client_itself_runs_each_hook_once(agent: str, both: bool, desk: Des
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=0.5)
     finally:
-        process.kill()
+        # All of it: what npm installs starts the program itself as a child.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     counted = Counter(desk.called("scrubjay"))
     assert {call: counted[call] for call in wanted} == dict.fromkeys(wanted, 1)
