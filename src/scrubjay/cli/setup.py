@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,11 +88,15 @@ def _current_folder() -> Path:
 
 def _sources(call: Call, settings: Settings) -> Sequence[SourceStatus]:
     """The registered sources; looking does not create a store."""
-    file = store_file(settings.store)
-    if file is not None and not file.exists():
+    if not _has_store(settings):
         return ()
     with call.open(cold=True) as memory:
         return memory.sources()
+
+
+def _has_store(settings: Settings) -> bool:
+    file = store_file(settings.store)
+    return file is None or file.exists()
 
 
 def _print_plan(plan: SetupPlan, settings: Settings) -> None:
@@ -291,15 +295,7 @@ def _undo(
     failed: dict[str, str] = {}
     for name in record.agents:
         _uninstall(call, name, home, failed)
-    with call.open() as memory:
-        for root, source in roots.items():
-            try:
-                memory.remove_source(source.id)
-            except NotFoundError:
-                continue  # it went with another one
-            except ScrubjayError as error:
-                _print_failure(call, failed, root, error)
-        kept = memory.status().memories
+    kept = _remove_sources(call, roots, failed) if _has_store(settings) else 0
     record.keep(
         [root for root in roots if root in failed], [name for name in record.agents if name in failed]
     )
@@ -308,6 +304,19 @@ def _undo(
         write(f"\nDone. {stays}: what was there before, sessions, additions.")
         write("`scrubjay sources` lists their folders, and `scrubjay sources remove` removes one.")
     return 1 if failed else 0
+
+
+def _remove_sources(call: Call, roots: Mapping[str, SourceStatus], failed: dict[str, str]) -> int:
+    """Remove sources, and return how many memories stay."""
+    with call.open() as memory:
+        for root, source in roots.items():
+            try:
+                memory.remove_source(source.id)
+            except NotFoundError:
+                continue  # it went with another one
+            except ScrubjayError as error:
+                _print_failure(call, failed, root, error)
+        return memory.status().memories
 
 
 def _uninstall(call: Call, name: str, home: Home, failed: dict[str, str]) -> None:
