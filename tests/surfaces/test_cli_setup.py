@@ -91,7 +91,7 @@ def test_a_dry_run_shows_in_plain_words_what_would_be_done_and_does_nothing(
     assert f"{home}/code/mine" in said.out
     assert "Claude Code" in said.out
     assert "captured" in said.out
-    assert str(tmp_path / "memory.db") in said.out
+    assert f"{tmp_path / 'memory.db'} (from environment SCRUBJAY_STORE" in said.out
     assert "scrubjay setup --undo" in said.out
     assert f"{home}/code/theirs" in said.out
     assert f"scrubjay sync {home}/code/theirs" in said.out

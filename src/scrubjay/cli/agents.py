@@ -205,7 +205,7 @@ def _carry_out(
 def _print_install(step: InstallStep, settings: Settings, home: Home, options: Options) -> None:
     write(f"{step.agent.title}")
     rows = [("" if at else "captures", text) for at, text in enumerate(step.agent.captured(home, options))]
-    rows.append(("stores in", f"{settings.store} {_settings_origin(settings)}".rstrip()))
+    rows.append(("stores in", f"{settings.store} {settings_origin(settings)}".rstrip()))
     if options.hooks and step.agent.name in HOOK_FORMATS:
         rows.append(("archives", archiving_note(settings)))
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
@@ -224,7 +224,8 @@ def archiving_note(settings: Settings) -> str:
     )
 
 
-def _settings_origin(settings: Settings) -> str:
+def settings_origin(settings: Settings) -> str:
+    """Return a note where the store comes from the environment, which an agent may not have; else an empty string."""
     origin = settings.origins.get("store", "default")
     if not origin.startswith("environment"):
         return ""

@@ -22,7 +22,7 @@ from scrubjay.agents.setup import (
     make_plan,
 )
 from scrubjay.cli.admin import print_check, summary_line
-from scrubjay.cli.agents import agent_home, agent_settings, archiving_note
+from scrubjay.cli.agents import agent_home, agent_settings, archiving_note, settings_origin
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import BOLD, format_count, paint, table, write, write_error
 from scrubjay.cli.sync import pending_embedding, print_summary, show_progress
@@ -103,8 +103,8 @@ def _print_plan(plan: SetupPlan, settings: Settings) -> None:
     todo = plan.of(TODO)
     if todo:
         write(paint("To be set up", BOLD))
-        for line in table([(f"  {number}", *_columns(step)) for number, step in enumerate(todo, 1)]):
-            write(line)
+        for line in table([(str(number), *_columns(step)) for number, step in enumerate(todo, 1)]):
+            write(f"  {line}")
     _print_reasons([step for step in todo if isinstance(step, FolderStep)], todo, settings)
     _print_rest("Already set up", [(step.name, "") for step in plan.of(THERE)])
     _print_rest("Left out", [(step.name, step.why) for step in plan.of(LEFT_OUT)])
@@ -137,13 +137,10 @@ def _print_reasons(folders: Sequence[Step], todo: Sequence[Step], settings: Sett
                 write(f"  {text}")
             write(f"  Changes {', '.join(step.files)}; scrubjay install {step.name} --dry-run shows how.")
     if todo:
-        write(
-            f"\nStored in   {settings.store}; nothing is sent anywhere unless your settings name a remote model."
-        )
-        write(f"Archives    {archiving_note(settings)}.")
-        write(
-            "Then        larger models embed in the background, and the doctor proves that agents remember."
-        )
+        write(f"\nStored in   {single_line(f'{settings.store} {settings_origin(settings)}')}")
+        write("Sent        nothing, unless your settings name a remote model")
+        write(f"Archives    {archiving_note(settings)}")
+        write("Then        larger models embed in the background, and the doctor proves that agents remember")
         write("Undo        scrubjay setup --undo")
 
 
