@@ -339,14 +339,14 @@ def test_hooks_that_were_late_in_the_last_day_are_counted_by_event_with_what_to_
         {**late, "time": "2026-01-01T00:00:00.000Z"}, late, done, done, late, {**late, "at": "codex prompt"},
     ]  # fmt: skip
     (case.home.data / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = one(run_checks(case), "hooks")
+    found = one(doctor_checks.check_log(case), "hooks")
     assert found.state == WARNING
     assert found.found.startswith("3 of 5 of the last day were late: session-start (2), prompt (1)")
     assert "scrubjay resident start" in found.fix
     # Lines of earlier versions do not say of which event they are.
     del late["at"]
     (case.home.data / "log").write_text(json.dumps(late) + "\n")
-    assert one(run_checks(case), "hooks").found.startswith("1 of 1 of the last day were late")
+    assert one(doctor_checks.check_log(case), "hooks").found.startswith("1 of 1 of the last day were late")
 
 
 def codex_state(case: Installation) -> dict[str, str]:
@@ -366,7 +366,11 @@ def trust(case: Installation, state: dict[str, str]) -> None:
 
 def test_hooks_that_codex_was_not_told_to_trust_are_named_with_the_way_out(case: Installation) -> None:
     installed(case, "codex")
-    found = one(run_checks(case), "codex trust")
+
+    def looked() -> Check:
+        return one(agent_commands.check_trust(find_agent("codex"), case), "codex trust")
+
+    found = looked()
     assert found.state == WARNING
     assert "none of its 5 hooks" in found.found
     assert "/hooks" in found.fix
@@ -375,10 +379,10 @@ def test_hooks_that_codex_was_not_told_to_trust_are_named_with_the_way_out(case:
         "pre_compact:0:0", "session_end:0:0", "session_start:0:0", "stop:0:0", "user_prompt_submit:0:0",
     ]  # fmt: skip
     trust(case, state)
-    assert one(run_checks(case), "codex trust").state == OK
+    assert looked().state == OK
     kept = {key: value for key, value in state.items() if ":stop:" not in key}
     trust(case, kept)
-    assert "not trusted: stop" in one(run_checks(case), "codex trust").found
+    assert "not trusted: stop" in looked().found
 
 
 def test_a_hook_that_changed_since_codex_was_told_to_trust_it_is_named(case: Installation) -> None:
