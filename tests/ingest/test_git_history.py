@@ -159,6 +159,27 @@ def test_a_choice_about_a_history_is_made_of_a_repository(memory: Memory, notes:
         memory.sync(git=False)
     with pytest.raises(InputError, match="no git repository"):
         memory.sync(notes.root, git=True)
+    (notes.root / ".git").mkdir()
+    with pytest.raises(InputError, match="where git keeps a repository") as refused:
+        memory.sync(notes.root / ".git")
+    assert f"scrubjay sync {notes.root} " in refused.value.hint
+
+
+def test_a_repository_of_any_name_may_lie_in_a_synced_folder(
+    memory: Memory, notes: Notes, tmp_path: Path
+) -> None:
+    inner = Repo(notes.root / "[a] *b #1.git")
+    inner.root.mkdir()
+    inner.run("init")
+    sha = inner.commit(RETRY)
+    notes.write("a.md", "# A\n\nalpha\n")
+    notes.write("[a] *b #1.git/b.md", "# B\n\nbeta\n")
+    assert memory.sync(notes.root).commits == 0
+    done = memory.sync(inner.root)
+    assert (done.commits, len(memory.sources()), done.problems) == (1, 2, ())
+    assert memory.search("growing delay").results[0].citation == f"{inner.root}@{sha[:12]}"
+    memory.sync(inner.root, git=False)
+    assert (memory.sync(inner.root).commits, memory.sync().files, len(memory.page().records)) == (0, 2, 2)
 
 
 MERGE = "Merge branch 'main' into uploads"
@@ -205,6 +226,8 @@ def test_commits_that_say_nothing_are_left_out_and_counted(
         (f"{MERGE}\n\n# Conflicts:\n#\ta.py", False),
         (f"{MERGE}\n\nUploads keep their own limit.", True),
         ("Merge pull request #7 from ann/uploads\n\nRetry uploads", True),
+        ("Merge branch 'other' of git@example.org:ann/shop.git into main", False),
+        (f"{MERGE}: they keep their own limit", True),
         ("Uploads are merged: the limit is five", True),
     ],
 )

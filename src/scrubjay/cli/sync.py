@@ -49,6 +49,7 @@ LINE_SECONDS = 10.0
 STAGES = {
     "scan": ("Looking", "file"),
     "write": ("Reading", "file"),
+    "history": ("Reading", "commit"),
     "connect": ("Connecting", "memory"),
     "distil": ("Consolidating", "group"),
     "embed": ("Embedding", "passage"),

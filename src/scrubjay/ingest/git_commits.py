@@ -49,7 +49,8 @@ LAST_SECOND: Final = 253_402_300_799
 """The end of the year 9999: what a later date says is no date."""
 
 _MERGE: Final = re.compile(
-    r"Merge(?:d)? (?:branch|branches|pull request|remote-tracking branch|tag|commit|PR)\b", re.I
+    r"Merge (?:(?:remote-tracking )?branch(?:es)?|tag|commit|pull request) \S+"
+    r"(?: (?:'[^']+',?|and|(?:from|of|into) \S+))*|Merged in \S+ \(pull request #\d+\)",
 )
 _GENERATING_BOTS: Final = re.compile(
     r"(?:\d+\+)?(?:allcontributors|depfu|dependabot|dependabot-preview|greenkeeper|greenkeeperio-bot|imgbot|"
@@ -173,7 +174,7 @@ def left_out(commit: Commit) -> bool:
         return True
     if any(line.strip() and not _NO_BODY.fullmatch(line.rstrip()) for line in body.splitlines()):
         return False
-    merge = commit.parents > 1 and _MERGE.match(subject) is not None
+    merge = commit.parents > 1 and _MERGE.fullmatch(subject) is not None
     return merge or _BUMP.fullmatch(subject) is not None or any(map(_RUNNING_BOTS.fullmatch, names))
 
 

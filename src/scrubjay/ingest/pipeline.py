@@ -161,7 +161,7 @@ def sync_history(
     problems = len(run.tally.problems)
     naming: list[str] = []
     finalizer = SourceFinalizer(run, source, known)
-    meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in now.new], known)
+    meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in now.new], known, "history")
     try:
         documents = prepare_commits(run, source, repository.read(list(now.new.values())), known, naming)
         _write_documents(run, source, meter.read(documents), finalizer, meter)

@@ -85,6 +85,11 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
             raise InputError(
                 f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists"
             )
+        if full.name == ".git":
+            raise InputError(
+                f"{full} is where git keeps a repository. Nothing was synced.",
+                hint=f"scrubjay sync {full.parent} takes its history in",
+            )
         single = full.is_file()
         if single and may_be_transcript(full.name) and format_of_file(str(full.parent), full.name) is None:
             raise InputError(

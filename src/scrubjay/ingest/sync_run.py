@@ -130,7 +130,9 @@ class ProgressMeter:
         progress: Callable[[Progress], None] | None,
         changed: Sequence[FileState],
         known: Mapping[str, Document],
+        stage: str = "write",
     ) -> None:
+        self._stage = stage
         self._progress = progress
         self._sizes = {state.path: unread_bytes(state, known) for state in changed}
         self._read: dict[str, int] = {}
@@ -167,4 +169,4 @@ class ProgressMeter:
             done = (sum(self._read.values()) + sum(self._stored.values())) // 2
             total = sum(self._sizes.values())
             seconds = self._reported - self._started
-            self._progress(Progress("write", len(self._stored), len(self._sizes), seconds, done, total))
+            self._progress(Progress(self._stage, len(self._stored), len(self._sizes), seconds, done, total))

@@ -170,8 +170,8 @@ class Progress:
     """Progress of a long call.
 
     Attributes:
-        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export``, ``import``, ``copy``, ``verify``, ``words`` or
-            ``vectors``.
+        stage: ``scan``, ``write``, ``history``, ``connect``, ``embed``, ``export``, ``import``, ``copy``, ``verify``,
+            ``words`` or ``vectors``.
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.
