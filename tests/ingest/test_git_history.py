@@ -116,7 +116,9 @@ def test_a_synced_repository_brings_its_commits_with_message_author_date_and_fil
     assert (result.title, result.role) == (f"commit {sha[:12]} by Ines Roth", "Ines Roth")
     (record,) = memory.get(result.id).records
     assert record.content == f"{RETRY}\n\nAuthor: Ines Roth\nFiles: docs/a b.html, src/upload.py"
-    assert record.tags == ("#12", "pay-340")
+    assert record.tags == ("12", "pay-340")
+    for name in (path, f"notes@{sha[:12]}", f"notes@{sha[:7]}", f"notes@{sha}"):
+        assert [one.id for one in memory.get(path=name).records] == [record.id]
     assert "2026-03-01 Ines Roth, notes@" in memory.context("growing delay of uploads").text
     assert memory.thread("growing delay of uploads").knots[0].result.citation == path
     files, log = sorted(memory.sources(), key=lambda one: one.root)
@@ -256,6 +258,7 @@ def test_a_sync_reads_new_commits_alone(memory: Memory, notes: Notes, repo: Repo
     repo.commit(RETRY)
     done = memory.sync()
     assert (done.added, done.removed, done.commits) == (1, 0, 4)
+    assert done.changed == (f"{notes.root}@{repo.run('rev-parse', '--short=12', 'HEAD')}",)
     assert [text.split("\n")[0] for text in model.heard] == [RETRY.split("\n")[0]]
     assert before < {one.id for one in commits(memory).values()}
     assert memory.sync().added == 0
@@ -461,6 +464,31 @@ def test_reading_a_history_runs_nothing_that_a_repository_names(
     assert (memory.sync(notes.root).commits, ran.exists()) == (2, False)
 
 
+@pytest.mark.parametrize("way", ["file", "link", "commondir", "parts"])
+def test_a_folder_does_not_bring_another_repositorys_history_under_its_name(
+    memory: Memory, notes: Notes, repo: Repo, tmp_path: Path, way: str
+) -> None:
+    repo.commit(RETRY)
+    secret = notes.root / ".git"
+    thief = Repo(tmp_path / "thief")
+    thief.root.mkdir()
+    entry = thief.root / ".git"
+    if way == "file":
+        entry.write_text(f"gitdir: {secret}\n")
+    elif way == "link":
+        entry.symlink_to(secret)
+    else:
+        thief.run("init")
+        if way == "commondir":
+            (entry / "commondir").write_text(f"{secret}\n")
+        for name in ("objects", "refs") if way == "parts" else ():
+            shutil.rmtree(entry / name)
+            (entry / name).symlink_to(secret / name)
+    (problem,) = memory.sync(thief.root).problems
+    assert "names another folder" in problem.message
+    assert subjects(memory) == set()
+
+
 def test_a_hook_of_another_repository_leads_nowhere_else(
     memory: Memory, notes: Notes, repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -537,7 +565,7 @@ def test_removing_a_folder_removes_its_history(memory: Memory, notes: Notes, rep
     memory.remove_source(f"{notes.root}/.git")
     assert (len(memory.sources()), len(memory.page().records)) == (1, 1)
     memory.sync(notes.root)
-    memory.remove_source(str(notes.root))
+    assert memory.remove_source(str(notes.root)).commits == 1
     assert (memory.sources(), memory.page().records) == ([], ())
 
 

@@ -392,6 +392,9 @@ def remove_source(call: Call, source: str) -> None:
         gone = memory.remove_source(source)
     if not call.print_json(gone):
         brought = format_count(gone.passages, "passage")
+        if gone.commits:
+            history = format_count(gone.commits, "commit")
+            brought = history if gone.root.endswith("/.git") else f"{brought} and {history}"
         if gone.derived:
             brought += f" and {format_count(gone.derived, 'memory')} derived from it alone"
         write(f"{single_line(gone.root)} removed, with {brought}. Its files were not changed.")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Final
 
 from scrubjay.errors import SourceError
+from scrubjay.ingest.files import is_within
 
 TIMEOUT_SECONDS: Final = 600.0
 """Seconds after which a call of git is ended: listing a million commits takes ten."""
@@ -107,14 +108,38 @@ class Repository:
         Raises:
             SourceError: git is missing, refuses the repository or cannot read it.
         """
-        found, out, error = self._run("rev-parse", "--is-shallow-repository", "HEAD^{commit}")
+        wanted = ("--is-shallow-repository", "--absolute-git-dir", "--git-common-dir", "HEAD^{commit}")
+        failed, out, error = self._run("rev-parse", *wanted)
         on_branch = self._run("symbolic-ref", "--quiet", "HEAD")[0] == 0
-        if found:
+        if failed:
             if on_branch and self._run("rev-parse", "--verify", "--quiet", "HEAD")[1] == "":
                 return None
             raise self._failure(error)
-        shallow, commit = out.split()
+        shallow, *places, commit = out.splitlines()
+        self._check_places(*(os.path.realpath(os.path.join(self.folder, place)) for place in places))
         return Head(commit, not on_branch, f"{'branch' if on_branch else 'detached'},shallow={shallow}")
+
+    def _check_places(self, git_dir: str, common: str) -> None:
+        """Refuse another repository's history under this folder's name.
+
+        What git reads lies in the folder, or, for a worktree or submodule, in a repository that names the folder.
+        """
+        top = os.path.realpath(self.folder)
+        parts = (common, *(os.path.realpath(os.path.join(common, name)) for name in ("objects", "refs")))
+        if all(is_within(part, top) for part in parts):
+            return
+        try:
+            with open(os.path.join(git_dir, "gitdir"), encoding="utf-8") as file:
+                named = os.path.dirname(os.path.join(git_dir, file.read().strip()))
+        except (OSError, ValueError):
+            named = os.path.join(
+                git_dir, self._run("config", "--local", "core.worktree")[1].rstrip("\n") or "."
+            )
+        if os.path.realpath(named) != top:
+            raise SourceError(
+                f"{self.folder} has its .git in {common}, which names another folder. Its history was not read.",
+                hint=f"scrubjay sync {os.path.dirname(common)}, if that is the repository you mean",
+            )
 
     def has(self, commit: str) -> bool:
         return bool(commit) and not self._run("cat-file", "-e", f"{commit}^{{commit}}")[0]

@@ -188,9 +188,9 @@ def issue_tags(message: str) -> tuple[str, ...]:
     """Return the issues that a message names, as tags.
 
     >>> issue_tags("Retry uploads (#12), see PAY-340; UTF-8 is no issue")
-    ('#12', 'pay-340')
+    ('12', 'pay-340')
     """
-    found = (f"#{number}" if number else name for number, name in _ISSUE.findall(message))
+    found = (number or name for number, name in _ISSUE.findall(message))
     return tuple(sorted({one.lower() for one in found if not _NO_ISSUES.fullmatch(one.partition("-")[0])}))
 
 

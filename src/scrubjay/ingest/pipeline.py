@@ -160,11 +160,12 @@ def sync_history(
     run.write([*changes, *trust_changes, PutSource(begun)])
     problems = len(run.tally.problems)
     naming: list[str] = []
+    changed: set[str] = set()
     finalizer = SourceFinalizer(run, source, known)
     meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in now.new], known, "history")
     try:
         documents = prepare_commits(run, source, repository.read(list(now.new.values())), known, naming)
-        _write_documents(run, source, meter.read(documents), finalizer, meter)
+        changed = _write_documents(run, source, meter.read(documents), finalizer, meter)
     except SourceError as error:
         run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
     meter.finish()
@@ -173,6 +174,7 @@ def sync_history(
             naming += names_of_others(reader, source, known)
         left = superseded_by(reader, source, now.gone)
     _drop_documents(run, source, now.gone, finalizer)
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed | set(now.gone))]
     with run.store.reader(run.scope) as reader:
         documents_now = reader.documents(source.id)
         edges = superseding_edges(reader, source, reader.get(naming).values(), documents_now)

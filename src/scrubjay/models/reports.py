@@ -281,7 +281,7 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSource(SourceStatus):
-    """A removed source, as it was.
+    """A removed source, as it was; ``commits`` are also those of the history that went with a folder.
 
     Attributes:
         derived: Deleted memories that were derived from its content alone.

@@ -28,9 +28,9 @@ from scrubjay.models.graph import (
     merge_entities,
     npmi,
 )
-from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter
+from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
 from scrubjay.models.reports import FetchReport, MemoryPage
-from scrubjay.models.sources import expand_path
+from scrubjay.models.sources import commit_path, expand_path, repository_of
 from scrubjay.models.views import (
     CategoryPage,
     CategorySummary,
@@ -142,7 +142,7 @@ def _by_lines(
     if not target.is_absolute():
         candidates += [(source, target.as_posix()) for source in sources]
     for source, relative in candidates:
-        records = reader.passages(source.id, relative)
+        records = reader.passages(source.id, _whole_commit(reader, source, relative))
         if records and lines is None:
             return records, ()
         if records and lines is not None:
@@ -150,6 +150,15 @@ def _by_lines(
             places = [(one, one.place) for one in records]
             return [one for one, at in places if at and at.line_start <= last and at.line_end >= first], ()
     return [], (path,)
+
+
+def _whole_commit(reader: Reader, source: Source, path: str) -> str:
+    """Return the path of the one commit whose id begins as the path says, else the path."""
+    if "@" not in path or repository_of(source) is None:
+        return path
+    begins = commit_path(source, path.rpartition("@")[2])
+    found = [one for one in reader.documents(source.id) if one.startswith(begins)]
+    return found[0] if len(found) == 1 else path
 
 
 def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:

@@ -42,7 +42,7 @@ from scrubjay.ingest.sources import (
     register_source,
 )
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
-from scrubjay.models.records import Source, StageVersions
+from scrubjay.models.records import COMMIT, Source, StageVersions
 from scrubjay.models.reports import (
     EmbedReport,
     FileError,
@@ -55,6 +55,7 @@ from scrubjay.models.reports import (
 from scrubjay.models.sources import exclude_nested_sources, expand_path, repository_of, source_location
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
+from scrubjay.storage.interface import Reader
 from scrubjay.text.display import estimate_tokens
 
 if TYPE_CHECKING:
@@ -275,10 +276,14 @@ def _with_history(
     if known is None:
         return [source], []
     with store.reader(scope) as reader:
-        count = reader.count_passages([known.id])
+        count = _count_stored_commits(reader, known)
     _remove_sources(workspace, [known])
     message = f"Its history was removed, with {count:,} commit{'' if count == 1 else 's'}."
     return [source], [FileError(str(full), message, f"scrubjay sync {full} --git takes it in again")]
+
+
+def _count_stored_commits(reader: Reader, source: Source) -> int:
+    return sum(one.versions.extractor == COMMIT for one in reader.documents(source.id).values())
 
 
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
@@ -431,10 +436,12 @@ def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
     """
     places = (status.root, os.path.join(status.root, ".git"))
     sources = [one for one in _registered_sources(workspace) if source_location(one) in places]
+    with workspace.store.reader(workspace.scope) as reader:
+        commits = sum(_count_stored_commits(reader, one) for one in sources)
     derived = _remove_sources(workspace, sources)
     return RemovedSource(
         status.id, status.root, status.description, status.documents, status.passages, status.synced, status.present,
-        status.project, status.trust, status.share, status.untrusted, status.commits, status.left_out, derived,
+        status.project, status.trust, status.share, status.untrusted, commits, status.left_out, derived,
     )  # fmt: skip
 
 
