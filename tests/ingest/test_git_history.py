@@ -161,6 +161,7 @@ def test_a_choice_about_a_history_is_made_of_a_repository(memory: Memory, notes:
         memory.sync(git=False)
     with pytest.raises(InputError, match="no git repository"):
         memory.sync(notes.root, git=True)
+    assert memory.sources() == []
     (notes.root / ".git").mkdir()
     with pytest.raises(InputError, match="where git keeps a repository") as refused:
         memory.sync(notes.root / ".git")
@@ -438,6 +439,19 @@ def test_a_repository_that_git_refuses_or_cannot_read_is_a_problem_and_keeps_wha
     (problem,) = memory.sync().problems
     assert "git cannot read the history" in problem.message
     assert subjects(memory) == {RETRY.split("\n")[0]}
+
+
+def test_a_history_whose_git_is_gone_stays_until_it_is_left_out(
+    memory: Memory, notes: Notes, repo: Repo
+) -> None:
+    notes.write("a.md", "# A\n\nalpha\n")
+    repo.commit(RETRY)
+    memory.sync(notes.root)
+    shutil.rmtree(notes.root / ".git")
+    (problem,) = memory.sync().problems
+    assert ("not a git repository" in problem.message, len(subjects(memory))) == (True, 1)
+    memory.sync(notes.root, git=False)
+    assert (memory.sync().problems, subjects(memory)) == ((), set())
 
 
 def test_reading_a_history_runs_nothing_that_a_repository_names(

@@ -146,7 +146,7 @@ def sync_history(
         except SourceError as error:
             run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
             return
-        source, trust_changes = judge_history(reader, registered, known, choice)
+        source, trust_changes = judge_history(reader, registered, known, choice, now.head)
     if now.empty and registered.synced_at is None:
         message = "Nothing was committed there yet; the history is read from the first commit on."
         run.tally.notices.append(FileError(repository.folder, message))

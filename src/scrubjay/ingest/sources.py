@@ -314,13 +314,17 @@ def judge_source(
 
 
 def judge_history(
-    reader: Reader, registered: Source, known: Iterable[str], choice: TrustChoice
+    reader: Reader, registered: Source, known: Iterable[str], choice: TrustChoice, head: str
 ) -> tuple[Source, list[Change]]:
-    """Return a history's source with its current trust, and the changes to what is stored of it."""
+    """Return a history's source with its current trust, and the changes to what is stored of it.
+
+    A repository whose ``head`` moved since it was judged is judged again.
+    """
     now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
-    head = next((one for _, _, one in registered.repositories or ()), "")
-    ownership = repository_ownership(shared_git_directory(repository_of(now) or "") or "")
-    now = replace(now, repositories=((".", ownership, head),))
+    ((_, ownership, judged),) = registered.repositories or ((".", OWN, ""),)
+    if judged.partition(" ")[0] != head.partition(" ")[0]:
+        ownership = repository_ownership(shared_git_directory(repository_of(now) or "") or "")
+    now = replace(now, repositories=((".", ownership, judged),))
     path = commit_path(now, "")
     own = authorship(now, path) == OWN
     if own == (authorship(registered, path) == OWN):
@@ -340,7 +344,7 @@ def with_head(source: Source, head: str) -> Source:
 
 
 def register_history(
-    store: Store, scope: Scope, folder: Source, repository: str, git: bool | None
+    store: Store, scope: Scope, folder: Source, repository: str, known: Source | None, git: bool | None
 ) -> tuple[Source, Source | None]:
     """Return the source of a folder, which remembers a person's choice, and that of its repository's history.
 
@@ -349,6 +353,7 @@ def register_history(
         scope: The principal.
         folder: The source that holds the repository's folder.
         repository: The folder, with a ``.git`` in it.
+        known: The history's source, if it is registered.
         git: Whether to take the history in; None for what was said before, at first to do so.
 
     Returns:
@@ -362,8 +367,6 @@ def register_history(
     if exclude != folder.exclude:
         folder = replace(folder, exclude=exclude)
         store.write(scope, [PutSource(folder)])
-    with store.reader(scope) as reader:
-        known = next((one for one in reader.sources() if source_location(one) == place), None)
     if git is False or (known is None and not git and is_excluded(folder, place)):
         return folder, None
     name = os.path.basename(repository)

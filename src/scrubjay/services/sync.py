@@ -209,6 +209,13 @@ def sync(
             "Whether to take a history in is said of one folder, and none was named. Nothing was synced.",
             hint="scrubjay sync DIR --git or --no-git",
         )
+    if path is not None and git is not None:
+        full = Path(os.path.abspath(expand_path(str(path))))
+        if not _is_repository(workspace, full):
+            raise InputError(
+                f"{full} is no git repository. Nothing was synced.",
+                hint="name the folder that holds its .git",
+            )
     if path is not None and choice != NO_CHOICE:
         full = Path(os.path.abspath(expand_path(str(path))))
         container = containing_source(_registered_sources(workspace), full)
@@ -252,21 +259,14 @@ def _with_history(
     workspace: Workspace, source: Source, full: Path, git: bool | None
 ) -> tuple[list[Source], list[FileError]]:
     """Return a folder's source, with that of its history, and what is to be said of a history that was removed."""
-    if repository_of(source) is not None or not os.path.lexists(full / ".git"):
-        if git is not None:
-            raise InputError(
-                f"{full} is no git repository. Nothing was synced.",
-                hint="name the folder that holds its .git",
-            )
-        if all((full / name).exists() for name in ("HEAD", "objects", "refs")):
-            message = "That is a bare repository, which has no files; its history was not read."
-            return [source], [
-                FileError(str(full), message, f"clone it, and sync the clone: git clone {full}")
-            ]
-        return [source], []
-    store, scope, place = workspace.store, workspace.scope, str(full / ".git")
-    source, history = register_history(store, scope, source, str(full), git)
-    known = next((one for one in _registered_sources(workspace) if source_location(one) == place), None)
+    store, scope = workspace.store, workspace.scope
+    if repository_of(source) is not None or not _is_repository(workspace, full):
+        if not all((full / name).exists() for name in ("HEAD", "objects", "refs")):
+            return [source], []
+        message = "That is a bare repository, which has no files; its history was not read."
+        return [source], [FileError(str(full), message, f"clone it, and sync the clone: git clone {full}")]
+    known = _find_history(workspace, full)
+    source, history = register_history(store, scope, source, str(full), known, git)
     if history is not None:
         projects = ProjectResolver(store, scope)
         chosen = projects.chosen(source.id)
@@ -280,6 +280,16 @@ def _with_history(
     _remove_sources(workspace, [known])
     message = f"Its history was removed, with {count:,} commit{'' if count == 1 else 's'}."
     return [source], [FileError(str(full), message, f"scrubjay sync {full} --git takes it in again")]
+
+
+def _is_repository(workspace: Workspace, full: Path) -> bool:
+    """Return whether a folder has a ``.git``, or had one whose history is stored."""
+    return os.path.lexists(full / ".git") or _find_history(workspace, full) is not None
+
+
+def _find_history(workspace: Workspace, full: Path) -> Source | None:
+    place = str(full / ".git")
+    return next((one for one in _registered_sources(workspace) if source_location(one) == place), None)
 
 
 def _count_stored_commits(reader: Reader, source: Source) -> int:
