@@ -302,6 +302,11 @@ def test_the_history_is_that_of_the_branch_that_is_checked_out(
     repo.run("switch", "--detach", first)  # as in a bisection
     memory.sync()
     assert subjects(memory) == {"First, as uploads fail", "Third, on a branch"}
+    repo.commit("Forth, of no branch")
+    memory.sync()
+    repo.run("commit", "--amend", "--allow-empty", "-m", "Fourth, of no branch", **repo.dates())
+    memory.sync()
+    assert subjects(memory) == {"First, as uploads fail", "Third, on a branch", "Fourth, of no branch"}
     repo.run("switch", "main")
     memory.sync()
     assert subjects(memory) == {"First, as uploads fail", "Second, as prices change"}

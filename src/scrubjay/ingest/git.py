@@ -37,7 +37,7 @@ _COMMAND: Final = (
     "git", "--no-pager", "--no-replace-objects", *(word for one in _SETTINGS for word in ("-c", one)),
 )  # fmt: skip
 _READ: Final = (
-    "log", "--no-walk=unsorted", "--stdin", "-z", "--name-only", "--root", "--no-renames", "--diff-merges=off",
+    "log", "--no-walk=unsorted", "--stdin", "-z", "--name-only", "--root", "--no-renames",
     "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--no-mailmap", "--no-color",
     "--encoding=UTF-8",
 )  # fmt: skip
