@@ -113,12 +113,13 @@ def escape_pattern(name: str) -> str:
 
 
 def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
-    """Return a source that excludes the roots of other sources inside it."""
+    """Return a source that excludes the roots of other sources of files inside it."""
     inside = []
     for other in others:
         place = source_location(other)
         if (
             other.id != source.id
+            and repository_of(other) is None
             and place.startswith(source.root.rstrip("/") + "/")
             and not is_single_file(source)
         ):
