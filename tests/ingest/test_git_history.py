@@ -203,6 +203,9 @@ MERGE = "Merge branch 'main' into uploads"
         ("Update retries from three to five tries", "Ann", True),
         ("Bump the retry limit", "Ann", True),
         ("2026 prices apply from March on", "Ann", True),
+        ("2FA", "Ann", True),
+        ("Release 2.1.0b2\n\n#340 is not in it.", "Ann", True),
+        ("2.1.0rc1", "Ann", False),
         ("Pin lodash\n\nBumps [lodash](https://example.org) from 1 to 2.", "dependabot[bot]", False),
         ("Update dependency vite to v5", "renovate[bot]", False),
         ("Format", "github-actions[bot]", False),
@@ -530,6 +533,18 @@ def test_every_encoding_is_read_and_a_message_cannot_forge_a_commit(
     memory.sync(notes.root)
     assert subjects(memory) == {"Größe der Liste prüfen", "Café au lait", "Forge"}
     assert "Files: Übersicht\n.txt" in commits(memory)["Größe der Liste prüfen"].content
+
+
+def test_a_hostile_commit_is_bounded_and_a_message_above_a_megabyte_is_left_out(
+    memory: Memory, notes: Notes, repo: Repo
+) -> None:
+    repo.commit("bump " + "a from b to c " * 20_000, author="Eve " * 5_000)
+    sha = repo.commit("Dump\n\n" + "0123456789\n" * 100_000)
+    done = memory.sync(notes.root)
+    (notice,) = done.notices
+    assert (notice.path, "1,000,000 bytes" in notice.message) == (f"{notes.root}@{sha[:12]}", True)
+    assert (done.commits, done.left_out) == (1, 1)
+    assert max(len(one.title) for one in memory.page().records) < 150
 
 
 def test_a_secret_in_a_message_is_replaced(memory: Memory, notes: Notes, repo: Repo) -> None:

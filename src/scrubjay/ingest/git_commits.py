@@ -7,6 +7,7 @@ it, by what it says in git's own words alone.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from scrubjay.ingest.alignment import PASSAGE_TIER, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.deletion import REREAD_HASH, status_changes
 from scrubjay.ingest.embedder import prepare_memory
-from scrubjay.ingest.git import Commit, Repository
+from scrubjay.ingest.git import MAX_FIELD_BYTES, Commit, Repository
 from scrubjay.ingest.reader import redact_in_pieces, stage_versions
 from scrubjay.ingest.scanner import head_stamp
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, SyncRun, SyncTally
@@ -45,6 +46,10 @@ from scrubjay.storage.interface import Reader
 
 WHOLE_CHARACTERS: Final = 8_000
 """A longer message is cut into passages."""
+MAX_NAME: Final = 100
+"""Characters of an author's name that are kept."""
+MAX_SUBJECT: Final = 300
+"""Characters of a subject by which a commit is known; a longer one says something."""
 LAST_SECOND: Final = 253_402_300_799
 """The end of the year 9999: what a later date says is no date."""
 
@@ -65,7 +70,7 @@ _RUNNING_BOTS: Final = re.compile(
     re.I,
 )
 """Authors in whose name people's own scripts commit: what these explain is kept."""
-_VERSION: Final = r"v?\d+(?:\.\d+)*(?:[-+.]?[A-Za-z]+[\w.+-]*)?"
+_VERSION: Final = r"v?\d+(?:\.\d+)*(?:(?:[-+.][A-Za-z]|a|b|rc|dev|post)[\w.+-]*)?"
 _PREFIX: Final = r"(?:(?:build|chore|ci|deps|release|fix)(?:\([^)]*\))?!?: *)?"
 _BUMP: Final = re.compile(
     rf"{_PREFIX}(?:(?:bump|update|upgrade)s? .+ from \S+ to \S+|(?:bump|update) (?:the )?version(?: number)?"
@@ -74,7 +79,7 @@ _BUMP: Final = re.compile(
     re.I,
 )
 _NO_BODY: Final = re.compile(
-    r"(?:[A-Za-z]+-)*by: .*|change-id: .*|git-svn-id: .*|cc: .*|\(cherry picked from commit [0-9a-f]+\)|#.*|"
+    r"(?:[A-Za-z]+-)*by: .*|change-id: .*|git-svn-id: .*|cc: .*|\(cherry picked from commit [0-9a-f]+\)|#(?:\s.*)?|"
     r"conflicts:|\t.*|\[(?:skip ci|ci skip)\]|-+",
     re.I,
 )
@@ -174,8 +179,10 @@ def left_out(commit: Commit) -> bool:
         return True
     if any(line.strip() and not _NO_BODY.fullmatch(line.rstrip()) for line in body.splitlines()):
         return False
+    if any(map(_RUNNING_BOTS.fullmatch, names)):
+        return True
     merge = commit.parents > 1 and _MERGE.fullmatch(subject) is not None
-    return merge or _BUMP.fullmatch(subject) is not None or any(map(_RUNNING_BOTS.fullmatch, names))
+    return len(subject) <= MAX_SUBJECT and (merge or _BUMP.fullmatch(subject) is not None)
 
 
 def split_message(message: str) -> tuple[str, str]:
@@ -225,7 +232,7 @@ def _prepare(
     run: SyncRun, reader: Reader, source: Source, commit: Commit, project: str | None, stored: bool
 ) -> PreparedDocument:
     path, now = commit_path(source, commit.sha), now_micros()
-    at = min(commit.at * SECOND, now) if 0 < commit.at <= LAST_SECOND else None
+    at = commit.at * SECOND if 0 < commit.at <= LAST_SECOND else None
     leaves = left_out(commit)
     versions = replace(stage_versions(run.chunks), extractor=LEFT_OUT if leaves else COMMIT)
     document = Document(source.id, path, commit.sha, (at or 0) * 1000, len(commit.message), path, versions)
@@ -233,13 +240,13 @@ def _prepare(
     if leaves:
         return PreparedDocument(document, dropped=tuple(old))
     if not commit.whole:
-        message = f"Its message has more than the {len(commit.message):,} characters that are read; it was left out."
-        run.tally.notices.append(FileError(path, message))
+        message = f"Its message has more than the {MAX_FIELD_BYTES:,} bytes that are read; it was left out."
+        run.tally.notices.append(FileError(os.path.join(source.root, path), message))
         return PreparedDocument(replace(document, versions=replace(versions, extractor=LEFT_OUT)))
     text, counts = redact_in_pieces(commit_text(commit), run.chunks.allow)
     run.tally.scrubbed.update(counts)
-    author = " ".join(redact_text(commit.author, run.chunks.allow).text.split()) or "nobody"
-    subject = split_message(text)[0]
+    author = " ".join(redact_text(commit.author[:MAX_NAME], run.chunks.allow).text.split()) or "nobody"
+    subject = split_message(text)[0][:MAX_SUBJECT]
     records = []
     for ordinal, (start, end, first, last) in enumerate(_cut(run, text)):
         content = text[start:end]
@@ -248,7 +255,7 @@ def _prepare(
         new = Record(
             id=memory, tier=PASSAGE_TIER, content=content, content_hash=text_hash(content), key=source.key,
             title=f"commit {commit.sha[:12]} by {author}", owner=run.scope.user,
-            recorded_at=at if at is not None else now, updated_at=now,
+            recorded_at=min(at or now, now), updated_at=now,
         )  # fmt: skip
         records.append(
             replace(
