@@ -1,7 +1,7 @@
 """Whether a git history buries notes: questions about scrubjay's own documentation, without and with its commits.
 
-The questions and the pages that answer them are the table of ``docs/index.md``; that page is left out. The commits are
-those of this repository. Also how long the commits take to ingest.
+The questions and the pages that answer them are the table of ``docs/index.md``, which is left out, and the headings of
+the pages. The commits are those of this repository. Also how long the commits take to ingest.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from scrubjay import Memory
 
 ROOT = Path(__file__).parents[1]
 DEPTH = 5
+_HEADING = re.compile(r"^## (\S+ .+)$", re.MULTILINE)
 _QUESTION = re.compile(r"^\| \[[^\]]+\]\(([\w-]+\.md)\) \| (.+?) \|$", re.MULTILINE)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    questions = [
-        (text, page) for page, text in _QUESTION.findall((ROOT / "docs" / "index.md").read_text("utf-8"))
-    ]
+    pages = {file.name: file.read_text("utf-8") for file in sorted((ROOT / "docs").glob("*.md"))}
+    questions = [(text, page) for page, text in _QUESTION.findall(pages.pop("index.md"))]
+    questions += [(text, page) for page, content in pages.items() for text in _HEADING.findall(content)]
     found = {}
     with scratch() as folder:
         shutil.copytree(ROOT / "docs", folder / "docs")

@@ -127,6 +127,22 @@ def test_a_synced_repository_brings_its_commits_with_message_author_date_and_fil
     assert (record.project, log.project) == (files.project, files.project)
 
 
+def test_of_a_note_and_a_commit_that_answer_alike_the_note_comes_first(
+    memory: Memory, notes: Notes, repo: Repo
+) -> None:
+    for number in range(6):
+        notes.write(f"other{number}.md", f"The price list of part {number} is kept for an hour.\n")
+    said = "Uploads are retried with a growing delay"
+    notes.write("b.md", f"{said}; it ends with the fifth try, after which a person is asked what to do.\n")
+    sha = repo.commit(f"{said}, at most five times")
+    memory.sync(notes.root)
+    note, commit = memory.search("are uploads retried with a growing delay", explain=True).results[:2]
+    assert (note.path, commit.path) == (f"{notes.root}/b.md", f"{notes.root}@{sha[:12]}")
+    assert commit.explanation is not None
+    (penalty,) = [one.amount for one in commit.explanation.contributions if one.channel == "commit"]
+    assert commit.score < note.score < commit.score - penalty
+
+
 def test_a_folder_inside_a_repository_brings_no_history(memory: Memory, notes: Notes, repo: Repo) -> None:
     notes.write("docs/a.md", "# A\n\nalpha\n")
     repo.commit(RETRY)

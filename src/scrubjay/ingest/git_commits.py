@@ -36,6 +36,7 @@ from scrubjay.models.records import (
     Record,
     Source,
     SourcePlace,
+    commit_title,
     said_at,
 )
 from scrubjay.models.reports import FileError
@@ -254,7 +255,7 @@ def _prepare(
         memory = memory_id(PASSAGE_TIER, memory_key(run.secret, parts))
         new = Record(
             id=memory, tier=PASSAGE_TIER, content=content, content_hash=text_hash(content), key=source.key,
-            title=f"commit {commit.sha[:12]} by {author}", owner=run.scope.user,
+            title=commit_title(commit.sha, author), owner=run.scope.user,
             recorded_at=min(at or now, now), updated_at=now,
         )  # fmt: skip
         records.append(

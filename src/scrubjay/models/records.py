@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
@@ -435,6 +436,22 @@ class QuotaUsage:
 NOT_A_TRANSCRIPT = "no transcript"
 COMMIT: Final = "git commit 1"
 """Extractor of a commit's document, whose passages are not cut anew."""
+_COMMIT_TITLE: Final = re.compile(r"commit [0-9a-f]{12} by ")
+
+
+def commit_title(commit: str, author: str) -> str:
+    return f"commit {commit[:12]} by {author}"
+
+
+def is_commit_title(title: str) -> bool:
+    """Return whether a memory with an author and this title is a commit.
+
+    >>> is_commit_title(commit_title("0123456789abcdef", "Ann")), is_commit_title("commit often")
+    (True, False)
+    """
+    return _COMMIT_TITLE.match(title) is not None
+
+
 LEFT_OUT: Final = "git commit left out"
 """Stands for the extractor of a commit that says nothing, so that it is read once."""
 
