@@ -222,8 +222,10 @@ class Machine:
         """Make the repository with its history; its first author is the person whose machine this is."""
         self.repository.mkdir(parents=True)
         me = self.past.commits[0].author
-        (self.home / ".gitconfig").write_text(f'[user]\n\tname = "{me}"\n\temail = {_mail(me)}\n', "utf-8")
         self._git("init", "-q", "-b", "main")
+        # In the repository, not in the home: this process, which syncs, has another home.
+        self._git("config", "user.name", me)
+        self._git("config", "user.email", _mail(me))
         self._git("fast-import", "--quiet", stdin=b"".join(_fast_import(self.past)))
         self._git("reset", "-q", "--hard", "main")
 
