@@ -53,10 +53,11 @@ WRAPPERS = frozenset({
 """Tags that the program puts around what it says itself in a person's place."""
 
 _BOOKKEEPING = frozenset({
-    "agent-color", "agent-name", "agent-setting", "attachment", "attribution-snapshot",
-    "content-replacement", "file-history-snapshot", "last-prompt", "marble-origami-commit",
-    "marble-origami-snapshot", "mode", "permission-mode", "pr-link", "progress", "queue-operation",
-    "speculation-accept", "summary", "system", "tag", "worktree-state",
+    "agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob", "api-request-shape",
+    "atis-latch", "attachment", "attribution-snapshot", "content-replacement", "cost-state",
+    "file-history-snapshot", "last-prompt", "marble-origami-commit", "marble-origami-snapshot", "mode",
+    "permission-mode", "pr-link", "progress", "queue-operation", "speculation-accept", "summary", "system", "tag",
+    "worktree-state",
 })  # fmt: skip
 _BLOCKS = frozenset({
     "document", "image", "mcp_tool_result", "mcp_tool_use", "redacted_thinking", "server_tool_use",

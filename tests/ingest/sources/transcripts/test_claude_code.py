@@ -195,3 +195,16 @@ def test_words_about_a_tag_stay_and_a_records_odd_fields_are_no_error(read, tmp_
         ("s:7", "No uuid, no session."),
     ]
     assert found.left["message of a program"] == 1
+
+
+def test_what_newer_versions_log_of_requests_and_costs_is_left_out_without_a_complaint(
+    read, tmp_path
+) -> None:
+    """Kinds of records in a log of Claude Code 2.1.332; a blob repeats what the model was sent."""
+    sent = {"role": "user", "content": [{"type": "text", "text": "Where is the key?"}]}
+    kinds = ("atis-latch", "api-request-shape", "api-request-blob", "api-request", "cost-state")
+    more = [{"type": kind, "sessionId": "s", "message": sent} for kind in kinds]
+    file = write(tmp_path, record(1, 0, "user", "Where is the key?"), *more)
+    found = read(CLAUDE_CODE, file, tmp_path)
+    assert found.brief() == [("s", "user", "Where is the key?")]
+    assert found.unknown == {}
