@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.facts.conflicts import classify_change
-from scrubjay.facts.ownership import may_be_personal
+from scrubjay.facts.ownership import is_personal, may_be_personal
 from scrubjay.facts.supersession import may_share_subject, supersedes
 from scrubjay.models.graph import NEWER_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange
@@ -208,6 +208,8 @@ class _Reconciliation:
             elif verdict == "supersedes" and not old.pinned:
                 self._supersede(past, present, new, rule)
                 superseded.append(old.id)
+                if present is new and new.origin == "derived" and _is_persons(old):
+                    self._change(new, project=None)  # what replaces the person's is the person's
             elif verdict in ("supersedes", "contradicts"):
                 self._contradict(old, new, rule)
                 contradicted.append(old.id)
@@ -275,6 +277,10 @@ class _Reconciliation:
             self.fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
         else:
             self.lifecycle[record.id] = replace(self.lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
+
+
+def _is_persons(record: Record) -> bool:
+    return record.key.startswith("user:") and is_personal(record.content)
 
 
 def _of_two_owners(old: Record, new: Record) -> bool:
