@@ -820,7 +820,8 @@ class Memory:
         Args:
             query: The question; None for a new session.
             budget: Maximum tokens, 50..100,000; None takes the setting.
-            project: Only this project and memories without one, by name, the end of a name, or a path; None for all.
+            project: Only this project and memories without one, by name, the end of a name, or a path; the empty text
+                for memories without one alone, None for all.
             session: The current conversation, whose own turns are left out.
             agent: Only memories recorded by this agent; None for all.
             exclude_paths: Names (``CLAUDE.md``) or path patterns of files that the agent reads itself; None takes the
@@ -835,44 +836,21 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.models.dates import load_zone, now_micros, parse_when
-        from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS
-        from scrubjay.search.context import ContextRequest, ContextScope, build_context
-        from scrubjay.search.request import SearchOptions
-        from scrubjay.services.models import RewriteOutcome
-        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
-        from scrubjay.services.workspace import resolve_projects
+        from scrubjay.services.context import context
 
-        if query is not None and not isinstance(query, str):
-            raise InputError(f"The query is a {type(query).__name__}, not a text.")
-        workspace, timer = self._workspace, StageTimer()
-        settings = workspace.settings.context
-        asked_at = parse_when(now, load_zone(workspace.settings.recall.tz))
-        (name,) = resolve_projects(workspace, [project]) if project is not None else (None,)
-        moment = asked_at.start if asked_at is not None else now_micros()
-        asking = None
-        if query is not None:
-            asking = replace(search_request(workspace, query, SearchOptions(here=project)), now=moment)
-        request = ContextRequest(
-            asking,
-            settings.budget if budget is None else budget,
-            ContextScope(name, agent, session, moment),
-            settings.loaded if exclude_paths is None else exclude_paths,
-            (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
-            settings.sessions,
-            unprompted,
-        ).checked()
-        rewriting = RewriteOutcome()
-        if asking is not None and query is not None:
-            rewriting = workspace.rewriter.rewrite(query, history)
-            timer.lap("rewriting")
-            request = replace(request, asking=replace(asking, rewritten=rewriting.text))
-        with open_view(workspace, timer) as view:
-            found = build_context(view.reader, view.embedders, request)
-        timer.lap("rank")
-        log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
-        partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
-        return replace(found, partial=partial, took_ms=timer.ms)
+        return context(
+            self._workspace,
+            query,
+            budget=budget,
+            project=project,
+            session=session,
+            agent=agent,
+            exclude_paths=exclude_paths,
+            parts=parts,
+            now=now,
+            history=history,
+            unprompted=unprompted,
+        )
 
     def look(self, memory: str, *, neighbours: int = 2) -> MemoryView:
         """Return a memory with its neighbours, links, concepts, categories and history. It does not count as used.
@@ -1309,6 +1287,27 @@ class Memory:
 def without_file_check(memory: Memory) -> Memory:
     """Return the same memory without its check for changed files."""
     return Memory(replace(memory._workspace, checks_files=False))
+
+
+def hook_context(
+    memory: Memory,
+    query: str | None,
+    *,
+    budget: int,
+    project: str | None,
+    session: str | None,
+    known: Sequence[str],
+    parts: Sequence[str] | None = None,
+    briefing: bool = False,
+) -> Context:
+    """Return a context for an agent's hook, without a check for changed files; see `services.context`."""
+    from scrubjay.services.context import context
+
+    workspace = replace(memory._workspace, checks_files=False)
+    return context(
+        workspace, query, budget=budget, project=project, session=session, known=known,
+        parts=parts, unprompted=query is not None, briefing=briefing,
+    )  # fmt: skip
 
 
 def embed_background_models(memory: Memory, proceed: Callable[[], bool]) -> EmbedReport:

@@ -158,8 +158,13 @@ def test_a_setting_that_is_wrong_keeps_nobody_from_working(here: Machine) -> Non
 
 def test_a_store_that_is_damaged_keeps_nobody_from_working(here: Machine) -> None:
     here.store.write_bytes(b"no database at all" * 100)
+    told = here.hook("prompt", prompt=ASKED)
+    assert (told.code, told.err) == (0, b"")
+    assert told.json == {
+        "systemMessage": "scrubjay: the store is damaged, nothing is remembered. Run `scrubjay doctor`."
+    }
     assert here.hook("prompt", prompt=ASKED) == SILENT
-    assert here.log()[-1]["error"] == "StoreDamagedError"
+    assert [line["error"] for line in here.log()] == ["StoreDamagedError"] * 2
 
 
 LOCK = """
@@ -199,7 +204,7 @@ def test_what_a_hook_may_put_in_is_bounded_by_the_settings(here: Machine) -> Non
         here.run("add", f"The heron database's node {number} stands in Lisbon, rack {number}.")
     long = here.hook("prompt", prompt="heron database node rack").json["systemMessage"]
     short = here.hook(
-        "prompt", prompt="heron database node rack", env={"SCRUBJAY_HOOKS_PROMPT_TOKENS": "100"}
+        "prompt", prompt="heron database node rack", env={"SCRUBJAY_HOOKS_FIRST_TOKENS": "100"}
     ).json["systemMessage"]
     assert int(long.split()[1]) > int(short.split()[1])
 

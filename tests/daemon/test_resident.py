@@ -62,7 +62,7 @@ def test_a_hook_asks_the_resident_and_says_what_it_says_cold(here: Machine) -> N
     here.run("add", "Our staging database is called heron and lives in Lisbon.")
     cold = here.hook("prompt", prompt=ASKED)
     here.run("resident", "start")
-    warm = here.hook("prompt", prompt=ASKED)
+    warm = here.hook("prompt", prompt=ASKED, session_id="another")
     assert warm.json == cold.json
     assert requests(here) == 1
 
@@ -267,7 +267,7 @@ def test_a_server_for_mcp_is_a_resident_as_long_as_its_client_lives(here: Machin
             lambda: ask_daemon(str(here.socket), here.mark, "search", {"query": "heron"}, 30) is not None
         )
         before = requests(here)
-        second = here.hook("prompt", prompt=ASKED)
+        second = here.hook("prompt", prompt=ASKED, session_id="another")
         assert "heron" in first.context
         assert second.json == first.json
         assert requests(here) == before + 1

@@ -15,11 +15,13 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
+from scrubjay.api.injections import Injection, InjectionLog, ids_in_context, in_context
 from scrubjay.api.jobs import JobQueue
 from scrubjay.config.paths import (
     ANSWERED_EVENTS,
     CAPTURE_EVENTS,
     data_folder,
+    event_budget_ms,
     home_folder,
     runtime_folder,
     settings_fingerprint,
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
 MAX_FIELD = 4_096
 """Characters of a path or a name; longer ones are ignored."""
 MAX_PROMPT = 1_000_000
-RESET_SOURCES = ("compact", "clear")
-"""Starts after which the model no longer has what was said before, so that nothing of it is left out."""
+RESET_SOURCES = ("startup", "compact", "clear")
+"""Starts after which the model has nothing of what was said before, so that nothing of it is left out."""
 HOOK_EVENT_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 
 
@@ -103,6 +105,8 @@ def parse_standard(agent: str, name: str, message: Mapping[str, Any]) -> HookEve
 
 
 def reply_standard(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
+    if not text:
+        return {"systemMessage": summary}
     name = event.agent_event or HOOK_EVENT_NAMES.get(event.name, "")
     return {
         "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
@@ -125,7 +129,7 @@ def parse_cursor(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent
 def reply_cursor(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
     """Cursor accepts context only when a session begins, and shows no summary."""
     del summary
-    return {"additional_context": text} if event.name == "session-start" else {}
+    return {"additional_context": text} if text and event.name == "session-start" else {}
 
 
 def parse_plugin(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
@@ -209,6 +213,8 @@ MAX_MESSAGE = 200
 """Characters of the line that the person sees."""
 RESERVED_SECONDS = 0.04
 """Seconds of the budget that are not spent on waiting for the daemon."""
+DAMAGE_SECONDS = 86_400
+"""Seconds after which a damaged store is reported again."""
 
 
 class HookContext:
@@ -227,6 +233,7 @@ class HookContext:
         self.fingerprint = settings_fingerprint(env)
         self.socket = socket_path(runtime_folder(env), self.fingerprint)
         self.jobs = JobQueue(self.data, self.fingerprint)
+        self.injections = InjectionLog(self.data, self.fingerprint)
         self.log = Log(self.data)
         self.deadline = deadline
         self.extend = extend
@@ -238,20 +245,63 @@ class HookContext:
         return ask_daemon(self.socket, self.fingerprint, verb, arguments, seconds) if seconds > 0 else None
 
 
-def answer_event(event: HookEvent, context: HookContext) -> tuple[dict[str, Any] | None, int]:
-    """Return the reply to the agent (None for nothing) and the number of memories in it."""
+class HookAnswer:
+    """What a hook says, None for nothing, and what the injection log is to hold once it was said, or None."""
+
+    __slots__ = ("injection", "reply")
+
+    def __init__(self, reply: dict[str, Any] | None = None, injection: Injection | None = None) -> None:
+        self.reply, self.injection = reply, injection
+
+    @property
+    def count(self) -> int:
+        """Number of memories in the reply."""
+        return len(self.injection.memories) if self.injection is not None else 0
+
+
+def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
+    """Return the answer to an agent's event."""
     if event.name not in ANSWERED_EVENTS:
-        return None, 0
-    session = "" if event.fresh else event.session
-    question = {"name": event.name, "folder": event.folder, "session": session, "prompt": event.prompt}
+        return HookAnswer()
+    told: list[Injection] = []
+    if event.session and not event.fresh:
+        told = in_context(context.injections.session(event.agent, event.session))
+    events = {injection.event for injection in told}
+    first = event.name == "prompt" and "prompt" not in events
+    context.extend(event_budget_ms(context.env, "first" if first else event.name))
+    question = {
+        "name": event.name,
+        "folder": event.folder,
+        "session": "" if event.fresh else event.session,
+        "prompt": event.prompt,
+        "known": ids_in_context(told),
+        "first": first,
+        "start": bool(event.session) and events.isdisjoint(ANSWERED_EVENTS),
+    }
     memories = context.ask("remind", question)
     if memories is None:
         memories = _answer_without_daemon(question, context)
-    if not memories.get("text"):
-        return None, 0
     cited = [str(one) for one in memories["cited"]]
-    reply = HOOK_FORMATS[event.agent].reply(event, memories["text"], citation_summary(cited))
-    return (reply, len(cited)) if reply else (None, 0)
+    reply = None
+    if memories["text"]:
+        reply = HOOK_FORMATS[event.agent].reply(event, memories["text"], citation_summary(cited)) or None
+    if not event.session or (reply is None and event.name != "session-start"):
+        return HookAnswer(reply)
+    return HookAnswer(reply, injection_of(event, memories))
+
+
+def injection_of(event: HookEvent, memories: Mapping[str, Any]) -> Injection:
+    """Return what the log is to hold of a reply; a prompt that only brought the session's start is such a start."""
+    name = event.name
+    if name == "prompt" and all(one["part"] in SESSION_START_PARTS for one in memories["memories"]):
+        name = "session-start"
+    return Injection(
+        event.agent, event.session, name, at=time.time(), folder=event.folder, fresh=event.fresh,
+        tokens=memories["tokens"], memories=memories["memories"],
+    )  # fmt: skip
+
+
+SESSION_START_PARTS = ("pinned", "profile", "recent")
 
 
 def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) -> dict[str, Any]:
@@ -261,12 +311,37 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
     from scrubjay.memory import Memory
 
     settings = load_settings(environ=context.env)
-    context.extend(settings.hooks.budget_ms)
+    hooks = settings.hooks
+    longer = (
+        hooks.start_ms if question["name"] == "session-start" else hooks.first_ms if question["first"] else 0
+    )
+    context.extend(max(hooks.budget_ms, longer))
     context.wants_daemon = settings.resident.auto
     context.log = settings.log.open(context.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.
     memory = Memory.open(settings=settings, cold=True)
-    return event_context(memory, settings.hooks, question)
+    return event_context(memory, hooks, question)
+
+
+def report_damage(event: HookEvent, context: HookContext) -> dict[str, Any] | None:
+    """Return a reply that tells the person that the store is damaged, once a day; else None.
+
+    Raises:
+        OSError: It cannot be noted that the person was told.
+    """
+    if event.name not in ANSWERED_EVENTS:
+        return None
+    reply = HOOK_FORMATS[event.agent].reply(event, "", DAMAGE_MESSAGE)
+    told = os.path.join(context.data, f"damaged-{context.fingerprint[:16]}")
+    if not reply or (os.path.exists(told) and time.time() - os.stat(told).st_mtime < DAMAGE_SECONDS):
+        return None
+    os.makedirs(context.data, mode=0o700, exist_ok=True)
+    with open(told, "wb") as file:
+        os.utime(file.fileno())
+    return reply
+
+
+DAMAGE_MESSAGE = "scrubjay: the store is damaged, nothing is remembered. Run `scrubjay doctor`."
 
 
 def citation_summary(cited: list[str]) -> str:
@@ -279,6 +354,18 @@ def citation_summary(cited: list[str]) -> str:
     more = ", …" if len(cited) > MAX_CITED else ""
     noun = "memory" if len(cited) == 1 else "memories"
     return f"scrubjay: {len(cited)} {noun} ({', '.join(names)}{more})"[:MAX_MESSAGE]
+
+
+def finish_late(event: HookEvent, context: HookContext) -> None:
+    """Do what remains of a hook without an answer: queue its jobs, and log that a context was emptied.
+
+    Raises:
+        OSError: As `queue_jobs`, or the log cannot be written.
+    """
+    queue_jobs(event, context)
+    if event.fresh and event.session:
+        late = Injection(event.agent, event.session, "late", at=time.time(), folder=event.folder, fresh=True)
+        context.injections.append(late)
 
 
 def queue_jobs(event: HookEvent, context: HookContext) -> None:

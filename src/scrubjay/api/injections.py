@@ -29,7 +29,7 @@ class Injection:
         at: Seconds since the epoch.
         agent: Agent name, ``claude-code``.
         session: The agent's id of the session.
-        event: ``session-start`` or ``prompt``.
+        event: ``session-start``, ``prompt``, or ``late``: a fresh session's start that was not answered in time.
         folder: The working directory, empty if unknown.
         fresh: Whether the model's context was empty before: what was put in earlier counts no more.
         tokens: Size of the text.
@@ -56,18 +56,28 @@ class Injection:
         self.tokens, self.memories = tokens, tuple(memories)
 
 
+def in_context(injections: Iterable[Injection]) -> list[Injection]:
+    """Return those that the model of a session has before it: the last fresh one and what came after it.
+
+    Args:
+        injections: Those of one session, the earliest first.
+    """
+    found: list[Injection] = []
+    for injection in injections:
+        if injection.fresh:
+            found.clear()
+        found.append(injection)
+    return found
+
+
 def ids_in_context(injections: Iterable[Injection]) -> list[str]:
     """Return the ids of the memories that the model of a session has before it, in the order they came.
 
     Args:
         injections: Those of one session, the earliest first.
     """
-    ids: dict[str, None] = {}
-    for injection in injections:
-        if injection.fresh:
-            ids.clear()
-        ids.update((str(memory["id"]), None) for memory in injection.memories)
-    return list(ids)
+    memories = (memory for injection in in_context(injections) for memory in injection.memories)
+    return list(dict.fromkeys(str(memory["id"]) for memory in memories))
 
 
 class InjectionLog:

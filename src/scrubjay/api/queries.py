@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.api import serializers
 from scrubjay.config.paths import ANSWERED_EVENTS
 from scrubjay.errors import InputError
-from scrubjay.text.dialogue import is_small_talk
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
+from scrubjay.text.dialogue import cut_blocks, is_small_talk
 
 if TYPE_CHECKING:
     from scrubjay.config.settings import HookSettings
@@ -85,18 +86,26 @@ def run_query(memory: Memory, verb: str, arguments: Mapping[str, Any]) -> bytes:
     return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-EMPTY_CONTEXT: Final[dict[str, Any]] = {"text": "", "cited": []}
+EMPTY_CONTEXT: Final[dict[str, Any]] = {"text": "", "cited": [], "tokens": 0, "memories": []}
+ADDED_BLOCKS: Final = (("<hook_context>", "</hook_context>"), (BLOCK_OPEN, BLOCK_CLOSE))
+"""What hooks add to a prompt: Gemini CLI's mark, and our own."""
+MAX_PROMPT: Final = 4_000
+"""Characters of a prompt that are searched: half of them its first, half its last."""
 
 
 def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``text``, the context for an agent's event, and ``cited``, the places of its memories; both may be empty.
+    """Return the context for an agent's event.
 
-    Files are not checked first: edits are ingested in the background.
+    These are its ``text``, empty if there is nothing to add; the places ``cited`` in it; its ``tokens``; and of each of
+    its ``memories`` ``id``, ``part``, ``tokens`` and ``relevance``. Files are not checked first: edits are ingested in
+    the background.
 
     Args:
         memory: Whose memory to search.
         hooks: Hook settings.
-        event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent sends them.
+        event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent sends them. ``known`` are the ids
+            of the memories that the session has already, ``first`` tells whether no prompt of it was answered yet,
+            and ``start`` whether what belongs to its start is still to be told.
 
     Raises:
         InputError: The event has no context.
@@ -106,16 +115,41 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         raise InputError(f"Event {name!r} has no context.", hint=f"one of {', '.join(ANSWERED_EVENTS)}")
     if name not in hooks.events:
         return EMPTY_CONTEXT
-    if name == "session-start":
-        context = _query_context(memory, hooks, event, None, budget=hooks.start_tokens)
-    else:
-        prompt = str(event.get("prompt") or "").strip()
-        if not prompt or is_small_talk(prompt):
-            return EMPTY_CONTEXT
-        context = _query_context(
-            memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",), unprompted=True
-        )
-    return {"text": context.text, "cited": [citation_label(citation) for citation in context.memories]}
+    known = [str(memory) for memory in event.get("known") or ()]
+    start = None
+    if name == "session-start" or (event.get("start") and "session-start" in hooks.events):
+        start = _query_context(memory, hooks, event, None, known=known, budget=hooks.start_tokens)
+        known += [citation.id for citation in start.memories]
+    answer = None
+    prompt = "" if name == "session-start" else searched_prompt(str(event.get("prompt") or ""))
+    if prompt and not is_small_talk(prompt):
+        first = bool(event.get("first"))
+        answer = _query_context(
+            memory, hooks, event, prompt, known=known, briefing=first, parts=("relevant",),
+            budget=hooks.first_tokens if first else hooks.prompt_tokens,
+        )  # fmt: skip
+    found = [context for context in (start, answer) if context is not None and context.text]
+    memories = [citation for context in found for citation in context.memories]
+    return {
+        "text": "\n".join(context.text for context in found),
+        "cited": [citation_label(citation) for citation in memories],
+        "tokens": sum(context.tokens for context in found),
+        "memories": [
+            {"id": one.id, "part": one.part, "tokens": one.tokens}
+            | ({} if one.relevance is None else {"relevance": one.relevance})
+            for one in memories
+        ],
+    }
+
+
+def searched_prompt(prompt: str) -> str:
+    """Return a prompt without what hooks added to it, and of a long one its first and its last words."""
+    for opening, closing in ADDED_BLOCKS:
+        prompt, _ = cut_blocks(prompt, opening, closing)
+    prompt = prompt.strip()
+    if len(prompt) > MAX_PROMPT:
+        prompt = f"{prompt[: MAX_PROMPT // 2]}\n{prompt[-MAX_PROMPT // 2 :]}"
+    return prompt
 
 
 def citation_label(citation: Citation) -> str:
@@ -128,14 +162,14 @@ def citation_label(citation: Citation) -> str:
 def _query_context(
     memory: Memory, hooks: HookSettings, event: Mapping[str, Any], query: str | None, **options: Any
 ) -> Context:
-    from scrubjay.memory import without_file_check
+    from scrubjay.memory import hook_context
 
-    unchecked, session = without_file_check(memory), event.get("session") or None
+    session = event.get("session") or None
     project = (event.get("folder") or None) if hooks.own_project else None
     try:
-        return unchecked.context(query, project=project, session=session, **options)
+        return hook_context(memory, query, project=project, session=session, **options)
     except InputError:
         if project is None:
             raise
-        # The home folder is not a project: search all of them.
-        return unchecked.context(query, session=session, **options)
+        # The home folder and the root of the disk are no project: they get what belongs to none.
+        return hook_context(memory, query, project="", session=session, **options)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scrubjay.config.settings import Settings
     from scrubjay.log import Log
 
-BUDGET_MS = 300
-"""Milliseconds of a hook, unless the settings say otherwise."""
+FIRST_BUDGET_SECONDS = 0.3
+"""Seconds of a hook, until the settings are looked at."""
 AFTERWARDS_SECONDS = 0.5
 """Seconds that the process may take after its answer to queue jobs."""
 RESERVED_SECONDS = 0.03
@@ -36,7 +36,7 @@ class Deadline:
     def __init__(self, started: float, at: str) -> None:
         self.started = started
         self.at = at
-        self.end = started + BUDGET_MS / 1000
+        self.end = started + FIRST_BUDGET_SECONDS
         self.late: Callable[[], None] | None = None
         self._last_word = _thread.allocate_lock()
         _thread.start_new_thread(self._watch, ())
@@ -90,15 +90,23 @@ def run_hook(args: Sequence[str], store: str | None = None, user: str | None = N
 
 
 def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: str | None) -> None:
-    from scrubjay.agents.hooks import HOOK_FORMATS, HookContext, answer_event, queue_jobs
-    from scrubjay.config.paths import HOOK_EVENTS, environment, hook_budget_ms, hooks_disabled
+    from scrubjay.agents.hooks import (
+        HOOK_FORMATS,
+        HookAnswer,
+        HookContext,
+        answer_event,
+        finish_late,
+        queue_jobs,
+        report_damage,
+    )
+    from scrubjay.config.paths import HOOK_EVENTS, environment, event_budget_ms, hooks_disabled
     from scrubjay.config.pauses import Pauses
 
     agent, name = args
     if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
     env = environment(store, user)
-    guard.until(hook_budget_ms(env, BUDGET_MS))
+    guard.until(event_budget_ms(env, name))
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
     context = HookContext(env, lambda: guard.end, guard.until)
     pauses = Pauses(context.data)
@@ -107,24 +115,31 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         return
     if pauses.until(agent) is not None:
         return
-    answer, count, failed = None, 0, ""
-    guard.late = lambda: queue_jobs(event, context)
+    answer, failed = HookAnswer(), ""
+    guard.late = lambda: finish_late(event, context)
     try:
-        answer, count = answer_event(event, context)
+        answer = answer_event(event, context)
     except Exception as error:  # noqa: BLE001 jobs can be queued though there is no answer
         failed = type(error).__name__
+        if failed == "StoreDamagedError":
+            answer = HookAnswer(report_damage(event, context))
     if not guard.answered():
         time.sleep(RESERVED_SECONDS)  # the watch starts the daemon and ends this process
         return
     _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
-    if answer:
+    if answer.reply:
         import json
 
-        os.write(1, json.dumps(answer).encode("ascii") + b"\n")
+        os.write(1, json.dumps(answer.reply).encode("ascii") + b"\n")
     took = (time.monotonic() - guard.started) * 1000
+    if answer.injection is not None:
+        try:
+            context.injections.append(answer.injection)
+        except OSError as error:
+            failed = type(error).__name__
     queue_jobs(event, context)
     level = "error" if failed else "info"
-    context.log.write(level, f"hook {name}", took, agent=agent, memories=count, error=failed)
+    context.log.write(level, f"hook {name}", took, agent=agent, memories=answer.count, error=failed)
 
 
 def _read_input(descriptor: int) -> dict[str, object]:
@@ -150,6 +165,7 @@ def _read_input(descriptor: int) -> dict[str, object]:
 
 def run_jobs(store: str | None = None, user: str | None = None) -> None:
     """Run the jobs that hooks queued, in the background at low priority."""
+    from scrubjay.api.injections import InjectionLog
     from scrubjay.api.jobs import JobQueue
     from scrubjay.config.paths import data_folder, settings_fingerprint
     from scrubjay.daemon.embedding import start_embedding
@@ -163,6 +179,7 @@ def run_jobs(store: str | None = None, user: str | None = None) -> None:
             jobs.run(memory, settings.hooks, log)
             start_embedding(settings, env, memory)
         jobs.tidy()
+        InjectionLog(data_folder(env), settings_fingerprint(env)).tidy()
 
     _run_detached("errands failed", work, store, user)
 

@@ -94,20 +94,33 @@ def runtime_folder(environ: Mapping[str, str]) -> str:
     return os.path.join(os.sep, "tmp", f"scrubjay-{uid}")
 
 
-def hook_budget_ms(environ: Mapping[str, str], usual: int) -> int:
-    """Return the budget of a hook as far as a quick look at the settings tells; the settings decide later."""
-    found = environ.get("SCRUBJAY_HOOKS_BUDGET_MS", "")
+def hook_budget_ms(environ: Mapping[str, str], usual: int, setting: str = "budget_ms") -> int:
+    """Return a budget of hooks as far as a quick look at the settings tells; the settings decide later."""
+    found = environ.get(f"{PREFIX}HOOKS_{setting.upper()}", "")
     if not found:
         try:
             with open(config_file(environ), encoding="utf-8") as file:
-                lines = [line.partition("=") for line in file if "budget_ms" in line]
+                lines = [line.partition("=") for line in file if setting in line]
         except (OSError, ValueError):
             return usual
-        found = next(
-            (value for name, _, value in lines if name.strip() in ("budget_ms", "hooks.budget_ms")), ""
-        )
+        found = next((value for name, _, value in lines if name.strip() in (setting, f"hooks.{setting}")), "")
     digits = found.partition("#")[0].strip().replace("_", "")
     return min(max(int(digits), 20), 60_000) if digits.isdecimal() else usual
+
+
+BUDGET_MS = 300
+"""Milliseconds of a hook, unless the settings say otherwise."""
+LONGER_BUDGETS = {"session-start": ("start_ms", 2_000), "first": ("first_ms", 1_500)}
+"""Settings of the events that may take longer, and their defaults."""
+
+
+def event_budget_ms(environ: Mapping[str, str], event: str) -> int:
+    """Return the budget of an event, or of ``first``, a session's first prompt, as `hook_budget_ms`."""
+    least = hook_budget_ms(environ, BUDGET_MS)
+    if event not in LONGER_BUDGETS:
+        return least
+    setting, usual = LONGER_BUDGETS[event]
+    return max(least, hook_budget_ms(environ, usual, setting))
 
 
 def settings_fingerprint(environ: Mapping[str, str]) -> str:

@@ -329,8 +329,17 @@ class HookSettings:
         HOOK_EVENTS, "Events that are handled.", kind="list", choices=HOOK_EVENTS
     )
     budget_ms: int = integer(300, "Milliseconds after which an agent goes on without an answer.", 20, 60_000)
+    start_ms: int = integer(
+        2_000, "The same when a session begins, unless `budget_ms` is longer.", 20, 60_000
+    )
+    first_ms: int = integer(
+        1_500, "The same before a session's first prompt, unless `budget_ms` is longer.", 20, 60_000
+    )
     start_tokens: int = integer(1_500, "Maximum tokens injected when a session begins.", 50, 100_000)
-    prompt_tokens: int = integer(600, "Maximum tokens injected before a prompt.", 50, 100_000)
+    first_tokens: int = integer(
+        1_500, "Maximum tokens injected before a session's first prompt.", 50, 100_000
+    )
+    prompt_tokens: int = integer(400, "Maximum tokens injected before a later prompt.", 50, 100_000)
     own_project: bool = switch(
         True, "Whether only memories of the agent's current project, or of no project, are injected."
     )

@@ -22,6 +22,7 @@ from scrubjay.redaction.dialogue import CONTEXT_TURNS, calls_secret
 from scrubjay.redaction.redactor import RedactedText, is_allowed, redact_text
 from scrubjay.storage.changes import Change, PutDocument, PutEvents, PutMemory
 from scrubjay.storage.interface import Reader, Store
+from scrubjay.text.dialogue import cut_blocks
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -39,16 +40,7 @@ def strip_injected(text: str) -> StrippedText:
     >>> strip_injected("Hi.<scrubjay-memories>Ann likes tea.</scrubjay-memories> What does Ann like?")
     StrippedText(text='Hi. What does Ann like?', blocks=1)
     """
-    lines: list[str] = []
-    place = count = 0
-    while (start := text.find(BLOCK_OPEN, place)) >= 0:
-        end = text.find(BLOCK_CLOSE, start)
-        if end < 0:
-            break
-        lines.append(text[place:start])
-        place = end + len(BLOCK_CLOSE)
-        count += 1
-    return StrippedText("".join(lines) + text[place:], count)
+    return StrippedText(*cut_blocks(text, BLOCK_OPEN, BLOCK_CLOSE))
 
 
 def content_without_injected(new: NewMemory) -> object:

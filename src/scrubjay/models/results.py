@@ -381,7 +381,7 @@ class ContextItem:
 
 @frozen
 class Citation:
-    """One memory of a context: its part, citation, date and tokens."""
+    """One memory of a context: its part, citation, date, tokens, and relevance (0 to 1) where it answers a question."""
 
     id: str
     part: str
@@ -389,6 +389,7 @@ class Citation:
     citation: str
     date: str | None
     tokens: int
+    relevance: float | None = None
 
 
 @frozen
@@ -399,7 +400,8 @@ class OmittedItem:
         id: The memory.
         part: The part it was a candidate for.
         why: ``budget``, ``repeats`` (another says the same, or was derived from it), ``loaded`` (the agent reads
-            its file itself), ``superseded`` or ``untrusted``.
+            its file itself), ``superseded``, ``untrusted``, ``session`` (derived from the current one) or
+            ``never-inject`` (its tag).
     """
 
     id: str

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import record_date
+from scrubjay.models.ids import text_hash
 from scrubjay.models.records import JOINT, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     BLOCK_CLOSE,
@@ -25,13 +26,13 @@ from scrubjay.models.results import (
     OmittedItem,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.dedup import deduplicate_items
+from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
-from scrubjay.search.relevance import confident_only, possible_only
+from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path
 from scrubjay.storage.interface import Reader
-from scrubjay.text.dialogue import is_small_talk
+from scrubjay.text.dialogue import is_small_talk, only_asks
 from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
 from scrubjay.text.snippets import best_snippet
 
@@ -53,7 +54,10 @@ DIGEST_TIERS: Final = ("crystal", "insight")
 
 @dataclass(frozen=True, slots=True)
 class ContextScope:
-    """A project (with memories of no project), an agent, and the current session; None for any."""
+    """A project (with memories of no project), an agent, and the current session; None for any.
+
+    The project "" stands for memories of no project alone.
+    """
 
     project: str | None = None
     agent: str | None = None
@@ -64,14 +68,15 @@ class ContextScope:
         """Return the filter; with ``own`` that of the project's own memories alone."""
         projects: tuple[str | None, ...] = ()
         if self.project is not None:
-            projects = (self.project,) if own else (self.project, None)
+            own_project = self.project or None
+            projects = (own_project,) if own or own_project is None else (own_project, None)
         agents = (self.agent,) if self.agent is not None else ()
         return RecordFilter(projects=projects, agents=agents, apart_from=self.session)
 
     def fits(self, record: Record) -> bool:
         """Return whether a memory is of this project or of none, true now, and of another session."""
         return (
-            (self.project is None or record.project in (self.project, None))
+            (self.project is None or (record.project or "") in (self.project, ""))
             and (self.session is None or record.session != self.session)
             and (record.valid_until is None or record.valid_until > self.now)
             and (record.valid_from is None or record.valid_from <= self.now)
@@ -81,13 +86,13 @@ class ContextScope:
 def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
     """Return the profile of a project and its people: by tier, then confidence, then latest first."""
     latest = reader.latest(replace(of.where(own=True), tiers=PROFILE_TIERS), MAX_PROFILE)
-    if of.project is not None:
+    if of.project:
         latest += reader.latest(replace(of.where(), projects=(None,), tiers=PROFILE_TIERS), MAX_PROFILE)
     by_id = {record.id: record for record in _in_scope(latest, of)}
     return sorted(
         by_id.values(),
         key=lambda one: (
-            of.project is not None and one.project is None,
+            bool(of.project) and one.project is None,
             PROFILE_TIERS.index(one.tier),
             -one.confidence * one.strength,
         ),
@@ -209,6 +214,10 @@ MAX_WHOLE_TOKENS: Final = 120
 """Longest other memory that is shown whole; longer ones by their paragraph (L1), then their phrase (L0)."""
 MAX_COPIES: Final = 5
 """Most duplicates of an answer that may replace it where it is not trusted."""
+NEVER_INJECT: Final = "never-inject"
+"""Tag of a memory that is found, but never injected."""
+KNOWN: Final = "known"
+"""Part of what the conversation has already."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
 EVIDENCE_DEPTH: Final = 3
 """Steps of evidence that are followed: a digest, its sources, their turns."""
@@ -224,6 +233,7 @@ class ContextRequest:
         exclude_paths: Names and patterns of files that the agent reads itself.
         sessions: Most recent sessions.
         unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
+        known: Ids of the memories that the conversation has already.
     """
 
     asking: SearchRequest | None
@@ -233,6 +243,7 @@ class ContextRequest:
     parts: Sequence[str] = CONTEXT_PARTS
     sessions: int = 3
     unprompted: bool = False
+    known: Sequence[str] = ()
 
     @property
     def most_found(self) -> int:
@@ -266,13 +277,18 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
     state, claims, relevant = None, [], set()
+    features: Mapping[str, RelevanceFeatures] = {}
     if request.asking is not None:
         search = replace(request.asking, where=request.scope.where(), limit=request.most_found)
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
         if "relevant" in request.parts:
             selection = select_answers(state)
+            features = selection.features
             answers = [group.lead for group in selection.groups]
+            if request.unprompted:
+                said = _prompt_record(request.asking.query, request.scope.now)
+                answers = [one for one in answers if says_something(selection.records[one.id], said)]
             confident = confident_only(answers, selection.features)
             if request.unprompted or not confident:
                 answers = confident
@@ -286,30 +302,76 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             if not claims:
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
-    roots = _evidence_roots(reader, [record.id for _, record in claims])
-    past = state is not None and state.plan.as_of is not None
-    sources = {source.id: source for source in reader.sources()}
-    joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
-    trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request.exclude_paths, past=past)
-    items = [
-        _context_item(part, record, state, full_path(record, sources), request.snippet)
-        for part, record in trusted
-    ]
-    items.sort(key=lambda item: PART_PRIORITY.index(item.part))
-    unique, repeats, represented_by = deduplicate_items(items, roots, loaded)
+    claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
+    unique, omitted, represented_by = injectable_items(reader, claims, state, request)
     placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
     text = render_block(placed)
-    citations = tuple(
-        Citation(i.record.id, i.part, i.record.tier, i.citation, i.date, -(-one.weight // QUARTERS_PER_TOKEN))
-        for one in placed
-        for i in (one.item,)
-    )
     silence = NOTHING_FOUND if state is not None and not text else ""
-    omitted = (*refused, *repeats, *unplaced)
-    return Context(text, citations, omitted, estimate_tokens(text), request.budget, partial, silence=silence)
+    return Context(
+        text,
+        citations_of(placed, features),
+        (*omitted, *unplaced),
+        estimate_tokens(text),
+        request.budget,
+        partial,
+        silence=silence,
+    )
+
+
+def citations_of(
+    placed: Sequence[PlacedItem], features: Mapping[str, RelevanceFeatures]
+) -> tuple[Citation, ...]:
+    found = []
+    for one in placed:
+        item, memory = one.item, one.item.record.id
+        tokens = -(-one.weight // QUARTERS_PER_TOKEN)
+        relevance = features[memory].relevance if memory in features else None
+        tier = item.record.tier
+        found.append(Citation(memory, item.part, tier, item.citation, item.date, tokens, relevance))
+    return tuple(found)
+
+
+def injectable_items(
+    reader: Reader,
+    claims: Sequence[tuple[str, Record]],
+    state: RetrievalState | None,
+    request: ContextRequest,
+) -> tuple[list[ContextItem], list[OmittedItem], dict[str, str]]:
+    """Return what may be shown of memories with their parts, the most wanted first: once, trusted, and not superseded.
+
+    Also what is left out, and what represents each of those that repeat another.
+    """
+    known = list(reader.get(request.known).values()) if request.known else []
+    roots = _evidence_roots(reader, list(dict.fromkeys(one.id for one in (*known, *(r for _, r in claims)))))
+    past = state is not None and state.plan.as_of is not None
+    sources = {source.id: source for source in reader.sources()}
+    joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
+    trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request, past=past)
+    items = [ContextItem(KNOWN, record, (), "", "", None) for record in known]
+    items += [
+        _context_item(part, record, state, full_path(record, sources), request.snippet)
+        for part, record in trusted
+    ]
+    unique, repeats, represented_by = deduplicate_items(items, roots, loaded)
+    return [item for item in unique if item.part != KNOWN], [*refused, *repeats], represented_by
+
+
+def _prompt_record(prompt: str, now: int) -> Record:
+    """Return a prompt as a memory, with which others are compared."""
+    return Record("", "observation", prompt, text_hash(prompt), "", "", "", recorded_at=now, updated_at=now)
+
+
+def says_something(record: Record, prompt: Record) -> bool:
+    """Return whether a memory is more than a question, politeness, or a turn with the words of the prompt.
+
+    Passages of notes say something: their questions are open ends.
+    """
+    if record.turn is None:
+        return record.place is not None or not only_asks(record.content)
+    return not only_asks(record.content) and not is_duplicate(record, prompt)
 
 
 def _ambient_records(
@@ -352,20 +414,24 @@ def _filter_trusted(
     claims: Sequence[tuple[str, Record]],
     roots: Mapping[str, set[str]],
     joint: Set[str],
-    patterns: Sequence[str],
+    request: ContextRequest,
     *,
     past: bool,
 ) -> tuple[list[tuple[str, Record]], list[OmittedItem], list[Record]]:
-    """Return the memories to show, those left out, and of these what the agent reads itself.
+    """Return the memories to show, those left out, and of these the ones whose copies are left out as well.
 
-    Untrusted, derived from such, or superseded memories are left out. ``joint`` are untrusted memories that are shown
-    all the same; ``past`` keeps superseded ones, for a question about another time.
+    Left out are memories that are untrusted, superseded, of the current session, tagged ``never-inject`` or read by the
+    agent itself, and what is derived from one that is untrusted, of the session, or tagged. ``joint`` are untrusted
+    memories that are shown all the same; ``past`` keeps superseded ones, for a question about another time.
     """
     evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     edges = reader.edges([record.id for _, record in claims], ["supersedes"], inward=True)
     newer = reader.get(sorted({edge.src for edge in edges}))
     replaced = {edge.dst for edge in edges if edge.src in newer and newer[edge.src].status == "active"}
     untrusted = {memory for memory, record in evidence.items() if record.origin == UNTRUSTED}
+    refused = {memory for memory, record in evidence.items() if NEVER_INJECT in record.tags}
+    session = request.scope.session
+    current = {memory for memory, record in evidence.items() if session and record.session == session}
     trusted: list[tuple[str, Record]] = []
     omitted: list[OmittedItem] = []
     loaded: list[Record] = []
@@ -376,7 +442,12 @@ def _filter_trusted(
             omitted.append(OmittedItem(record.id, part, UNTRUSTED))
         elif record.id in replaced and not (past and part == "relevant"):
             omitted.append(OmittedItem(record.id, part, "superseded"))
-        elif _is_loaded(record, patterns):
+        elif not current.isdisjoint(roots[record.id]):
+            omitted.append(OmittedItem(record.id, part, "session"))
+        elif NEVER_INJECT in record.tags or not refused.isdisjoint(roots[record.id]):
+            loaded.append(record)
+            omitted.append(OmittedItem(record.id, part, NEVER_INJECT))
+        elif _is_loaded(record, request.exclude_paths):
             loaded.append(record)
             omitted.append(OmittedItem(record.id, part, "loaded"))
         else:

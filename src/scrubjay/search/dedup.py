@@ -104,6 +104,13 @@ def _is_contained(words: tuple[str, ...], longer: tuple[str, ...]) -> bool:
     return False
 
 
+def is_duplicate(record: Record, of: Record) -> bool:
+    """Return whether a memory says the same as another, or a part of it."""
+    index = NearDuplicateIndex()
+    index.add_or_find(of)
+    return index.add_or_find(record) is not None
+
+
 def deduplicate(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:

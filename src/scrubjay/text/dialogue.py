@@ -97,6 +97,33 @@ def is_question(sentence: str) -> bool:
     return bool(_QUESTION.match(text) or _QUESTION_END.search(text))
 
 
+def only_asks(text: str) -> bool:
+    """Return whether each sentence of a text is a question or small talk.
+
+    >>> [only_asks(text) for text in ("Done. Anything else?", "why is it slow", "It was the index. Why?")]
+    [True, True, False]
+    """
+    return all(
+        is_question(sentence) or is_small_talk(sentence)
+        for sentence in _SENTENCE.split(text)
+        if sentence and sentence.strip()
+    )
+
+
+def cut_blocks(text: str, opening: str, closing: str) -> tuple[str, int]:
+    """Return a text without what is between two marks, and how many blocks there were; an unpaired mark stays."""
+    lines: list[str] = []
+    place = count = 0
+    while (start := text.find(opening, place)) >= 0:
+        end = text.find(closing, start)
+        if end < 0:
+            break
+        lines.append(text[place:start])
+        place = end + len(closing)
+        count += 1
+    return "".join(lines) + text[place:], count
+
+
 def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     """Return a text without the questions that `repeats` accepts.
 

@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 
 const COMMAND = ["scrubjay"];
-const DEADLINE_MS = 1_500; // scrubjay's own budget is far shorter; this is for a machine that stands still
+const DEADLINE_MS = 4_000; // scrubjay's own budgets are shorter; this is for a machine that stands still
 
 export const Scrubjay = async ({ client, directory }) => {
   const told = new Map(); // session -> whether its model has what it was told when it began
@@ -18,14 +18,16 @@ export const Scrubjay = async ({ client, directory }) => {
       const about = { session, folder: directory };
       const asked = [];
       if (!told.get(session)) {
-        asked.push(ask("session-start", { ...about, afresh: told.has(session) }));
+        // First this alone: the prompt's hook leaves out what it has told.
+        const afresh = told.has(session);
         told.set(session, true);
+        asked.push(await ask("session-start", { ...about, afresh }));
       }
       const prompt = words(output.parts);
-      if (prompt) asked.push(ask("prompt", { ...about, prompt }));
-      const answers = (await Promise.all(asked)).filter((answer) => answer?.context);
+      if (prompt) asked.push(await ask("prompt", { ...about, prompt }));
+      const answers = asked.filter((answer) => answer?.context || answer?.message);
       for (const [at, { context, message }] of answers.entries()) {
-        output.parts.push(part(context, input, output, at));
+        if (context) output.parts.push(part(context, input, output, at));
         if (message) void show(message);
       }
     },

@@ -1,0 +1,96 @@
+"""What hooks remember of a session: what its model was given is given once, and what it missed is brought later."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hooking import Machine, Said
+
+from scrubjay.api.injections import Injection, InjectionLog, ids_in_context, in_context
+
+HERON = "Our staging database is called heron and lives in Lisbon."
+FRIDAYS = "Never push on Fridays."
+ASKED = "What is our staging database called?"
+SILENT = Said(0, b"", b"")
+
+
+def injections(here: Machine, session: str = "now", agent: str = "claude-code") -> list[Injection]:
+    return InjectionLog(str(here.data), here.mark).session(agent, session)
+
+
+def test_a_memory_is_given_to_a_session_once_until_its_context_is_emptied(here: Machine) -> None:
+    here.run("add", HERON)
+    assert HERON in here.hook("prompt", prompt=ASKED).context
+    assert here.hook("prompt", prompt=ASKED) == SILENT
+    assert here.hook("prompt", "codex", prompt=ASKED).context
+    here.hook("session-start", source="compact")
+    assert HERON in here.hook("prompt", prompt=ASKED).context
+    kinds = [(one.event, one.fresh, len(one.memories)) for one in injections(here)]
+    assert kinds == [("prompt", False, 1), ("session-start", True, 0), ("prompt", False, 1)]
+
+
+def test_the_log_holds_what_was_said_by_ids_and_sizes_and_no_word_of_it(here: Machine) -> None:
+    added = here.run("add", HERON, "--json").json["id"]
+    here.hook("session-start", source="startup")
+    here.hook("prompt", prompt="Rename the variable in the second loop.")
+    said = here.hook("prompt", prompt=ASKED)
+    start, prompt = injections(here)
+    assert (start.event, start.fresh, start.tokens, start.memories) == ("session-start", True, 0, ())
+    (memory,) = prompt.memories
+    assert (prompt.event, prompt.folder, memory["id"]) == ("prompt", str(here.project), added)
+    assert 0 < memory["tokens"] <= prompt.tokens <= len(said.context)
+    assert 0 < memory["relevance"] <= 1
+    files = [path.read_text() for path in (here.data / "injections").rglob("*.jsonl")]
+    assert files
+    assert "heron" not in "".join(files)
+
+
+def test_the_start_of_a_session_that_came_too_late_is_brought_by_its_first_prompt(here: Machine) -> None:
+    here.run("add", FRIDAYS, "--tier", "lesson")
+    late = {"SCRUBJAY_HOOKS_START_MS": "20", "SCRUBJAY_HOOKS_BUDGET_MS": "20"}
+    assert here.hook("session-start", source="startup", env=late) == SILENT
+    first = here.hook("prompt", prompt="Rename the variable in the second loop.")
+    assert FRIDAYS in first.context
+    assert here.hook("prompt", prompt="Rename the variable in the second loop.") == SILENT
+    assert [one.event for one in injections(here)] == ["session-start"]
+
+
+def test_the_start_of_a_session_has_a_budget_of_its_own(here: Machine) -> None:
+    here.run("add", FRIDAYS, "--tier", "lesson")
+    own = {"SCRUBJAY_HOOKS_START_MS": "30000", "SCRUBJAY_HOOKS_BUDGET_MS": "20"}
+    assert FRIDAYS in here.hook("session-start", source="startup", env=own).context
+
+
+def test_a_context_that_was_emptied_while_its_hook_was_late_holds_nothing() -> None:
+    def one(event: str, memory: str = "", *, fresh: bool = False) -> Injection:
+        memories = [{"id": memory}] if memory else []
+        return Injection("codex", "s", event, at=1.0, fresh=fresh, memories=memories)
+
+    told = [one("session-start", "obs_a", fresh=True), one("prompt", "obs_b"), one("prompt", "obs_a")]
+    assert ids_in_context(told) == ["obs_a", "obs_b"]
+    told += [one("late", fresh=True), one("prompt", "obs_c")]
+    assert ids_in_context(told) == ["obs_c"]
+    assert [each.event for each in in_context(told)] == ["late", "prompt"]
+
+
+def test_an_injection_that_was_torn_costs_a_session_nothing(tmp_path: Path) -> None:
+    log = InjectionLog(str(tmp_path), "0123456789abcdef")
+    log.append(Injection("claude-code", "now", "prompt", at=1.0, memories=[{"id": "obs_a"}]))
+    (path,) = tmp_path.rglob("*.jsonl")
+    with path.open("ab") as file:
+        file.write(b'{\n{"at": 1}\n\xff\n[]\n')
+    assert ids_in_context(log.session("claude-code", "now")) == ["obs_a"]
+
+
+def plain(here: Machine, event: str, **said: Any) -> Said:
+    told = {"session": "now", "folder": str(here.project), **said}
+    return here.run("hook", "openclaw", event, stdin=json.dumps(told).encode())
+
+
+def test_a_session_without_an_id_is_answered_and_leaves_no_trace(here: Machine) -> None:
+    here.run("add", HERON)
+    for _ in range(2):
+        assert "heron" in plain(here, "prompt", session="", prompt=ASKED).json["context"]
+    assert not (here.data / "injections").exists()
