@@ -1306,7 +1306,7 @@ def hook_context(
     workspace = replace(memory._workspace, checks_files=False)
     return context(
         workspace, query, budget=budget, project=project, session=session, known=known,
-        parts=parts, unprompted=query is not None, briefing=briefing,
+        parts=parts, unprompted=query is not None, hook=True, briefing=briefing,
     )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ from scrubjay.doctor.agent_commands import AgentCommands
 from scrubjay.doctor.checks import Installation
 from scrubjay.errors import ScrubjayError
 from scrubjay.models.dates import now_micros, to_datetime
+from scrubjay.models.ids import SHOWN_ID
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.storage.sqlite.lock import try_exclusive as locked
@@ -682,10 +683,8 @@ class _Proof:
         return self._failed("recall", "its prompt hook did not return the marker")
 
     def _recalled(self, output: HookOutput, *, late: bool) -> Check:
-        if not any(
-            memory in output.text
-            for memory in [*marker_memories(self._memory, self._marker), self._marker.session]
-        ):
+        ids = [memory[:SHOWN_ID] for memory in marker_memories(self._memory, self._marker)]
+        if not any(source in output.text for source in [*ids, self._marker.session]):
             return self._failed("recall", "its prompt hook returned the marker without its source")
         if late:
             warning = f"its prompt hook returned it, but too late for an agent: it needed {output.ms:.0f} ms"

@@ -14,6 +14,10 @@ ID_DIGITS = 16
 """Hex digits of an id: 64 bits, so a million memories collide with a chance of 3e-8; the writer checks."""
 
 
+SHOWN_ID = 12
+"""Characters of a memory's id that are injected: its prefix and eight digits, by which it can be fetched."""
+
+
 def memory_key(secret: bytes, parts: tuple[str, ...]) -> int:
     """Return the 64-bit number of a memory, keyed by the tenant's secret.
 

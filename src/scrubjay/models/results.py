@@ -354,6 +354,8 @@ MAX_NEIGHBOURS: Final = 10
 
 CONTEXT_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 """Parts of a context, in the order in which they are shown: what is nearest to the question comes last."""
+BRIEFING_PARTS: Final = ("decisions", "practices", "open", "passages")
+"""Parts of what is told before a session's first prompt, in the order in which they are shown."""
 ANSWERING_PARTS: Final = ("pinned", "relevant")
 """Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
 
@@ -400,8 +402,8 @@ class OmittedItem:
         id: The memory.
         part: The part it was a candidate for.
         why: ``budget``, ``repeats`` (another says the same, or was derived from it), ``loaded`` (the agent reads
-            its file itself), ``superseded``, ``untrusted``, ``session`` (derived from the current one) or
-            ``never-inject`` (its tag).
+            its file itself), ``superseded``, ``amended`` (by a later document, see `search.amendments`),
+            ``untrusted``, ``session`` (derived from the current one) or ``never-inject`` (its tag).
     """
 
     id: str

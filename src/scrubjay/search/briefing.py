@@ -1,9 +1,163 @@
-"""Briefing v0."""
+"""Briefing: what an agent should know before a piece of work, put together for a session's first prompt.
+
+A prompt tells a symptom; the decision behind it is mostly told in other words, so that a search's first result alone is
+not enough. The best memories are ordered by what they are: decisions weigh more than talk, what people wrote more than
+what programs replied. What a later document amended is left out (`amendments`), and beside a decision goes its reason.
+A cross-encoder takes no part: beside late interaction it gains nothing (bench/LOG.md).
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-def build_briefing(reader, embedders, request):
-    from scrubjay.search.context import build_context
+from scrubjay.models.records import PERSON_ROLES, Record
+from scrubjay.models.results import Context, OmittedItem
+from scrubjay.search.amendments import decides, find_amended, gives_reason, rare_terms
+from scrubjay.search.context import (
+    MAX_AMENDING,
+    NOTHING_FOUND,
+    ContextRequest,
+    citations_of,
+    fast_embedder,
+    fit_tokens,
+    injectable_items,
+    prompt_record,
+    render_block,
+    says_something,
+    token_counter,
+)
+from scrubjay.search.pipeline import Selection, retrieve, select_answers
+from scrubjay.storage.interface import Reader
 
-    return build_context(reader, embedders, request)
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import AnyEmbedder
+
+
+CANDIDATES: Final = 40
+"""Best memories of the prompt that are considered."""
+OWN_SHARE: Final[dict[str, float]] = {"words": 0.7, "base": 0.7, "both": 0.35}
+"""Share of the usual relevance that one memory must have where the project has memories, by the models that took part:
+of 22 first prompts 21 have more, of 132 that nothing stored answers 9 (bench/LOG.md)."""
+DECISION_WEIGHT: Final = 0.35
+PERSON_WEIGHT: Final = 0.1
+REPLY_WEIGHT: Final = -0.25
+SHORT_WEIGHT: Final = -0.3
+"""What is added to a score, of which the best is 1, for a decision, for what a person wrote, for a
+program's reply, and for a memory of fewer than `SHORT_TERMS` rare words."""
+SHORT_TERMS: Final = 5
+KEPT_SHARE: Final = 0.6
+"""Share of the best score that a memory must have."""
+MAX_MEMORIES: Final = 7
+MAX_READ: Final = 20
+"""Best memories of which it is seen whether they may be injected."""
+MIN_SPREAD: Final = 1.0
+"""Distance of the best score to the worst up to which it counts as this: memories that answer alike are kept alike."""
+MAX_REASONS: Final = 2
+"""Decisions beside which a reason is looked for."""
+NEAR_TURNS: Final = 2
+"""Turns before and behind a decision among which its reason is looked for."""
+
+_OPEN: Final = re.compile(
+    r"\b(?:todo|fixme|open (?:question|end|issue|point)s?|(?:not|isn't|aren't) (?:yet )?(?:built|done|decided)|not yet"
+    r"|still (?:to do|missing|needs)|follow-?up|offen|noch nicht)\b|- \[ \]",
+    re.IGNORECASE,
+)
+_PRACTICE_TIERS: Final = ("lesson", "procedural", "facet")
+
+
+def build_briefing(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
+    """Return what is known about the prompt, decisions first; empty where that is nothing."""
+    assert request.asking is not None
+    search = replace(request.asking, where=request.scope.where(), limit=CANDIDATES, min_relevance=0.0)
+    state = retrieve(reader, embedders, search)
+    selection = select_answers(state)
+    records, partial = selection.records, state.channels.partial
+    scores = _scores(selection, prompt_record(request))
+    if not scores or not _is_relevant(selection, list(scores), request.scope.project):
+        return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
+    order = sorted(scores, key=lambda memory: (-scores[memory], memory))
+    base = fast_embedder(embedders)
+    amended = find_amended(
+        reader,
+        [records[memory] for memory in order],
+        [records[memory] for memory in order[:MAX_AMENDING]],
+        base,
+    )
+    first = [records[memory] for memory in order if memory not in amended][:MAX_READ]
+    unique, omitted, _ = injectable_items(reader, [("relevant", record) for record in first], state, request)
+    least = KEPT_SHARE * max((scores[item.record.id] for item in unique), default=0.0)
+    kept = [item for item in unique if scores[item.record.id] >= least][:MAX_MEMORIES]
+    reasons = [("relevant", record) for record in _reasons(reader, [item.record for item in kept])]
+    if reasons:
+        known = [*request.known, *(item.record.id for item in kept)]
+        beside, _, _ = injectable_items(reader, reasons, state, replace(request, known=known))
+        kept += beside
+    items = [replace(item, part=part_of(item.record)) for item in kept]
+    placed, unplaced = fit_tokens(items, request.budget, base)
+    text = render_block(placed)
+    omitted += [OmittedItem(memory, "relevant", "amended") for memory in amended]
+    return Context(
+        text, citations_of(placed, selection.features), (*omitted, *unplaced), token_counter(base)(text),
+        request.budget, partial, silence="" if text else NOTHING_FOUND,
+    )  # fmt: skip
+
+
+def part_of(record: Record) -> str:
+    """Return the part of a briefing that a memory belongs to, of ``BRIEFING_PARTS``."""
+    if record.tier in _PRACTICE_TIERS:
+        return "practices"
+    if decides(record):
+        return "decisions"
+    return "open" if _OPEN.search(record.content) else "passages"
+
+
+def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
+    """Return the scores of the memories that say something, on a scale of their own."""
+    groups = [group.lead for group in selection.groups]
+    ranked = [one for one in groups if says_something(selection.records[one.id], prompt)]
+    if not ranked:
+        return {}
+    best = max(one.score for one in ranked)
+    spread = max(best - min(one.score for one in ranked), MIN_SPREAD)
+    scores = {}
+    for one in ranked:
+        record = selection.records[one.id]
+        score = 1.0 - (best - one.score) / spread
+        score += DECISION_WEIGHT if decides(record) else 0.0
+        score += PERSON_WEIGHT if record.turn is None or record.role in PERSON_ROLES else REPLY_WEIGHT
+        score += SHORT_WEIGHT if len(rare_terms(record)) < SHORT_TERMS else 0.0
+        scores[one.id] = score
+    return scores
+
+
+def _is_relevant(selection: Selection, ids: Sequence[str], project: str | None) -> bool:
+    """Return whether a memory is likely enough to have to do with the prompt; in a project with memories, less is."""
+    features = [selection.features[memory] for memory in ids if memory in selection.features]
+    own = bool(project) and any(selection.records[memory].project == project for memory in ids)
+    return any(
+        one.sufficient or (own and one.relevance >= OWN_SHARE[one.family] * one.least) for one in features
+    )
+
+
+def _reasons(reader: Reader, chosen: Sequence[Record]) -> list[Record]:
+    """Return a turn with a reason beside each of the first decisions that were made in a conversation."""
+    known = {record.id for record in chosen}
+    found = []
+    for record in [one for one in chosen if one.session and one.turn is not None and decides(one)][
+        :MAX_REASONS
+    ]:
+        if gives_reason(record):
+            continue
+        assert record.session is not None
+        assert record.turn is not None
+        near = reader.turns(record.session, max(record.turn - NEAR_TURNS, 0), record.turn + NEAR_TURNS)
+        near.sort(key=lambda one: (abs((one.turn or 0) - (record.turn or 0)), one.turn))
+        beside = (one for one in near if one.id not in known and one.status == "active" and gives_reason(one))
+        reason = next(beside, None)
+        if reason is not None:
+            known.add(reason.id)
+            found.append(reason)
+    return found

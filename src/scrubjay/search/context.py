@@ -8,13 +8,14 @@ Untrusted, superseded and duplicate memories are left out, with the reason.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.dates import record_date
-from scrubjay.models.ids import text_hash
+from scrubjay.models.ids import SHOWN_ID, text_hash
 from scrubjay.models.records import JOINT, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     BLOCK_CLOSE,
@@ -26,6 +27,7 @@ from scrubjay.models.results import (
     OmittedItem,
 )
 from scrubjay.models.sources import authorship
+from scrubjay.search.amendments import find_amended
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
@@ -139,6 +141,10 @@ PART_HEADINGS: Final[Mapping[str, str]] = {
     "profile": "## What is known here",
     "recent": "## Last sessions",
     "relevant": "## On this question",
+    "decisions": "## Decided",
+    "practices": "## How things are done here",
+    "open": "## Open",
+    "passages": "## Also on this",
 }
 
 
@@ -194,6 +200,46 @@ def fit_budget(
     return [one for part in CONTEXT_PARTS for one in placed[part]], omitted
 
 
+FRAME_MARGIN: Final = 30
+"""Tokens of the marks around a block."""
+
+
+def fast_embedder(embedders: Sequence[AnyEmbedder]) -> StaticEmbedder | None:
+    """Return the base model, where it is one that embeds and counts the tokens of a text in no time."""
+    return embedders[0] if embedders and isinstance(embedders[0], StaticEmbedder) else None
+
+
+def token_counter(base: StaticEmbedder | None) -> Callable[[str], int]:
+    """Return what counts tokens: the base model's tokenizer, else the estimate with a margin for what it lacks."""
+    if base is not None:
+        model = base
+        return lambda text: len(model.tokens([text])[1][0])
+    return lambda text: quarter_tokens(text) * 3 // 10 + 1
+
+
+def fit_tokens(
+    items: Sequence[ContextItem], budget: int, base: StaticEmbedder | None
+) -> tuple[list[PlacedItem], list[OmittedItem]]:
+    """Return the items that fit, each in its longest form that does, in the order of their parts."""
+    count, headings = token_counter(base), list(PART_HEADINGS)
+    free = budget - count(f"{BLOCK_NOTICE}\n") - FRAME_MARGIN
+    placed: list[PlacedItem] = []
+    omitted: list[OmittedItem] = []
+    for item in items:
+        new = all(one.item.part != item.part for one in placed)
+        heading = count(f"{PART_HEADINGS[item.part]}\n") if new else 0
+        for text in item.texts:
+            line = f"- {item.label} {text}"
+            size = heading + count(f"{line}\n")
+            if size <= free:
+                free -= size
+                placed.append(PlacedItem(item, line, 4 * size))
+                break
+        else:
+            omitted.append(OmittedItem(item.record.id, item.part, "budget"))
+    return sorted(placed, key=lambda one: headings.index(one.item.part)), omitted
+
+
 PART_PRIORITY: Final = ("pinned", "relevant", "profile", "recent")
 """A memory that is in two parts is shown in the first of these."""
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
@@ -214,6 +260,10 @@ MAX_WHOLE_TOKENS: Final = 120
 """Longest other memory that is shown whole; longer ones by their paragraph (L1), then their phrase (L0)."""
 MAX_COPIES: Final = 5
 """Most duplicates of an answer that may replace it where it is not trusted."""
+MAX_AMENDING: Final = 12
+"""Best memories of a question whose documents may amend others."""
+MAX_LATEST_AMENDING: Final = 40
+"""Latest memories of a project whose documents may amend what is told when a session begins."""
 NEVER_INJECT: Final = "never-inject"
 """Tag of a memory that is found, but never injected."""
 KNOWN: Final = "known"
@@ -234,6 +284,8 @@ class ContextRequest:
         sessions: Most recent sessions.
         unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
         known: Ids of the memories that the conversation has already.
+        hook: Whether it is for an agent's hook: tokens are counted, ids are short, and what a later document amended
+            is left out.
     """
 
     asking: SearchRequest | None
@@ -244,6 +296,7 @@ class ContextRequest:
     sessions: int = 3
     unprompted: bool = False
     known: Sequence[str] = ()
+    hook: bool = False
 
     @property
     def most_found(self) -> int:
@@ -278,6 +331,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     partial: tuple[str, ...] = ()
     state, claims, relevant = None, [], set()
     features: Mapping[str, RelevanceFeatures] = {}
+    best: list[Record] = []
+    base = fast_embedder(embedders)
     if request.asking is not None:
         search = replace(request.asking, where=request.scope.where(), limit=request.most_found)
         state = retrieve(reader, embedders, search)
@@ -285,9 +340,10 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         if "relevant" in request.parts:
             selection = select_answers(state)
             features = selection.features
+            best = [selection.records[group.lead.id] for group in selection.groups[:MAX_AMENDING]]
             answers = [group.lead for group in selection.groups]
             if request.unprompted:
-                said = _prompt_record(request.asking.query, request.scope.now)
+                said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]
             confident = confident_only(answers, selection.features)
             if request.unprompted or not confident:
@@ -302,9 +358,22 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             if not claims:
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
+    amended: Mapping[str, float] = {}
+    if request.hook and state is not None:
+        amended = find_amended(reader, [record for _, record in claims], best, base)
+    elif request.hook and request.scope.project:
+        own = [record for _, record in claims if record.project == request.scope.project]
+        amended = find_amended(reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING), base)
+    changed = [OmittedItem(record.id, part, "amended") for part, record in claims if record.id in amended]
+    claims = [claim for claim in claims if claim[1].id not in amended]
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
-    placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
+    count: Callable[[str], int] = estimate_tokens
+    if request.hook and state is not None:
+        count = token_counter(base)
+        placed, unplaced = fit_tokens(unique, request.budget, base)
+    else:
+        placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
@@ -313,8 +382,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     return Context(
         text,
         citations_of(placed, features),
-        (*omitted, *unplaced),
-        estimate_tokens(text),
+        (*changed, *omitted, *unplaced),
+        count(text),
         request.budget,
         partial,
         silence=silence,
@@ -352,15 +421,16 @@ def injectable_items(
     trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request, past=past)
     items = [ContextItem(KNOWN, record, (), "", "", None) for record in known]
     items += [
-        _context_item(part, record, state, full_path(record, sources), request.snippet)
-        for part, record in trusted
+        _context_item(part, record, state, full_path(record, sources), request) for part, record in trusted
     ]
     unique, repeats, represented_by = deduplicate_items(items, roots, loaded)
     return [item for item in unique if item.part != KNOWN], [*refused, *repeats], represented_by
 
 
-def _prompt_record(prompt: str, now: int) -> Record:
-    """Return a prompt as a memory, with which others are compared."""
+def prompt_record(request: ContextRequest) -> Record:
+    """Return the question as a memory, with which others are compared."""
+    prompt = request.asking.query if request.asking is not None else ""
+    now = request.scope.now
     return Record("", "observation", prompt, text_hash(prompt), "", "", "", recorded_at=now, updated_at=now)
 
 
@@ -472,10 +542,9 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
 
 
 def _context_item(
-    part: str, record: Record, state: RetrievalState | None, path: str | None, most: int
+    part: str, record: Record, state: RetrievalState | None, path: str | None, request: ContextRequest
 ) -> ContextItem:
-    """Return an item; ``most`` are the characters of a memory that answers."""
-    content, date, place = record.content, record_date(record), record.place
+    content, date, place, most = record.content, record_date(record), record.place, request.snippet
     second = ""
     if part == "relevant" and state is not None:
         first = best_snippet(content, state.plan.groups, most).text
@@ -488,8 +557,9 @@ def _context_item(
     short = record.abstract or best_snippet(content, (), PHRASE_LENGTH).text
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, second, short)) if text))
     lines = f"{place.line_start}-{place.line_end}" if place is not None else ""
-    # A log's path says nothing to a reader; its turn is had by id.
-    near = f"{place.path}:{lines}" if place is not None and record.session is None else record.id
+    # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.
+    shown = record.id[:SHOWN_ID] if request.hook else record.id
+    near = f"{place.path}:{lines}" if place is not None and record.session is None else shown
     cited = f"{path}:{lines}" if path is not None else record.id
     kind = record.role or ("" if record.tier == "observation" else record.tier)
     if record.origin == UNTRUSTED:
@@ -518,7 +588,7 @@ def render_block(placed: Sequence[PlacedItem]) -> str:
     if not placed:
         return ""
     block = [BLOCK_OPEN, BLOCK_NOTICE]
-    for part in CONTEXT_PARTS:
+    for part in PART_HEADINGS:
         lines = [one.line for one in placed if one.item.part == part]
         block += [PART_HEADINGS[part], *lines] if lines else []
     return "\n".join([*block, BLOCK_CLOSE])

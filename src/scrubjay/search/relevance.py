@@ -148,11 +148,16 @@ class RelevanceFeatures:
         return round(max(own, PROPAGATED_SHARE * self.propagated + (1.0 - PROPAGATED_SHARE) * own), 4)
 
     @property
-    def sufficient(self) -> bool:
-        """Whether it is likely enough to answer, for a query of its letters, or an exact hit."""
+    def least(self) -> float:
+        """The relevance from which it is likely enough to answer, for a query of its letters."""
         least, other = calibration()[self.family]["least"]
-        share = TURN_SHARE if self.turn else 1.0
-        return self.exact or self.relevance >= share * (self.latin * least + (1.0 - self.latin) * other)
+        share: float = TURN_SHARE if self.turn else 1.0
+        return share * float(self.latin * least + (1.0 - self.latin) * other)
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether it is likely enough to answer, or an exact hit."""
+        return self.exact or self.relevance >= self.least
 
 
 MIDDLE_MAX_SIM: Final = 0.8

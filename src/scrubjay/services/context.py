@@ -35,11 +35,13 @@ def context(
     history: Sequence[str] = (),
     unprompted: bool = False,
     known: Sequence[str] = (),
+    hook: bool = False,
     briefing: bool = False,
 ) -> Context:
     """Return a context as `Memory.context` describes it.
 
-    ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. With
+    ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
+    tells that it is for an agent's hook (`search.context`). With
     ``briefing`` the query begins a piece of work, and more is wanted than what answers it (`search.briefing`).
     """
     if query is not None and not isinstance(query, str):
@@ -61,6 +63,7 @@ def context(
         settings.sessions,
         unprompted,
         known,
+        hook,
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:

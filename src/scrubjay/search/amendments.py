@@ -1,0 +1,193 @@
+"""Amendments: earlier memories that a later document changes, though no link between them says so.
+
+A statement is amended where a later note, commit or conversation decides something and holds a good part of its rare
+words: "we rescan the whole buffer" and, two months later, "re-scan only the lines; no autocommand may read a whole
+buffer". Only what is injected unasked is judged so; a search shows both.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.models.records import PERSON_ROLES, Record
+from scrubjay.storage.interface import Reader
+from scrubjay.text.language import detect_language, is_uninformative
+from scrubjay.text.tokenizer import index_terms
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import Embedder
+
+_CHANGES: Final = (
+    r"decid\w+|decisions?|agreed|settled?|from (?:now|here) on|instead|in place of|rather than|no longer|any ?more"
+    r"|goes away|gone|dropp?(?:ed|s)?|forget|never|nowhere|no \w+ (?:may|must|anywhere)|replac\w+|switch\w*|until now"
+    r"|used to|since|so (?:we|the|it)|lost|reverted?|removed?|out of|was killed"
+    r"|entschieden|beschlossen|ab (?:jetzt|sofort)|künftig|statt|stattdessen|nie|nicht mehr"
+    r"|désormais|au lieu|ne plus|jamais|ahora|en lugar|nunca|ya no"
+)
+_CJK_CHANGES: Final = r"决定|改为|不再|以后|今後|やめ|대신"
+CHANGES: Final = re.compile(
+    rf"\b(?:{_CHANGES})\b|\bso:|\b(?:plug-?in|it|that) (?:is )?out\b|{_CJK_CHANGES}", re.IGNORECASE
+)
+"""What a change of mind is told by."""
+DECIDES: Final = re.compile(
+    rf"\b(?:{_CHANGES}|always|only|must|let'?s|let us|rule|because|therefore|without|adopt(?:ed)?"
+    r"|immer|nur|weil|parce que|toujours|siempre|porque)\b|\bso:|\b(?:so|also|then)\W+(?:we|I|it'?s|the)\b"
+    rf"|{_CJK_CHANGES}|必须",
+    re.IGNORECASE,
+)
+"""What a decision, a rule or its reason is told by."""
+REASON: Final = re.compile(
+    r"\b(?:because|since|otherwise|so that|the reason|that'?s why|due to|therefore|weil|denn|sonst|damit|parce que|car"
+    r"|sinon|porque|ya que)\b|因为|所以",
+    re.IGNORECASE,
+)
+"""What a reason is told by."""
+_DATE: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
+_DATE_LINES: Final = 300
+"""Characters of a note within which its date stands."""
+MIN_SHARED: Final = 2
+"""Rare words that an amendment has in common with what it amends, at least."""
+MIN_SHARE: Final = 0.115
+"""Least share of a short memory's words, weighted by rarity, that the amending document holds; a longer one needs more.
+Of 22 development tasks 19 of 20 outdated statements have more, and none of 48 valid ones (bench/LOG.md)."""
+MEANING_WEIGHT, MIN_ALIKE = 0.5, 0.2
+"""What a cosine above the second adds to that share."""
+MIN_PART: Final = 6
+"""Letters from which on a word is looked for within others: metered, unmetered."""
+SHORT_TERMS: Final = 20
+"""Words of a memory up to which `MIN_SHARE` applies; of more, it grows with the root of their number."""
+NEAR_TURNS: Final = 20
+"""Turns before and behind a memory that are read of its conversation, and passages of a note."""
+
+
+def decides(record: Record) -> bool:
+    """Return whether a memory states a decision, a rule or a reason."""
+    return DECIDES.search(record.content) is not None
+
+
+def gives_reason(record: Record) -> bool:
+    """Return whether a memory says why something is so."""
+    return REASON.search(record.content) is not None
+
+
+def stated_at(record: Record) -> int | None:
+    """Return when a memory was stated, in UTC microseconds; None for a note that does not tell."""
+    if record.valid_from is not None:
+        return record.valid_from
+    if record.event is not None:
+        return record.event.start
+    if record.place is None or record.turn is not None:
+        return record.recorded_at
+    found = _DATE.search(record.content[:_DATE_LINES])
+    try:
+        return (
+            int(datetime.fromisoformat(found[0]).replace(tzinfo=UTC).timestamp()) * 1_000_000
+            if found
+            else None
+        )
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    at: int
+    text: str
+    terms: list[set[str]]
+
+    def shared(self, words: set[str]) -> set[str]:
+        """Return the words that it holds, also as a part of a longer word or around a shorter one."""
+        own = set().union(*self.terms)
+        long = [word for word in own if len(word) >= MIN_PART]
+        return {
+            word
+            for word in words
+            if word in own or (len(word) >= MIN_PART and any(one in word or word in one for one in long))
+        }
+
+
+def document_key(record: Record) -> str:
+    """Return a text that is equal for the memories of one conversation, one note, or one addition."""
+    if record.session is not None:
+        return f"session {record.session}"
+    return f"{record.place.source} {record.place.path}" if record.place is not None else record.id
+
+
+def rare_terms(record: Record) -> set[str]:
+    """Return the informative terms of a memory."""
+    counts = index_terms(record.content, detect_language(record.content)).counts
+    return {word for word in counts if not is_uninformative(word)}
+
+
+def find_amended(
+    reader: Reader, records: Iterable[Record], later: Iterable[Record], embedder: Embedder | None = None
+) -> dict[str, float]:
+    """Return which memories are amended by later documents, and how surely.
+
+    Args:
+        reader: Reads the rest of the later conversations and notes.
+        records: Memories that may be amended.
+        later: Memories whose documents may amend them.
+        embedder: A fast model, by which memories of one meaning need fewer words in common.
+    """
+    candidates = {one.id: one for one in records}
+    documents = _documents(reader, later)
+    terms = {one.id: rare_terms(one) for one in candidates.values()}
+    every = [*terms.values(), *(words for one in documents.values() for words in one.terms)]
+    counts = Counter(word for words in every for word in words)
+    weights = {word: math.log(1 + len(every) / (1 + count)) for word, count in counts.items()}
+    alike = _similarities(candidates, documents, embedder) if embedder is not None else {}
+    found: dict[str, float] = {}
+    for record in candidates.values():
+        at, own, key = stated_at(record), terms[record.id], document_key(record)
+        total = math.fsum(weights[word] for word in own)
+        if at is None or not total or record.pinned or record.tier == "facet":
+            continue
+        least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
+        for other, document in documents.items():
+            if document.at > at and other != key:
+                shared = document.shared(own)
+                part = math.fsum(weights[word] for word in shared) / total
+                part += MEANING_WEIGHT * max(alike.get((record.id, other), 0.0) - MIN_ALIKE, 0.0)
+                if len(shared) >= MIN_SHARED and part >= max(least, found.get(record.id, 0.0)):
+                    found[record.id] = part
+    return found
+
+
+def _similarities(
+    candidates: Mapping[str, Record], documents: Mapping[str, _Document], embedder: Embedder
+) -> dict[tuple[str, str], float]:
+    """Return the cosine of each memory and the one for which a document was considered."""
+    texts = [one.content for one in candidates.values()] + [one.text for one in documents.values()]
+    vectors = [matrix.mean(axis=0) for matrix in embedder.embed(texts)]
+    left, right = vectors[: len(candidates)], vectors[len(candidates) :]
+    return {
+        (memory, key): float(one @ other)
+        for memory, one in zip(candidates, left, strict=True)
+        for key, other in zip(documents, right, strict=True)
+    }
+
+
+def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
+    """Return the documents of memories that change something, whole conversations and notes."""
+    documents: dict[str, _Document] = {}
+    for record in later:
+        key = document_key(record)
+        at = stated_at(record)
+        if key in documents or at is None:
+            continue
+        parts = [record]
+        if record.session is not None and record.turn is not None:
+            parts = reader.turns(record.session, record.turn - NEAR_TURNS, record.turn + NEAR_TURNS)
+        elif record.place is not None:
+            parts = reader.passages(record.place.source, record.place.path)[:NEAR_TURNS]
+        said = [one for one in parts if one.turn is None or one.role in PERSON_ROLES]
+        if any(CHANGES.search(one.content) for one in said):
+            documents[key] = _Document(at, record.content, [rare_terms(one) for one in parts])
+    return documents
