@@ -41,6 +41,7 @@ COMMANDS = {
     ),
     "hooks": ("agents:HOOKS", "how long an agent waits for a hook, cold and with the resident"),
     "setup": ("agents:SETUP", "how long a person waits until notes are found and agents remember"),
+    "starts": ("agents:STARTS", "cold starts of sessions on a busy machine: how many are delivered"),
     "proxy": ("agents:PROXY", "what the proxy adds to the first byte of an answer"),
     "postgres": ("postgres:POSTGRES", "many small tenants on PostgreSQL, and SQLite's answers to the same"),
     "postgres-large": ("postgres:LARGE", "one large tenant without and with `rebuild --large`"),

@@ -1,7 +1,11 @@
 """What an agent waits for: hooks as whole processes, and the proxy; and what a person waits for until it remembers.
 
 `hooks`: the two events that are answered, with a question that a memory answers, and one that is not answered
-(`stop`). Each run is the installed command, from its start to its end, cold and with the resident.
+(`stop`). Each run is the installed command, from its start to its end, cold and with the resident; ``first`` is a
+session's first prompt, ``prompt`` a later one.
+
+`starts`: cold starts of sessions with the budgets that hooks have by default, while ``--load`` processes keep the
+processors busy: how many were delivered, and the milliseconds of each.
 
 `proxy`: milliseconds to the first byte of an answer over the loopback, each of four ways in turn: straight to a
 scripted upstream, and through the proxy with memory off, read alone, and on. With ``--data`` (the folder that holds
@@ -18,6 +22,7 @@ import http.client
 import json
 import re
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +38,7 @@ from bench.harness import open_memory, scratch
 from bench.processes import command, environment, timed
 from bench.report import load, spread
 from bench.texts import generate, texts, words_of
+from scrubjay.api.injections import Injection, InjectionLog
 from scrubjay.api.jobs import JobQueue
 from scrubjay.config.paths import data_folder, settings_fingerprint
 from scrubjay.embeddings.static import StaticEmbedder
@@ -95,8 +101,9 @@ def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
 
     ``cpu`` is the median processor time of the hook's own process, which a busy machine moves less.
     """
-    common = {"session_id": "s", "cwd": str(place / "project")}
+    common = {"cwd": str(place / "project")}
     events = {
+        "first": common | {"prompt": QUESTION},
         "prompt": common | {"prompt": QUESTION},
         "session-start": common | {"source": "startup"},
         "stop": common,
@@ -104,11 +111,17 @@ def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     (place / "project").mkdir(exist_ok=True)
     for event, payload in events.items():
-        hook = [*command(), "hook", "claude-code", event]
+        hook = [*command(), "hook", "claude-code", event.replace("first", "prompt")]
+        log = InjectionLog(data_folder(around(place)), settings_fingerprint(around(place)))
         times = []
-        for _ in range(runs + 1):
-            times.append(timed(hook, place, around(place), json.dumps(payload), cwd=place))
-            if event == "prompt" and "heron" not in times[-1].output:
+        for run in range(runs + 1):
+            session = f"{event}-{run}"
+            if event == "prompt":  # a later one: something was put in before
+                told = [{"id": "obs_0000000000000000", "part": "relevant", "tokens": 1}]
+                log.append(Injection("claude-code", session, "prompt", at=0.0, tokens=1, memories=told))
+            said = json.dumps(payload | {"session_id": session})
+            times.append(timed(hook, place, around(place), said, cwd=place))
+            if event in ("first", "prompt") and "heron" not in times[-1].output:
                 raise HollowError(f"The hook for {event} did not say what is known.")
             quiet(place)
         wall = spread([one.seconds * 1000 for one in times[1:]], 1)
@@ -133,6 +146,41 @@ def setup(args: argparse.Namespace) -> dict[str, Any]:
                 raise HollowError("A note is not found after setup.")
     print(json.dumps(result | {"load": load()}, indent=2))
     return result
+
+
+def starts(args: argparse.Namespace) -> dict[str, Any]:
+    """Start sessions cold on a busy machine; each has a lesson to be told."""
+    with scratch() as place:
+        fill(place, args.memories, args.seed)
+        (place / "project").mkdir()
+        with open_memory(place / "memory.db", [StaticEmbedder()], USER) as memory:
+            memory.add(KNOWN, tier="lesson")
+        env = {name: value for name, value in around(place).items() if name != "SCRUBJAY_HOOKS_BUDGET_MS"}
+        hook = [*command(), "hook", "claude-code", "session-start"]
+        took, delivered = [], 0
+        with busy(args.load):
+            for run in range(args.runs):
+                said = {"session_id": str(run), "cwd": str(place / "project"), "source": "startup"}
+                one = timed(hook, place, env, json.dumps(said), cwd=place)
+                took.append(one.seconds * 1000)
+                delivered += "heron" in one.output
+    result = {"memories": args.memories, "runs": args.runs, "busy": args.load, "delivered": delivered}
+    result |= {"ms": {name: spread(took, 0)[name] for name in ("min", "median", "max")}, "load": load()}
+    print(json.dumps(result, indent=2))
+    return result
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep as many processes at work."""
+    work = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(work) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def quiet(place: Path) -> None:
@@ -320,6 +368,17 @@ def _hook_rows(result: Mapping[str, Any]) -> list[Row]:
     ]
 
 
+def _start_rows(result: Mapping[str, Any]) -> list[Row]:
+    first = f"cold starts of sessions, {result['memories']:,} memories, {result['busy']} busy processes"
+    figure = f"{result['delivered']} of {result['runs']} delivered; ms {in_line(result['ms'])}"
+    return [(first, figure, "sync")]
+
+
+def _start_options(parser: argparse.ArgumentParser) -> None:
+    _options(parser)
+    parser.add_argument("--load", type=int, default=6, help="processes that keep the processors busy")
+
+
 def _proxy_rows(result: Mapping[str, Any]) -> list[Row]:
     first = f"the proxy, {result['memories']:,} memories, ms to the first byte of a stream over the loopback"
     rows = [(first, "; ".join(f"{way} {in_line(each)}" for way, each in result["ms"].items()), "sync")]
@@ -356,4 +415,5 @@ def _setup_options(parser: argparse.ArgumentParser) -> None:
 
 SETUP = Command(__doc__, setup, _setup_options, _setup_rows)
 HOOKS = Command(__doc__, hooks, _options, _hook_rows)
+STARTS = Command(__doc__, starts, _start_options, _start_rows)
 PROXY = Command(__doc__, proxy, _proxy_options, _proxy_rows)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.models.dates import SECOND
 from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.storage.interface import Reader
 from scrubjay.text.language import detect_language, is_uninformative
@@ -58,6 +59,8 @@ MIN_SHARE: Final = 0.115
 Of 22 development tasks 19 of 20 outdated statements have more, and none of 48 valid ones (bench/LOG.md)."""
 MEANING_WEIGHT, MIN_ALIKE = 0.5, 0.2
 """What a cosine above the second adds to that share."""
+MIN_GAP: Final = 3_600 * SECOND
+"""Microseconds by which it is later: what is stored at one time is told at one time."""
 MIN_PART: Final = 6
 """Letters from which on a word is looked for within others: metered, unmetered."""
 SHORT_TERMS: Final = 20
@@ -151,7 +154,7 @@ def find_amended(
             continue
         least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
         for other, document in documents.items():
-            if document.at > at and other != key:
+            if document.at >= at + MIN_GAP and other != key:
                 shared = document.shared(own)
                 part = math.fsum(weights[word] for word in shared) / total
                 part += MEANING_WEIGHT * max(alike.get((record.id, other), 0.0) - MIN_ALIKE, 0.0)

@@ -89,7 +89,10 @@ def build_briefing(reader: Reader, embedders: Sequence[AnyEmbedder], request: Co
     first = [records[memory] for memory in order if memory not in amended][:MAX_READ]
     unique, omitted, _ = injectable_items(reader, [("relevant", record) for record in first], state, request)
     least = KEPT_SHARE * max((scores[item.record.id] for item in unique), default=0.0)
-    kept = [item for item in unique if scores[item.record.id] >= least][:MAX_MEMORIES]
+    sure = {memory for memory, own in selection.features.items() if own.sufficient}
+    kept = [item for item in unique if scores[item.record.id] >= least or item.record.id in sure][
+        :MAX_MEMORIES
+    ]
     reasons = [("relevant", record) for record in _reasons(reader, [item.record for item in kept])]
     if reasons:
         known = [*request.known, *(item.record.id for item in kept)]

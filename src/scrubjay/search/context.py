@@ -266,6 +266,8 @@ MAX_LATEST_AMENDING: Final = 40
 """Latest memories of a project whose documents may amend what is told when a session begins."""
 NEVER_INJECT: Final = "never-inject"
 """Tag of a memory that is found, but never injected."""
+MAX_NEVER_INJECTED: Final = 200
+"""Memories with that tag whose copies are left out, too: the latest."""
 KNOWN: Final = "known"
 """Part of what the conversation has already."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
@@ -419,6 +421,8 @@ def injectable_items(
     sources = {source.id: source for source in reader.sources()}
     joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
     trusted, refused, loaded = _filter_trusted(reader, claims, roots, joint, request, past=past)
+    tagged = replace(request.scope.where(), tags=(NEVER_INJECT,))
+    loaded += reader.latest(tagged, MAX_NEVER_INJECTED)
     items = [ContextItem(KNOWN, record, (), "", "", None) for record in known]
     items += [
         _context_item(part, record, state, full_path(record, sources), request) for part, record in trusted

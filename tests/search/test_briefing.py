@@ -1,0 +1,206 @@
+"""What an agent is told before a session's first prompt and at later ones, through the context of a hook's event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.api.queries import event_context
+from scrubjay.config.settings import HookSettings
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.lifecycle import NewMemory
+
+SYMPTOM = (
+    "Uploads of photos hang on the train, the app waits and never gives up. Why do uploads wait so long?"
+)
+DECISION = (
+    "Decided: uploads give up after 8 seconds instead of waiting, because trains lose the network in tunnels."
+)
+EMBEDDER = StaticEmbedder()
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory.open("memory://", user="ann", embedders=[EMBEDDER]) as memory:
+        yield memory
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "meadow"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git" / "config").write_text('[remote "origin"]\n\turl = git@h.org:ann/meadow.git\n')
+    return folder
+
+
+def told(memory: Memory, folder: Path | str = "", prompt: str = SYMPTOM, **said: Any) -> dict[str, Any]:
+    event = {"name": "prompt", "folder": str(folder), "session": "now", "prompt": prompt, "first": True}
+    return event_context(memory, HookSettings(), event | said)
+
+
+def talk(memory: Memory, project: Path, date: str, session: str, *texts: str) -> list[str]:
+    turns = [
+        NewMemory(
+            text, date=date, session=session, turn=turn, project=str(project),
+            role="assistant" if turn % 2 else "user",
+        )
+        for turn, text in enumerate(texts)
+    ]  # fmt: skip
+    return [report.id for report in memory.add_many(turns)]
+
+
+def order(text: str, *parts: str) -> Sequence[int]:
+    return [text.index(part) for part in parts]
+
+
+def test_decisions_come_first_then_how_things_are_done_then_open_ends_then_the_rest(
+    memory: Memory, project: Path
+) -> None:
+    memory.add("TODO: measure how long uploads hang.", project=str(project))
+    memory.add("The app shows photos that wait as a blue bar on the train.", project=str(project))
+    memory.add(
+        "Uploads of photos on the train: flight mode stands for it.", tier="lesson", project=str(project)
+    )
+    memory.add(DECISION, project=str(project))
+    text = told(memory, project)["text"]
+    places = order(
+        text, "## Decided", DECISION, "## How things are done here", "flight mode", "## Open", "TODO",
+        "## Also on this", "blue bar",
+    )  # fmt: skip
+    assert places == sorted(places)
+
+
+def test_a_decision_that_a_later_talk_amended_is_not_told(memory: Memory, project: Path) -> None:
+    talk(
+        memory, project, "2026-02-01", "old",
+        "Uploads are slow on trains. So: the app waits for the network in every upload, without a limit.",
+    )  # fmt: skip
+    talk(
+        memory, project, "2026-05-01", "new",
+        "The upload that waits for the network without a limit drained batteries.",
+        "I can add a limit.",
+        f"{DECISION} Uploads of photos are tried again at home.",
+    )  # fmt: skip
+    text = told(memory, project)["text"]
+    assert "give up after 8 seconds" in text
+    assert "in every upload, without a limit" not in text
+
+
+def test_the_reason_beside_a_decision_is_told_with_it(memory: Memory, project: Path) -> None:
+    talk(
+        memory, project, "2026-05-01", "s",
+        "Uploads of photos hang on the train, the app waits. What now?",
+        "A limit would do, since tunnels take the network for a minute.",
+        "From now on uploads of photos on the train give up after 8 seconds.",
+    )  # fmt: skip
+    text = told(memory, project)["text"]
+    assert "give up after 8 seconds" in text
+    assert "since tunnels take the network" in text
+
+
+def test_a_first_prompt_is_told_at_most_the_tokens_that_the_settings_allow(
+    memory: Memory, project: Path
+) -> None:
+    memory.add_many(
+        NewMemory(
+            f"Uploads of photos on train {number} hang, the app waits {number} s.", project=str(project)
+        )
+        for number in range(30)
+    )
+    event = {"name": "prompt", "folder": str(project), "session": "now", "prompt": SYMPTOM, "first": True}
+    found = event_context(memory, HookSettings(first_tokens=150), event)
+    tokens = len(EMBEDDER.tokens([found["text"]])[1][0])
+    assert 75 < tokens == found["tokens"] <= 150
+    assert len(found["memories"]) > 1
+
+
+def test_nothing_is_told_where_nothing_has_to_do_with_the_prompt(memory: Memory, project: Path) -> None:
+    memory.add(DECISION)
+    assert told(memory, project, "Rename the variable in the second loop.")["text"] == ""
+    assert told(memory, project, "ok, thanks!")["text"] == ""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_neither_questions_nor_politeness_nor_the_prompt_itself_are_told(
+    memory: Memory, project: Path, *, first: bool
+) -> None:
+    asked = "Uploads of photos hang on the train. Please make uploads of photos on the train faster."
+    talk(
+        memory,
+        project,
+        "2026-05-01",
+        "s",
+        asked,
+        "Done.",
+        "Why do uploads of photos hang on the train?",
+        "ok",
+    )
+    memory.add(DECISION, project=str(project))
+    found = told(memory, project, asked, first=first)
+    assert DECISION in found["text"]
+    assert len(found["memories"]) == 1
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_the_session_has_is_told_under_no_other_id(
+    memory: Memory, project: Path, *, first: bool
+) -> None:
+    known = memory.add(DECISION, project=str(project)).id
+    memory.add(f"{DECISION}\n", project=str(project), tier="lesson")
+    assert told(memory, project, first=first, known=[known])["text"] == ""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_nothing_that_was_derived_from_the_running_session_is_told(
+    memory: Memory, project: Path, *, first: bool
+) -> None:
+    (turn,) = talk(
+        memory, project, "2026-05-01", "now", f"{DECISION} That is for uploads of photos on the train."
+    )
+    fact = memory.add(DECISION, tier="lesson", project=str(project)).id
+    memory.link(fact, turn, "derived_from")
+    assert told(memory, project, first=first)["text"] == ""
+    assert DECISION in told(memory, project, first=first, session="another")["text"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_memory_tagged_never_inject_is_found_and_never_told(
+    memory: Memory, project: Path, *, first: bool
+) -> None:
+    tagged = memory.add(DECISION, tags=["never-inject"], project=str(project)).id
+    memory.add(f"{DECISION} ", tier="lesson", project=str(project))
+    assert told(memory, project, first=first)["text"] == ""
+    assert [one.id for one in memory.search(DECISION, tiers=["observation"]).results] == [tagged]
+    assert memory.context(SYMPTOM, unprompted=True).text == ""
+
+
+@pytest.mark.parametrize("mark", ["hook_context", "scrubjay-memories"])
+def test_what_hooks_added_to_a_prompt_is_not_searched(memory: Memory, mark: str) -> None:
+    memory.add(DECISION)
+    added = f"<{mark}>\n{SYMPTOM}\n</{mark}>"
+    assert told(memory, prompt=f"{added}\nRename the variable in the second loop.")["text"] == ""
+    assert DECISION in told(memory, prompt=f"<{mark}> is a mark. {SYMPTOM}")["text"]
+
+
+@pytest.mark.parametrize("folder", ["/", "~"])
+def test_work_in_no_project_is_told_what_belongs_to_none(memory: Memory, project: Path, folder: str) -> None:
+    memory.add(DECISION, project=str(project))
+    place = str(Path(folder).expanduser())
+    assert told(memory, place)["text"] == ""
+    start = {"name": "session-start", "folder": place}
+    memory.add("Never push on Fridays.", tier="lesson", project=str(project))
+    assert event_context(memory, HookSettings(), start)["text"] == ""
+    memory.add(f"{DECISION} So it is everywhere.")
+    assert DECISION in told(memory, place)["text"]
+
+
+def test_a_prompt_of_a_megabyte_is_searched_by_its_first_and_last_words(memory: Memory) -> None:
+    memory.add(DECISION)
+    long = "x = 1\n" * 150_000
+    assert DECISION in told(memory, prompt=f"{SYMPTOM}\n{long}")["text"]
+    assert DECISION in told(memory, prompt=f"{long}\n{SYMPTOM}")["text"]
