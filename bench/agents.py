@@ -123,7 +123,7 @@ def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
             times.append(timed(hook, place, around(place), said, cwd=place))
             if event in ("first", "prompt") and "heron" not in times[-1].output:
                 raise HollowError(f"The hook for {event} did not say what is known.")
-            quiet(place)
+            quiet(around(place))
         wall = spread([one.seconds * 1000 for one in times[1:]], 1)
         cpu = round(median(one.cpu for one in times[1:]) * 1000, 1)
         found[event] = {name: wall[name] for name in ("min", "median", "max")} | {"cpu": cpu}
@@ -164,6 +164,7 @@ def starts(args: argparse.Namespace) -> dict[str, Any]:
                 one = timed(hook, place, env, json.dumps(said), cwd=place)
                 took.append(one.seconds * 1000)
                 delivered += "heron" in one.output
+                quiet(env)
     result = {"memories": args.memories, "runs": args.runs, "busy": args.load, "delivered": delivered}
     result |= {"ms": {name: spread(took, 0)[name] for name in ("min", "median", "max")}, "load": load()}
     print(json.dumps(result, indent=2))
@@ -183,9 +184,9 @@ def busy(count: int) -> Iterator[None]:
             process.wait()
 
 
-def quiet(place: Path) -> None:
+def quiet(env: Mapping[str, str]) -> None:
     """Wait until what a session's start leaves to be done is done: no second session starts in that moment."""
-    errands = JobQueue(data_folder(around(place)), settings_fingerprint(around(place)))
+    errands = JobQueue(data_folder(env), settings_fingerprint(env))
     while errands.waiting() or errands.busy():
         time.sleep(0.05)
 
