@@ -36,6 +36,7 @@ from scrubjay.search.results import full_path
 from scrubjay.storage.interface import Reader
 from scrubjay.text.dialogue import is_small_talk, only_asks
 from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
+from scrubjay.text.paraphrase import content_vocabulary
 from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
@@ -258,6 +259,8 @@ PHRASE_LENGTH: Final = 120
 """Characters of a memory that has no phrase (L0)."""
 MAX_WHOLE_TOKENS: Final = 120
 """Longest other memory that is shown whole; longer ones by their paragraph (L1), then their phrase (L0)."""
+TOLD_SHARE: Final = 0.7
+"""Share of the words of a digest's source from which on the digest has told it."""
 MAX_COPIES: Final = 5
 """Most duplicates of an answer that may replace it where it is not trusted."""
 MAX_AMENDING: Final = 12
@@ -417,6 +420,7 @@ def injectable_items(
     """
     known = list(reader.get(request.known).values()) if request.known else []
     roots = _evidence_roots(reader, list(dict.fromkeys(one.id for one in (*known, *(r for _, r in claims)))))
+    _drop_untold(reader, known, roots)
     past = state is not None and state.plan.as_of is not None
     sources = {source.id: source for source in reader.sources()}
     joint = {record.id for _, record in claims if _is_joint_note(record, request.scope, sources)}
@@ -483,6 +487,19 @@ def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
     return roots
 
 
+def _drop_untold(reader: Reader, known: Sequence[Record], roots: dict[str, set[str]]) -> None:
+    """Drop from what the known memories were derived from all that they did not tell: a digest leaves most words out."""
+    evidence = reader.get(sorted(set().union(*(roots[one.id] for one in known)))) if known else {}
+    for record in known:
+        told = content_vocabulary(" ".join((*record.heading_path, _shown_forms(record)[0])))
+        roots[record.id] = {
+            memory
+            for memory in roots[record.id] & evidence.keys()
+            if (words := content_vocabulary(evidence[memory].content))
+            and len(words & told) >= TOLD_SHARE * len(words)
+        }
+
+
 def _filter_trusted(
     reader: Reader,
     claims: Sequence[tuple[str, Record]],
@@ -545,6 +562,14 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path if "/" in one else name, one) for one in folded)
 
 
+def _shown_forms(record: Record) -> tuple[str, str]:
+    """Return a memory's text as it is shown where it answers no question, and its phrase."""
+    content = record.content
+    if estimate_tokens(content) > MAX_WHOLE_TOKENS:
+        content = record.overview or best_snippet(content, (), ANSWER_SNIPPET).text
+    return content, record.abstract or best_snippet(record.content, (), PHRASE_LENGTH).text
+
+
 def _context_item(
     part: str, record: Record, state: RetrievalState | None, path: str | None, request: ContextRequest
 ) -> ContextItem:
@@ -554,11 +579,9 @@ def _context_item(
         first = best_snippet(content, state.plan.groups, most).text
         if most > ANSWER_SNIPPET < len(first):
             second = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
-    elif estimate_tokens(content) <= MAX_WHOLE_TOKENS:
-        first = content
     else:
-        first = record.overview or best_snippet(content, (), ANSWER_SNIPPET).text
-    short = record.abstract or best_snippet(content, (), PHRASE_LENGTH).text
+        first = _shown_forms(record)[0]
+    short = _shown_forms(record)[1]
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, second, short)) if text))
     lines = f"{place.line_start}-{place.line_end}" if place is not None else ""
     # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.
