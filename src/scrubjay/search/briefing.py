@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.models.results import Context, OmittedItem
-from scrubjay.search.amendments import decides, find_amended, gives_reason, rare_terms
+from scrubjay.search.amendments import decides, gives_reason, rare_terms
 from scrubjay.search.context import (
     MAX_AMENDING,
     NOTHING_FOUND,
     ContextRequest,
+    amended_memories,
     citations_of,
     fast_embedder,
     fit_tokens,
@@ -80,7 +81,7 @@ def build_briefing(reader: Reader, embedders: Sequence[AnyEmbedder], request: Co
         return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     order = sorted(scores, key=lambda memory: (-scores[memory], memory))
     base = fast_embedder(embedders)
-    amended = find_amended(
+    amended = amended_memories(
         reader,
         [records[memory] for memory in order],
         [records[memory] for memory in order[:MAX_AMENDING]],

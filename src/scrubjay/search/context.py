@@ -16,7 +16,7 @@ from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.dates import record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
-from scrubjay.models.records import JOINT, UNTRUSTED, Record, RecordFilter, Source
+from scrubjay.models.records import JOINT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     BLOCK_CLOSE,
     BLOCK_OPEN,
@@ -363,12 +363,14 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             if not claims:
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
-    amended: Mapping[str, float] = {}
+    amended: set[str] = set()
     if request.hook and state is not None:
-        amended = find_amended(reader, [record for _, record in claims], best, base)
+        amended = amended_memories(reader, [record for _, record in claims], best, base)
     elif request.hook and request.scope.project:
         own = [record for _, record in claims if record.project == request.scope.project]
-        amended = find_amended(reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING), base)
+        amended = amended_memories(
+            reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING), base
+        )
     changed = [OmittedItem(record.id, part, "amended") for part, record in claims if record.id in amended]
     claims = [claim for claim in claims if claim[1].id not in amended]
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
@@ -393,6 +395,18 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         partial,
         silence=silence,
     )
+
+
+def amended_memories(
+    reader: Reader, records: Sequence[Record], later: Sequence[Record], base: StaticEmbedder | None
+) -> set[str]:
+    """Return which memories later documents amended, as `find_amended`, and the digests of what a person said so."""
+    roots = _evidence_roots(reader, [record.id for record in records if record.tier in DIGEST_TIERS])
+    evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
+    said = [record for record in evidence.values() if record.role in PERSON_ROLES]
+    amended = set(find_amended(reader, [*records, *said], later, base))
+    digests = {memory for memory, sources in roots.items() if not amended.isdisjoint(sources)}
+    return {record.id for record in records} & (amended | digests)
 
 
 def citations_of(
@@ -488,7 +502,7 @@ def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _drop_untold(reader: Reader, known: Sequence[Record], roots: dict[str, set[str]]) -> None:
-    """Drop from what the known memories were derived from all that they did not tell: a digest leaves most words out."""
+    """Drop from the sources of the known memories those that these did not tell: a digest leaves most words out."""
     evidence = reader.get(sorted(set().union(*(roots[one.id] for one in known)))) if known else {}
     for record in known:
         told = content_vocabulary(" ".join((*record.heading_path, _shown_forms(record)[0])))
