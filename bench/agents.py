@@ -65,12 +65,12 @@ def hooks(args: argparse.Namespace) -> dict[str, Any]:
     result: dict[str, Any] = {"memories": args.memories, "runs": args.runs}
     with scratch() as place:
         fill(place, args.memories, args.seed)
-        result["cold"] = measure_hooks(place, args.runs)
+        result["cold"] = measure_hooks(place, args.runs, "cold")
         result["resident_start_ms"] = (
             timed([*command(), "resident", "start"], place, around(place), cwd=place).seconds * 1000
         )
         try:
-            result["warm"] = measure_hooks(place, args.runs)
+            result["warm"] = measure_hooks(place, args.runs, "warm")
             result["resident_mb"] = resident_mb(place)
         finally:
             timed([*command(), "resident", "stop"], place, around(place))
@@ -96,7 +96,7 @@ def around(place: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
+def measure_hooks(place: Path, runs: int, state: str) -> dict[str, dict[str, float]]:
     """Milliseconds of each event, after one run that warms the disk's cache.
 
     ``cpu`` is the median processor time of the hook's own process, which a busy machine moves less.
@@ -115,7 +115,7 @@ def measure_hooks(place: Path, runs: int) -> dict[str, dict[str, float]]:
         log = InjectionLog(data_folder(around(place)), settings_fingerprint(around(place)))
         times = []
         for run in range(runs + 1):
-            session = f"{event}-{run}"
+            session = f"{state}-{event}-{run}"
             if event == "prompt":  # a later one: something was put in before
                 told = [{"id": "obs_0000000000000000", "part": "relevant", "tokens": 1}]
                 log.append(Injection("claude-code", session, "prompt", at=0.0, tokens=1, memories=told))
