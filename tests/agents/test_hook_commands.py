@@ -53,7 +53,7 @@ def test_each_installed_hook_command_runs_as_it_is_written(here: Machine, agent:
         assert of == agent
         assert str(SCRIPT) in command
         said = {
-            "session_id": "now", "cwd": str(here.project), "prompt": "Where does the staging database live?",
+            "session_id": event, "cwd": str(here.project), "prompt": "Where does the staging database live?",
             "workspace_roots": [str(here.project)],
         }  # fmt: skip
         ran = subprocess.run(

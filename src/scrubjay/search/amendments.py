@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.models.dates import SECOND
+from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.storage.interface import Reader
 from scrubjay.text.language import detect_language, is_uninformative
@@ -56,11 +56,12 @@ MIN_SHARED: Final = 2
 """Rare words that an amendment has in common with what it amends, at least."""
 MIN_SHARE: Final = 0.115
 """Least share of a short memory's words, weighted by rarity, that the amending document holds; a longer one needs more.
-Of 22 development tasks 19 of 20 outdated statements have more, and none of 48 valid ones (bench/LOG.md)."""
+Of 22 development
+tasks 18 of 20 outdated statements have more, and 2 of 30 deciding ones (bench/LOG.md)."""
 MEANING_WEIGHT, MIN_ALIKE = 0.5, 0.2
 """What a cosine above the second adds to that share."""
-MIN_GAP: Final = 3_600 * SECOND
-"""Microseconds by which it is later: what is stored at one time is told at one time."""
+MIN_GAP: Final = 2 * DAY
+"""Microseconds by which it is later: what is written within two days mostly belongs together."""
 MIN_PART: Final = 6
 """Letters from which on a word is looked for within others: metered, unmetered."""
 SHORT_TERMS: Final = 20
