@@ -204,3 +204,32 @@ def test_a_prompt_of_a_megabyte_is_searched_by_its_first_and_last_words(memory: 
     long = "x = 1\n" * 150_000
     assert DECISION in told(memory, prompt=f"{SYMPTOM}\n{long}")["text"]
     assert DECISION in told(memory, prompt=f"{long}\n{SYMPTOM}")["text"]
+
+
+def test_a_digest_that_a_session_has_hides_of_its_sources_only_what_it_told(
+    memory: Memory, project: Path
+) -> None:
+    ids = talk(
+        memory, project, "2026-05-01", "s", DECISION, "Uploads of photos on the train are logged by the app now."
+    )  # fmt: skip
+    digest = memory.add(f"The talk was long. {DECISION}", tier="crystal", project=str(project)).id
+    for turn in ids:
+        memory.link(digest, turn, "derived_from")
+    text = told(memory, project, known=[digest])["text"]
+    assert DECISION not in text
+    assert "are logged by the app" in text
+
+
+def test_a_digest_of_what_was_amended_is_not_told_when_a_session_begins(
+    memory: Memory, project: Path
+) -> None:
+    old = "The app waits for the network in every upload, without a limit."
+    (turn,) = talk(memory, project, "2026-02-01", "old", old)
+    digest = memory.add(f"user: {old}", tier="crystal", project=str(project), date="2026-02-01").id
+    memory.link(digest, turn, "derived_from")
+    start = {"name": "session-start", "folder": str(project)}
+    assert old in event_context(memory, HookSettings(), start)["text"]
+    new = "From now on no upload waits for the network without a limit: the app gives up after 8 seconds."
+    talk(memory, project, "2026-05-01", "new", new)
+    assert old not in event_context(memory, HookSettings(), start)["text"]
+    assert old in memory.context(project=str(project)).text

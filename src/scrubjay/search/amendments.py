@@ -56,8 +56,7 @@ MIN_SHARED: Final = 2
 """Rare words that an amendment has in common with what it amends, at least."""
 MIN_SHARE: Final = 0.115
 """Least share of a short memory's words, weighted by rarity, that the amending document holds; a longer one needs more.
-Of 22 development
-tasks 18 of 20 outdated statements have more, and 2 of 30 deciding ones (bench/LOG.md)."""
+Of 20 outdated statements of the development tasks 18 have more, of 30 deciding ones 2 (bench/LOG.md)."""
 MEANING_WEIGHT, MIN_ALIKE = 0.5, 0.2
 """What a cosine above the second adds to that share."""
 MIN_GAP: Final = 2 * DAY
@@ -68,6 +67,9 @@ SHORT_TERMS: Final = 20
 """Words of a memory up to which `MIN_SHARE` applies; of more, it grows with the root of their number."""
 NEAR_TURNS: Final = 20
 """Turns before and behind a memory that are read of its conversation, and passages of a note."""
+
+
+DIGEST_TIERS: Final = ("crystal", "insight")
 
 
 def decides(record: Record) -> bool:
@@ -184,8 +186,8 @@ def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
     for record in later:
         key = document_key(record)
         at = stated_at(record)
-        if key in documents or at is None:
-            continue
+        if key in documents or at is None or record.tier in DIGEST_TIERS or record.origin == "derived":
+            continue  # what was derived says when it was made, not when it was said
         parts = [record]
         if record.session is not None and record.turn is not None:
             parts = reader.turns(record.session, record.turn - NEAR_TURNS, record.turn + NEAR_TURNS)

@@ -27,7 +27,7 @@ from scrubjay.models.results import (
     OmittedItem,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import find_amended
+from scrubjay.search.amendments import DIGEST_TIERS, find_amended
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
@@ -52,7 +52,6 @@ MAX_LATEST: Final = 300
 """Memories that are searched for the last sessions."""
 LAST_TURNS: Final = 4
 """Last turns of a session that are read: the last question and its answer."""
-DIGEST_TIERS: Final = ("crystal", "insight")
 
 
 @dataclass(frozen=True, slots=True)
