@@ -80,7 +80,7 @@ class HookEvent:
         self.transcript = transcript if os.path.isabs(transcript) else ""
         self.folder = folder if os.path.isabs(folder) else ""
         self.prompt = prompt
-        self.fresh = fresh
+        self.fresh = fresh and name == "session-start"
 
 
 def text_field(message: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> str:
