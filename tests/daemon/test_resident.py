@@ -254,6 +254,16 @@ def test_a_prompt_that_could_not_be_answered_in_time_starts_one_for_the_next(her
         told.wait(Path(f"{told.socket}.lock").exists)
 
 
+def test_a_first_prompt_is_answered_though_a_resident_never_answers(here: Machine) -> None:
+    told = Machine(here.root, {**here.env, "SCRUBJAY_HOOKS_BUDGET_MS": "6000"})
+    told.run("add", "Our staging database is called heron and lives in Lisbon.")
+    told.socket.parent.mkdir(mode=0o700, exist_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
+        silent.bind(str(told.socket))
+        silent.listen()
+        assert "heron" in told.hook("prompt", prompt=ASKED).context
+
+
 def test_a_server_for_mcp_is_a_resident_as_long_as_its_client_lives(here: Machine) -> None:
     here.run("add", "Our staging database is called heron and lives in Lisbon.")
     command = [sys.executable, "-P", "-m", "scrubjay", "mcp"]

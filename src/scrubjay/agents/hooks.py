@@ -213,6 +213,8 @@ MAX_MESSAGE = 200
 """Characters of the line that the person sees."""
 RESERVED_SECONDS = 0.04
 """Seconds of the budget that are not spent on waiting for the daemon."""
+ALONE_SECONDS = 0.8
+"""Seconds of the budget from which on half of them are kept for an answer without a daemon that does not answer."""
 DAMAGE_SECONDS = 86_400
 """Seconds after which a damaged store is reported again."""
 
@@ -241,7 +243,8 @@ class HookContext:
 
     def ask(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the daemon; None where it does not answer in time."""
-        seconds = self.deadline() - time.monotonic() - RESERVED_SECONDS
+        left = self.deadline() - time.monotonic()
+        seconds = left / 2 if left > ALONE_SECONDS else left - RESERVED_SECONDS
         return ask_daemon(self.socket, self.fingerprint, verb, arguments, seconds) if seconds > 0 else None
 
 
