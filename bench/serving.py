@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import itertools
 import json
 import logging
@@ -52,6 +53,7 @@ from scrubjay.api.auth import TokenStore
 from scrubjay.api.tools import INSTRUCTIONS
 from scrubjay.config.loader import load_settings
 from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.results import BLOCK_OPEN
 from scrubjay.server.app import create_app
 from scrubjay.server.auth import TokenlessAccess
 from scrubjay.server.session import Session
@@ -257,7 +259,7 @@ async def _web(environ: dict[str, str]) -> AsyncIterator[McpClient]:
 async def _searches(client: McpClient, queries: Sequence[str]) -> dict[str, float]:
     async def search(query: str) -> None:
         done = await client.call_tool("memory_search", {"query": query})
-        if done.is_error or not done.structured_content["results"]:
+        if done.is_error or not done.content[0].text.startswith(BLOCK_OPEN):
             raise HollowError(f"A search found nothing: {done.content}")
 
     return await _timed_calls(search, [(query,) for query in queries])

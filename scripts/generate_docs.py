@@ -175,8 +175,9 @@ def mcp() -> Iterator[str]:
     yield "What the server tells the client's model:\n"
     yield f"> {INSTRUCTIONS}\n"
     yield prose(
-        "A tool answers with structured content, and with the same as a short text; fields that are empty or as "
-        "usual are left out. What goes wrong is a tool error whose structured content is "
+        "A tool that reads returns a text; one that writes returns structured content, too, in which fields that are "
+        "empty or as usual are left out. An id is whole or short: its first six digits or more. What goes wrong is a "
+        "tool error whose structured content is "
         '`{"error": {"type", "message", "hint", "exit_code"}}`; the server goes on. What an agent adds has the origin '
         "`agent`. "
     )
@@ -186,7 +187,8 @@ def mcp() -> Iterator[str]:
         for name, rule in tool.properties.items():
             needed = " (required)" if name in tool.required else ""
             yield f"| `{name}`{needed} | {typed(rule)} | {cell(str(rule.get('description', '')))} |"
-        yield f"\nReturns {', '.join(f'`{each}`' for each in tool.returns)}.\n"
+        returned = ", ".join(f"`{each}`" for each in tool.returns)
+        yield f"\nReturns {returned or 'a text'}.\n"
 
 
 def http() -> Iterator[str]:

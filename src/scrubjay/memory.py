@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         UpdateReport,
     )
     from scrubjay.rerankers.base import Reranker
+    from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
 
 
@@ -369,7 +370,11 @@ class Memory:
     def forget(self, ids: str | Sequence[str]) -> ForgetReport:
         """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
 
-        A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines.
+        A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines. An id is
+        whole, or a short one: its first six digits or more, without the tier.
+
+        Raises:
+            NotFoundError: Several ids begin with a short one; nothing was deleted.
         """
         from scrubjay.services.curation import forget_memories
 
@@ -682,7 +687,7 @@ class Memory:
         marked.
 
         Args:
-            query: A question, words, an identifier, as in `search`.
+            query: A question, words, an identifier, as in `search`; or the id of a memory, which is asked about.
             hops: Maximum hops from the search results, 0..4. A shared concept is one hop, two related concepts are two.
             limit: Maximum number of memories, 1..100.
             fan_out: Maximum edges of a kind to follow from one memory or concept, 1..50.
@@ -703,7 +708,13 @@ class Memory:
             check_options,
         )
         from scrubjay.search.thread import build_thread
-        from scrubjay.services.search import StageTimer, log_slow_query, open_view, search_request
+        from scrubjay.services.search import (
+            StageTimer,
+            log_slow_query,
+            open_view,
+            search_request,
+            thread_question,
+        )
 
         workspace, timer = self._workspace, StageTimer()
         filters = Filters(
@@ -725,7 +736,7 @@ class Memory:
             explain=True,
             reach=NO_EXPANSION,
         )
-        request = search_request(workspace, query, options)
+        request = search_request(workspace, thread_question(workspace, query), options)
         request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
         reranker, no_reranker = workspace.rerankers.choose(
             workspace, None if deep else "off", plain=False, deep=deep
@@ -1329,6 +1340,32 @@ def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
     with memory._workspace.store.reader(memory._workspace.scope) as reader:
         records = reader.get(ids)
     return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
+
+
+def short_references(memory: Memory, ids: Iterable[str]) -> dict[str, ShortReference]:
+    """Return how each of these memories is named in few words; those that do not exist are left out."""
+    from scrubjay.search.browse import short_references
+
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        return short_references(reader, ids)
+
+
+def project_of(memory: Memory, folder: str) -> str | None:
+    """Return the project of a folder, None for none."""
+    from scrubjay.services.search import preferred_project
+
+    return preferred_project(memory._workspace, folder)
+
+
+def find_project(memory: Memory, project: str) -> str:
+    """Return the project that a name, or the end of one, stands for.
+
+    Raises:
+        InputError: No visible memory has it; the message names the projects that there are.
+    """
+    from scrubjay.services.workspace import find_project
+
+    return find_project(memory._workspace, project)
 
 
 def without_day_notes(memory: Memory) -> Memory:

@@ -153,8 +153,15 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
                 found[i] = near
         return found
 
+    def project_names(self) -> list[str]:
+        return sorted({m.record.project for m in self._visible.values() if m.record.project is not None})
+
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
-        return sorted(i for i in self._visible if i.startswith(prefix))[:limit]
+        short = len(prefix) >= 6 and set(prefix) <= set("0123456789abcdef")
+        begins = (
+            i for i in self._visible if i.startswith(prefix) or (short and i.split("_")[1].startswith(prefix))
+        )
+        return sorted(begins)[:limit]
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         return [sum(1 for m in self._visible.values() if _term_frequency(m, group)) for group in groups]

@@ -383,10 +383,24 @@ class SearchContract:
                     assert reader.ids_with_prefix(whole[:cut], 99) == [
                         i for i in every if i.startswith(whole[:cut])
                     ]
+                for cut in (5, 6, 7, 16):  # a short id is six digits of it or more, whatever its tier
+                    short = whole.split("_")[1][:cut]
+                    same = [i for i in every if i.split("_")[1].startswith(short)]
+                    assert reader.ids_with_prefix(short, 99) == (same if cut > 5 else [])
             assert reader.ids_with_prefix("", 2) == every[:2]
             assert reader.ids_with_prefix("", 0) == []
             for none in ("OBS_", "obs_zz", every[0] + "0", "%", "obs_%", "x"):
                 assert reader.ids_with_prefix(none) == []
+
+    def test_projects_are_those_of_visible_memories(self, store: Store, ann: Scope, bob: Scope) -> None:
+        own = [("a", "owl"), ("b", "owl"), ("c", None), ("d", "jay")]
+        memories = [sample_memory(text, ANN_KEY, name=text, project=project) for text, project in own]
+        theirs = sample_memory("e", "user:bob", name="e", project="secret")
+        write_changes(store, ann, *map(PutMemory, memories))
+        write_changes(store, bob, PutMemory(theirs))
+        for who, known in ((ann, ["jay", "owl"]), (bob, ["secret"])):
+            with store.reader(who) as reader:
+                assert reader.project_names() == known
 
     def test_heads_tell_title_length_speaker_and_life(self, store: Store, ann: Scope) -> None:
         """Of the visible ones of these ids."""

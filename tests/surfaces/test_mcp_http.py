@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_clients import ACCEPT, HELLO, call, over_http, refusal, running, talk
+from mcp_clients import ACCEPT, HELLO, call, over_http, refusal, running, short, talk
 
 from scrubjay import Memory
 from scrubjay.api.auth import Principal, TokenStore
@@ -43,16 +43,19 @@ def test_two_tokens_are_two_principals_and_nothing_leaks_between_them(
         async def writes(client: Client) -> None:
             found["id"] = (await call(client, "memory_add", content="The zeppelin code is 4711."))["id"]
             seen = await call(client, "memory_search", query="zeppelin")
-            assert {each["id"] for each in seen["results"]} == {found["id"], shared}
+            assert {each["id"] for each in seen["results"]} == {short(found["id"]), short(shared)}
             (kept,) = (await call(client, "memory_get", ids=[found["id"]]))["memories"]
-            assert kept["agent"] == "claude"
+            assert kept["place"] == "agent claude"
 
         async def spies(client: Client) -> None:
             mine = found["id"]
             assert (await call(client, "memory_search", query="zeppelin code 4711"))["results"] == []
             assert (await call(client, "memory_get", ids=[mine, shared]))["unknown"] == [mine, shared]
             assert (await call(client, "memory_thread", query="zeppelin"))["memories"] == []
-            assert (await call(client, "memory_context", query="zeppelin code"))["text"] == ""
+            told = await call(client, "memory_context", query="zeppelin code")
+            assert told["text"] == "No relevant memories."
+            few = [short(mine), short(shared)]
+            assert (await call(client, "memory_get", ids=few))["unknown"] == few
             assert (await call(client, "memory_forget", ids=[mine]))["unknown"] == [mine]
             assert (await call(client, "memory_feedback", ids=[mine], verdict="wrong"))["unknown"] == [mine]
             assert mine in (await refusal(client, "memory_update", id=mine, content="x"))["message"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_clients import EIGHT, running
+from mcp_clients import EIGHT, parsed, running, short
 
 from scrubjay.api.auth import Principal, TokenStore, tokens_path
 
@@ -61,8 +61,8 @@ def test_the_inspector_lists_calls_and_reads(inspect: Inspect) -> None:
     added = said(inspect("--method", "tools/call", "--tool-name", "memory_add", "--tool-arg", text))
     number = added["structuredContent"]["id"]
     wish = ["--method", "tools/call", "--tool-name", "memory_search", "--tool-arg", "query=heron"]
-    found = said(inspect(*wish, "limit=3"))["structuredContent"]["results"]
-    assert [each["id"] for each in found] == [number]
+    found = parsed(said(inspect(*wish, "limit=3"))["content"][0]["text"])["results"]
+    assert [each["id"] for each in found] == [short(number)]
     read = said(inspect("--method", "resources/read", "--uri", f"scrubjay://memory/{number}"))
     assert "The heron eats fish." in read["contents"][0]["text"]
     assert said(inspect("--method", "prompts/list"))["prompts"][0]["name"] == "recall"

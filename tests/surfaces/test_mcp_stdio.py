@@ -116,7 +116,7 @@ def test_a_message_of_ten_megabytes_is_refused_and_the_next_one_answered(wire: W
     assert refused["id"] == 1
     assert "more than 4,194,304 bytes. Nothing was done." in refused["error"]["message"]
     wire.send(tool(2, "memory_search", query="x"))
-    assert wire.read()["result"]["structuredContent"]["results"] == []
+    assert wire.read()["result"]["content"][0]["text"] == "Nothing was found."
     wire.end()
 
 
@@ -136,7 +136,7 @@ def test_a_request_that_is_none_is_answered_with_what_is_wrong(wire: Wire, unsou
     answers = {answer["id"]: answer for answer in (wire.read(), wire.read())}
     assert answers[1]["error"]["code"] == -32600
     assert "Nothing was done" in answers[1]["error"]["message"]
-    assert answers[2]["result"]["structuredContent"]["results"] == []
+    assert answers[2]["result"]["content"][0]["text"] == "Nothing was found."
     wire.end()
 
 
@@ -174,7 +174,7 @@ def test_half_an_emoji_as_javascript_cuts_texts_is_taken_as_a_replaced_character
     )
     added = wire.read()["result"]["structuredContent"]
     wire.send(tool(2, "memory_get", ids=[added["id"]]))
-    assert wire.read()["result"]["structuredContent"]["memories"][0]["content"] == "Ann likes birds \ufffd"
+    assert "\n> Ann likes birds \ufffd\n" in wire.read()["result"]["content"][0]["text"]
     wire.end()
 
 

@@ -57,7 +57,7 @@ SAID_ONCE = {one.tool: one.name for one in DECLARED["search"].values() if one.to
 OF_A_MODEL = {
     "search": {
         "query", "limit", "tiers", "tags", "path", "projects", "agents", "sessions", "categories", "since", "until",
-        "deep",
+        "statuses", "deep",
     },
     "thread": {"query", "limit", "hops", "projects", "since", "until"},
     "context": {"query", "project", "budget"},

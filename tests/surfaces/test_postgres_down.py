@@ -101,7 +101,7 @@ def test_the_mcp_server_says_it_while_it_is_down_and_goes_on_when_it_is_back(
             with down(served):
                 _failed(wire, 3)
             wire.send(tool(4, "memory_search", query=ASKED))
-            assert BOAT in json.dumps(wire.read()["result"]["structuredContent"])
+            assert BOAT in json.dumps(wire.read()["result"]["content"])
             wire.end()
         finally:
             wire.process.kill()

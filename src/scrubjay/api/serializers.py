@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.dates import record_date, to_datetime
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
+from scrubjay.models.records import TIER_PREFIXES
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice
 from scrubjay.text.display import prefix_lines, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from scrubjay.models.records import Record
     from scrubjay.models.reports import FetchReport
     from scrubjay.models.results import Answer, Context, Result, Thread
+    from scrubjay.search.browse import ShortReference
 
 
 EVIDENCE_FIELDS: Final = ("id", "tier", "content", "date", "session", "role", "turn", "status")
@@ -267,26 +269,69 @@ def drop_defaults(fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def results_text(answer: Mapping[str, Any]) -> str:
-    return _list_text(answer["results"], "snippet") + _partial_text(answer)
+@dataclass(frozen=True, slots=True)
+class TextNames:
+    """How a text names memories and projects in few tokens.
+
+    Attributes:
+        references: Short id and relative path by id; a memory without one is named by its whole id.
+        project: The caller's project, which is not named.
+    """
+
+    references: Mapping[str, ShortReference] = field(default_factory=dict)
+    project: str | None = None
+
+    def id(self, memory: str) -> str:
+        return self.references[memory].id if memory in self.references else memory
+
+    def ids(self, memories: Sequence[str]) -> str:
+        return ", ".join(map(self.id, memories))
 
 
-def memories_text(fetched: Mapping[str, Any]) -> str:
+NO_NAMES: Final = TextNames()
+_MEMORY_ID: Final = re.compile(rf"\b(?:{'|'.join(TIER_PREFIXES.values())})[0-9a-f]{{16}}\b")
+SESSION_LABEL_LENGTH: Final = 8
+"""Characters of a conversation's name beside a turn; `memory_get` shows all."""
+TITLE_LABEL_LENGTH: Final = 80
+_PROJECT_DIGITS: Final = re.compile(r"-[0-9a-f]{6}$")
+
+
+def mentioned_ids(fields: Mapping[str, Any]) -> set[str]:
+    """Return the ids that the text of a search, thread or get names."""
+    found: set[str] = set()
+    for memory in fields.get("results", fields.get("memories", ())):
+        found |= {
+            memory["id"],
+            *(each["id"] for each in memory.get("evidence", ()) if isinstance(each, dict)),
+        }
+        found |= {one for name in ("newer", "replaced_by", "contradicts") for one in memory.get(name, ())}
+        found |= {*_MEMORY_ID.findall(memory.get("way", ""))}
+    return found
+
+
+def results_text(answer: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
+    hidden = answer.get("hidden_by_age", 0)
+    older = f"\n{hidden} older were left out; a larger limit shows them." if hidden else ""
+    return _found_text(answer, "results", names) + older + _notes_text(answer)
+
+
+def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
     more = f"\nMore from offset {fetched['next_offset']}." if "next_offset" in fetched else ""
     unknown = f"\nUnknown: {single_line(', '.join(fetched['unknown']))}." if "unknown" in fetched else ""
-    return _list_text(fetched["memories"], "content") + unknown + more
+    entries = [_entry_text(memory, names, whole=True) for memory in fetched["memories"]]
+    return (quote_text("\n".join(entries)) if entries else NOTHING_FOUND) + unknown + more
 
 
-def thread_text(thread: Mapping[str, Any]) -> str:
+def thread_text(thread: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
     omitted = f"\n{thread['left_out']} more were omitted." if "left_out" in thread else ""
-    return _list_text(thread["memories"], "snippet") + omitted + _partial_text(thread)
+    return _found_text(thread, "memories", names) + omitted + _notes_text(thread)
 
 
-def context_text(context: Mapping[str, Any]) -> str:
-    return (strip_control(context["text"]) or "No relevant memories.") + _partial_text(context)
+def context_text(context: Mapping[str, Any], _names: TextNames = NO_NAMES) -> str:
+    return (strip_control(context["text"]) or "No relevant memories.") + _notes_text(context)
 
 
-def changes_text(report: Mapping[str, Any]) -> str:
+def changes_text(report: Mapping[str, Any], _names: TextNames = NO_NAMES) -> str:
     """Return the non-empty fields of a write's result as text.
 
     >>> changes_text({"ids": ["obs_1"], "unknown": [], "still": ["a.md:1-2"]})
@@ -314,23 +359,87 @@ def quote_text(text: str) -> str:
     return f"{BLOCK_OPEN}\n{_DELIMITER_LIKE.sub('&lt;', text)}\n{BLOCK_CLOSE}"
 
 
-def _list_text(memories: Sequence[Mapping[str, Any]], body: str) -> str:
-    if not memories:
-        return "Nothing was found."
-    return quote_text("\n\n".join(_entry_text(memory, body) for memory in memories))
+NOTHING_FOUND: Final = "Nothing was found."
+NOTHING_ANSWERS: Final = "Nothing stored is likely to answer this."
 
 
-def _entry_text(memory: Mapping[str, Any], body: str) -> str:
-    marks = [memory["id"], memory.get("date", ""), memory.get("citation", ""), memory.get("title", "")]
-    marks += [memory[name] for name in ("gap", "status", "origin", "role") if name in memory]
-    marks += [f"by {memory['way']}"] if "way" in memory else []
-    marks += [f"replaced by {', '.join(memory['replaced_by'])}"] if "replaced_by" in memory else []
-    unique = dict.fromkeys(single_line(str(mark)).replace("|", "¦") for mark in marks if mark)
-    return f"[{' | '.join(unique)}]\n{prefix_lines(str(memory.get(body, '')).strip(), QUOTE_PREFIX)}"
+def _found_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:
+    entries = [_entry_text(memory, names) for memory in answer[name]]
+    if not entries:
+        return NOTHING_ANSWERS if answer.get("silence") else NOTHING_FOUND
+    return quote_text("\n".join(entries))
 
 
-def _partial_text(answer: Mapping[str, Any]) -> str:
-    return "".join(f"\npartial: {single_line(reason)}" for reason in answer.get("partial", ()))
+def _entry_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool = False) -> str:
+    """Return a line of metadata and the quoted text; a whole memory with all that is known of it.
+
+    The line begins with the id, the date and marks of ours, up to a comma; what others wrote comes behind it.
+    """
+    place = _place(memory, names, whole=whole)
+    marks = [names.id(memory["id"]), *_marks(memory, names, place)]
+    marks += ["pinned"] if whole and memory.get("pinned") else []
+    parts = [place]
+    parts += [f"agent {memory['agent']}"] if whole and memory.get("agent") else []
+    parts += [f"tags {', '.join(memory['tags'])}"] if whole and memory.get("tags") else []
+    parts += [f"by {_MEMORY_ID.sub(lambda id: names.id(id[0]), memory['way'])}"] if "way" in memory else []
+    free = " | ".join(single_line(part).replace("|", "¦") for part in parts if part)
+    lines = [f"{' '.join(marks)}, {free}" if free else " ".join(marks)]
+    lines.append(_quoted(memory["content"] if whole else memory["snippet"]))
+    for each in memory.get("evidence", ()) if whole else ():
+        known = " ".join((names.id(each["id"]), *_marks(each, names)))
+        lines += [f"evidence {known}", _quoted(each["content"])]
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    return prefix_lines(text.strip(), QUOTE_PREFIX)
+
+
+def _marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list[str]:
+    """Return the date of a memory unless its place tells it, and what is unusual, in words of ours but for the role."""
+    status, origin, tier, date = (memory.get(name) for name in ("status", "origin", "tier", "date"))
+    marks = [date[:10]] if date and date[:10] not in place else []
+    marks += [status] if status not in (None, DEFAULT_VALUES["status"]) else []
+    marks += [origin] if origin not in (None, DEFAULT_VALUES["origin"]) else []
+    role = single_line(memory.get("role") or "").replace(",", ";")
+    marks += [role] if role else [tier] if tier not in (None, "observation") else []
+    marks += [f"confidence {memory['confidence']:g}"] if memory.get("confidence", 1.0) != 1.0 else []
+    marks += [f"{word} {memory[name][:10]}" for word, name in VALIDITY if memory.get(name)]
+    marks += [memory["gap"]] if memory.get("gap") else []
+    linked = (("newer", "newer"), ("replaced by", "replaced_by"), ("contradicts", "contradicts"))
+    return marks + [f"{word} {names.ids(memory[name])}" for word, name in linked if memory.get(name)]
+
+
+VALIDITY: Final = (("from", "valid_from"), ("until", "valid_until"))
+
+
+def _place(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
+    """Return file and lines, conversation and turn, or title; and the project where it is not the caller's."""
+    path = names.references[memory["id"]].path if memory["id"] in names.references else ""
+    if memory.get("session"):
+        session = memory["session"] if whole else memory["session"][:SESSION_LABEL_LENGTH]
+        place = (
+            f"session {session} turn {memory['turn']}"
+            if memory.get("turn") is not None
+            else f"session {session}"
+        )
+    elif path:
+        lines = memory["citation"].rpartition(":")[2]
+        first, _, last = lines.partition("-")
+        place = memory["citation"] if whole else f"{path}:{first if first == last else lines}"
+    else:
+        place = memory.get("title", "")[:TITLE_LABEL_LENGTH]
+    project = memory.get("project")
+    if not project or project == names.project:
+        return place
+    return f"{place} in {_PROJECT_DIGITS.sub('', project.rpartition('/')[2])}".lstrip()
+
+
+def _notes_text(answer: Mapping[str, Any]) -> str:
+    """Return what a model can act on: that its question was cut, that files are newer, the time it asked about."""
+    as_of = [f"As of {answer['as_of'][:10]}."] if answer.get("as_of") else []
+    notes = [str(reason) for reason in answer.get("partial", ()) if isinstance(reason, Notice)]
+    return "".join(f"\n{single_line(note)}" for note in as_of + notes)
 
 
 def _value_text(value: Any) -> str:

@@ -7,7 +7,7 @@ ranges, `Memory` checks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
@@ -43,9 +43,9 @@ class Tool:
         description: When and how to use it, for a model.
         properties: JSON schema of each argument.
         required: Required arguments.
-        returns: JSON type of each field of the result.
         run: Implementation.
-        text: Renders a result as short text.
+        text: Renders a result as short text for a model.
+        returns: JSON type of each field of the result; empty where a client gets the text alone.
         writes: Whether it changes the store.
         destroys: Whether its changes cannot be undone.
     """
@@ -54,9 +54,9 @@ class Tool:
     description: str
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    returns: Mapping[str, str]
     run: Callable[[Memory, dict[str, Any]], dict[str, Any]]
-    text: Callable[[Mapping[str, Any]], str]
+    text: Callable[[Mapping[str, Any], serializers.TextNames], str]
+    returns: Mapping[str, str] = field(default_factory=dict)
     writes: bool = False
     destroys: bool = False
 
@@ -66,8 +66,14 @@ class Tool:
         return schema | ({"required": list(self.required)} if self.required else {})
 
     @property
-    def output_schema(self) -> dict[str, Any]:
-        """JSON schema of the result. No field is required, because clients validate errors against it too."""
+    def output_schema(self) -> dict[str, Any] | None:
+        """JSON schema of the structured result, None for none.
+
+        A tool with one must return what fits it, and clients that show a model the structured result do not show the
+        text. No field is required, because clients validate errors against it too.
+        """
+        if not self.returns:
+            return None
         return {"type": "object", "properties": {name: {"type": kind} for name, kind in self.returns.items()}}
 
 
@@ -155,8 +161,12 @@ def _argument_schema(one: Option) -> Mapping[str, Any]:
     return {**schema, "description": one.tool_help} if one.tool_help else schema
 
 
+SNIPPET: Final = 240
+"""Characters of a result's text, some 40 words: six results are to cost few tokens, and `memory_get` reads on."""
+
+
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_answer(memory.search(**_plural_arguments(arguments)))
+    return serializers.compact_answer(memory.search(snippet=SNIPPET, **_plural_arguments(arguments)))
 
 
 def _plural_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -179,7 +189,7 @@ def _get(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_thread(memory.thread(**_plural_arguments(arguments)))
+    return serializers.compact_thread(memory.thread(snippet=SNIPPET, **_plural_arguments(arguments)))
 
 
 def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -219,20 +229,19 @@ TOOLS: Final = (
     Tool(
         "memory_search",
         "Search memory (notes, conversations, facts). Do this before answering about prior work, decisions, "
-        "dates, people, preferences or to-dos. Results have id, date and citation; no results: nothing is known. "
-        '"quoted" must occur, -word must not.',
+        "dates, people, preferences or to-dos. Each result has id, date, source and part of the text; none: nothing "
+        'is known. "quoted" must occur, -word must not.',
         {
             "query": STRING,
             **{name: _argument_schema(one) for name, one in _SEARCH_ARGUMENTS.items()},
         },
         ("query",),
-        {"results": "array", "partial": "array"},
         _search,
         serializers.results_text,
     ),
     Tool(
         "memory_get",
-        "Read whole memories by ids (up to 20), or a file's passages by path and lines; continue at next_offset.",
+        "Read whole memories by ids (up to 20), or a file's passages by path and lines.",
         {
             "ids": STRINGS,
             "path": STRING,
@@ -242,7 +251,6 @@ TOOLS: Final = (
             "offset": INTEGER,
         },
         (),
-        {"memories": "array", "unknown": "array", "next_offset": "integer"},
         _get,
         serializers.memories_text,
     ),
@@ -259,7 +267,6 @@ TOOLS: Final = (
             "until": STRING,
         },
         ("query",),
-        {"memories": "array", "left_out": "integer", "partial": "array"},
         _thread,
         serializers.thread_text,
     ),
@@ -272,7 +279,6 @@ TOOLS: Final = (
             "budget": {**INTEGER, "description": "tokens"},
         },
         (),
-        {"text": "string", "tokens": "integer", "ids": "array", "left_out": "integer"},
         _context,
         serializers.context_text,
     ),
@@ -289,6 +295,8 @@ TOOLS: Final = (
             "date": {**STRING, "description": "when it happened, ISO"},
         },
         ("content",),
+        _add,
+        serializers.changes_text,
         {
             "id": "string",
             "existed": "boolean",
@@ -296,8 +304,6 @@ TOOLS: Final = (
             "contradicts": "array",
             "similar": "array",
         },
-        _add,
-        serializers.changes_text,
         writes=True,
     ),
     Tool(
@@ -313,9 +319,9 @@ TOOLS: Final = (
             "pinned": BOOLEAN,
         },
         ("id",),
-        {"id": "string", "changed": "array", "before": "string"},
         _update,
         serializers.changes_text,
+        {"id": "string", "changed": "array", "before": "string"},
         writes=True,
     ),
     Tool(
@@ -323,9 +329,9 @@ TOOLS: Final = (
         "Delete memories permanently, when the user asks for it. still: files that still contain the text.",
         {"ids": STRINGS},
         ("ids",),
-        {"ids": "array", "unknown": "array", "still": "array"},
         _forget,
         serializers.changes_text,
+        {"ids": "array", "unknown": "array", "still": "array"},
         writes=True,
         destroys=True,
     ),
@@ -334,9 +340,9 @@ TOOLS: Final = (
         "Report that memories were used, useful or wrong, or are never to be injected.",
         {"ids": STRINGS, "verdict": {**STRING, "enum": list(VERDICTS)}},
         ("ids", "verdict"),
-        {"ids": "array", "unchanged": "array", "unknown": "array"},
         _feedback,
         serializers.changes_text,
+        {"ids": "array", "unchanged": "array", "unknown": "array"},
         writes=True,
     ),
 )
@@ -353,11 +359,35 @@ def call_tool(
             f"project is {project!r:.80}, a path, which cannot be resolved on the server.",
             hint="give the project's name",
         )
+    if project and not tool.writes and not is_path(project):
+        from scrubjay.memory import find_project
+
+        arguments["project"] = find_project(memory, project)
     if caller.agent and tool.name == "memory_add":
         arguments["agent"] = caller.agent
     if caller.here and tool.name == "memory_search":
         arguments["here"] = caller.here
     return tool.run(memory, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """A tool's result: its fields, and the text that a model reads."""
+
+    fields: dict[str, Any]
+    text: str
+
+
+def reply_to_tool(
+    memory: Memory, tool: Tool, given: Mapping[str, Any], caller: Caller = ANONYMOUS
+) -> ToolReply:
+    """Run a tool as `call_tool`, and render its result."""
+    from scrubjay.memory import project_of, short_references
+
+    fields = call_tool(memory, tool, given, caller)
+    ids = set() if tool.writes else serializers.mentioned_ids(fields)
+    project = project_of(memory, caller.here) if caller.here and ids else None
+    return ToolReply(fields, tool.text(fields, serializers.TextNames(short_references(memory, ids), project)))
 
 
 def find_tool(name: str) -> Tool:

@@ -15,6 +15,7 @@ from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import BOLD, DIM, format_count, indent, paint, table, write, write_error, write_json
 from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.dates import to_datetime
+from scrubjay.models.ids import is_short_id
 from scrubjay.models.lifecycle import VERDICTS
 from scrubjay.models.records import ORIGINS, TIER_PREFIXES, TIERS, UNTRUSTED
 from scrubjay.models.reports import FetchReport
@@ -126,11 +127,14 @@ def read_text(text: tuple[str, ...], file: Path | None) -> str:
 @click.option("--evidence", is_flag=True, help="Show the evidence of derived memories.")
 @click.option("--links", is_flag=True, help="Show the links of each memory.")
 def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
-    """Show whole memories by id (a unique prefix is enough), or a synced file's passages by path.
+    """Show whole memories by id (a unique prefix, or its first six digits, is enough), or a file's passages by path.
 
     Unknown ids are listed on standard error; the exit code is 2 if nothing is found.
     """
-    by_id = all(each.startswith(tuple(TIER_PREFIXES.values())) for each in what)
+    by_id = all(
+        each.startswith(tuple(TIER_PREFIXES.values())) or (is_short_id(each) and not Path(each).exists())
+        for each in what
+    )
     if not by_id and len(what) > 1:
         raise InputError("Give ids or one path, not both or several paths.", hint="run one command for each")
     if by_id and lines:

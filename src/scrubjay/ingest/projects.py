@@ -198,6 +198,19 @@ MAX_DIRECTORY: Final = 4_096
 MAX_DEPTH: Final = 64
 
 
+def match_project(text: str, names: Sequence[str]) -> str | None:
+    """Return the project that a name, or the end of one that no other has, stands for.
+
+    >>> match_project("owl", ["github.com/ann/owl", "jay-0a1b2c"]), match_project("jay", ["jay-0a1b2c", "owl"])
+    ('github.com/ann/owl', 'jay-0a1b2c')
+    """
+    if text in names:
+        return text
+    ends = [name for name in names if name.endswith("/" + text.casefold())]
+    ends = ends or [name for name in names if "/" not in name and name.rpartition("-")[0] == text]
+    return ends[0] if len(ends) == 1 else None
+
+
 class ProjectResolver:
     """The projects of one scope, each resolved once; without ``learn`` nothing is stored."""
 
@@ -265,12 +278,7 @@ class ProjectResolver:
         is_path = text.startswith((".", "~", "/", "\\")) or os.path.isabs(text)
         if is_path and "\0" not in text:
             return self.of(os.path.abspath(os.path.expanduser(text))) or ""
-        names = self.names()
-        if text in names:
-            return text
-        ends = [name for name in names if name.endswith("/" + text.casefold())]
-        ends = ends or [name for name in names if "/" not in name and name.rpartition("-")[0] == text]
-        return ends[0] if len(ends) == 1 else text
+        return match_project(text, self.names()) or text
 
     def _in_repository(self, directory: str) -> bool:
         if directory not in self._repositories:

@@ -23,6 +23,7 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.models.records import Document, Source
+from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
 
@@ -620,16 +621,20 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
         room -= sum(unread_bytes(state, known) for state in fitting)
         if count > MAX_INLINE_FILES:
             partial.append(
-                f"{source.root} has {count} files that changed or were being written when they were read: "
-                "run `scrubjay sync`."
+                Notice(
+                    f"{source.root} has {count} files that changed or were being written when they were read: "
+                    "run `scrubjay sync`."
+                )
             )
             continue
         if larger:
             largest = max(larger, key=lambda state: unread_bytes(state, known))
             more = f" and {len(larger) - 1} more" if len(larger) > 1 else ""
             partial.append(
-                f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
-                "run `scrubjay sync`."
+                Notice(
+                    f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
+                    "run `scrubjay sync`."
+                )
             )
         if fitting or gone:
             changed.append(source.id)

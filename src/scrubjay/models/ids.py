@@ -59,6 +59,19 @@ def parse_id(memory: str) -> tuple[str, int] | None:
     return None
 
 
+SHORT_ID_DIGITS = 6
+"""Least digits of a short id: 24 bits, so that of 10,000 memories one in 1,700 needs a seventh."""
+
+
+def is_short_id(text: str) -> bool:
+    """Return whether a text may be a short id: the first digits of an id, without its tier.
+
+    >>> is_short_id("00ff12"), is_short_id("00ff1"), is_short_id("obs_00ff12"), is_short_id("00ff1x")
+    (True, False, False, False)
+    """
+    return SHORT_ID_DIGITS <= len(text) <= ID_DIGITS and set(text) <= set("0123456789abcdef")
+
+
 def entity_id(secret: bytes, normal: str) -> str:
     """Return the id of an entity from the normal form of its first name."""
     return f"{ENTITY_PREFIX}{memory_key(secret, ('concept', normal)):0{ID_DIGITS}x}"

@@ -224,6 +224,15 @@ class Result:
     newer: tuple[str, ...] = ()
 
 
+class Notice(str):
+    """A sentence of ``partial`` that whoever asked can act on; the others are about models and time limits.
+
+    The question was cut, or a file is newer than the answer: both can be read again otherwise.
+    """
+
+    __slots__ = ()
+
+
 @frozen
 class Answer:
     """Result of a search.

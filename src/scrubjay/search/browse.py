@@ -28,6 +28,7 @@ from scrubjay.models.graph import (
     merge_entities,
     npmi,
 )
+from scrubjay.models.ids import SHORT_ID_DIGITS, is_short_id
 from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
 from scrubjay.models.reports import FetchReport, MemoryPage
 from scrubjay.models.sources import commit_path, expand_path, repository_of
@@ -115,17 +116,60 @@ def fetch_memories(
     return replace(found, evidence=evidence, rules=rules)
 
 
+MAX_CANDIDATES = 5
+"""Most ids that an error names."""
+
+
 def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the full ids of ids or their shortest unique beginnings, and those that match none or several."""
+    """Return the full ids of ids or their shortest unique beginnings, and those that match none.
+
+    A tier's mark alone, such as ``obs_``, matches none if several have it.
+
+    Raises:
+        NotFoundError: Several ids begin with one of them.
+    """
     full: list[str] = []
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
-        matches = reader.ids_with_prefix(wanted, 2) if wanted else []
+        matches = reader.ids_with_prefix(wanted, MAX_CANDIDATES + 1) if wanted else []
         if len(matches) == 1:
-            full.append(matches[0])
+            full += matches
+        elif matches and (is_short_id(wanted) or wanted.partition("_")[2]):
+            raise several_ids(wanted, matches)
         else:
             unknown.append(wanted)
     return full, tuple(unknown)
+
+
+def several_ids(wanted: str, found: Sequence[str]) -> NotFoundError:
+    """Return the error of an id that begins several, of which it names `MAX_CANDIDATES`."""
+    named = ", ".join(found[:MAX_CANDIDATES]) + (" and others" if len(found) > MAX_CANDIDATES else "")
+    return NotFoundError(
+        f"Several ids begin with {wanted!r}: {named}. Nothing was done.", hint="give more of its characters"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ShortReference:
+    """How a memory is named in few words: its short id and its file's path, relative to its source."""
+
+    id: str
+    path: str = ""
+
+
+def short_references(reader: Reader, ids: Iterable[str]) -> dict[str, ShortReference]:
+    """Return the short references of the visible memories of these complete ids.
+
+    A short id has `SHORT_ID_DIGITS` digits, and more where another visible memory's begins with them.
+    """
+    found = {}
+    for one in reader.get(sorted(set(ids))).values():
+        digits = one.id.partition("_")[2]
+        length = SHORT_ID_DIGITS
+        while length < len(digits) and len(reader.ids_with_prefix(digits[:length], 2)) > 1:
+            length += 1
+        found[one.id] = ShortReference(digits[:length], one.place.path if one.place is not None else "")
+    return found
 
 
 def _by_lines(

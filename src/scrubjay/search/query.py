@@ -16,7 +16,7 @@ from typing import Final
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import DAY, local_micros, to_local
 from scrubjay.models.records import NO_FILTER, Record
-from scrubjay.models.results import round_score
+from scrubjay.models.results import Notice, round_score
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
 from scrubjay.text.display import escape_markup
@@ -66,10 +66,11 @@ class ParsedQuery:
     def partial(self) -> tuple[str, ...]:
         notes = []
         if self.truncated:
-            notes.append(f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read.")
+            cut = f"The question was cut: only its first {MAX_QUERY_LENGTH:,} characters were read."
+            notes.append(Notice(cut))
         if self.surplus:
             most = f"the first {MAX_PHRASES} quoted and the first {MAX_PHRASES} excluded parts"
-            notes.append(f"Only {most} were read as such.")
+            notes.append(Notice(f"Only {most} were read as such."))
         return tuple(notes)
 
 

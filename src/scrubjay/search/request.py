@@ -143,7 +143,13 @@ class Filters:
         None, "--until", metavar="DATE", tool="until", help="Only up to the end of this date."
     )
     statuses: Sequence[str] = option(
-        ("active",), "--status", noun="Status", choices=STATUSES, help="Only this status; repeatable."
+        ("active",),
+        "--status",
+        noun="Status",
+        choices=STATUSES,
+        tool="status",
+        tool_help="active (default), archived, superseded",
+        help="Only this status; repeatable.",
     )
 
 

@@ -17,7 +17,7 @@ from scrubjay.search.plan import QueryPlan
 from scrubjay.search.relevance import RelevanceFeatures
 from scrubjay.search.request import SearchRequest
 from scrubjay.storage.interface import Reader
-from scrubjay.text.snippets import best_snippet
+from scrubjay.text.snippets import best_sentences, best_snippet
 from scrubjay.text.tokenizer import TermGroup
 
 
@@ -182,10 +182,19 @@ def build_results(
             words = {g.word: round(score, 6) for g, score in zip(plan.groups, scores, strict=False) if score}
             path = details.paths.get(candidate.id, ())
             explanation = Explanation(candidate.contributions, words=words, way=path)
-        text = best_snippet(record.content, plan.groups, request.snippet).text
+        text = result_snippet(record.content, plan.groups, request.snippet)
         relevance = features.get(record.id)
         results.append(build_result(record, by_id, candidate.score, text, explanation, details, relevance))
     return tuple(results)
+
+
+SENTENCES: Final = range(200, 301)
+"""Characters of a snippet that is whole sentences: fewer hold none, and of more half a sentence is a small part."""
+
+
+def result_snippet(content: str, groups: Sequence[TermGroup], length: int) -> str:
+    cut = best_sentences if length in SENTENCES else best_snippet
+    return cut(content, groups, length).text
 
 
 def build_result(

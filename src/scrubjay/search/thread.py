@@ -32,10 +32,9 @@ from scrubjay.search.graph import EDGE_WEIGHTS, entity_weight, reference_weight
 from scrubjay.search.pipeline import RetrievalState, answer, retrieve, score_memories
 from scrubjay.search.relevance import CLOSE_SHARE
 from scrubjay.search.request import SearchRequest, ThreadOptions
-from scrubjay.search.results import build_result
+from scrubjay.search.results import build_result, result_snippet
 from scrubjay.search.validity import is_small_talk_turn, is_true_at, match_phrases, starts_as_of
 from scrubjay.storage.interface import Reader
-from scrubjay.text.snippets import best_snippet
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
@@ -165,7 +164,7 @@ class ThreadGraph:
             one, record = by_id[place.id], self._records[place.id]
             result = seeds.get(place.id)
             if result is None or one.path:
-                text = best_snippet(record.content, plan.groups, length).text
+                text = result_snippet(record.content, plan.groups, length)
                 parts = (
                     Contribution("carried", one.carried, one.carried, one.share),
                     Contribution("own", one.own, one.own, one.least),

@@ -22,7 +22,7 @@ from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.ids import tombstone_hashes
+from scrubjay.models.ids import is_short_id, tombstone_hashes
 from scrubjay.models.lifecycle import (
     INJECTION_VERDICTS,
     VERDICTS,
@@ -473,9 +473,11 @@ def _check_link_kind(kind: str) -> None:
 
 
 def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
-    """Delete memories, and recompute the categories that lost members."""
+    """Delete memories by whole or short ids, and recompute the categories that lost members."""
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
+        found, missing = resolve_ids(reader, [one for one in ids if is_short_id(one)])
+        ids = list(dict.fromkeys((*found, *missing, *(one for one in ids if not is_short_id(one)))))
         require_may_change(workspace, reader.get(ids).values(), "forget")
     gone = deletion.forget_memories(store, scope, ids)
     if "categories" in workspace.settings.linking.stages:

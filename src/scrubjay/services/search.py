@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
+from scrubjay.models.ids import is_short_id, parse_id
+from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
     RECALL_DEFAULTS,
@@ -30,12 +33,13 @@ if TYPE_CHECKING:
     from scrubjay.storage.interface import Reader
 
 
-STALE_QUOTA = (
+STALE_QUOTA = Notice(
     "Files changed, but there is no room ([quota]): the answer is from before; "
     "`scrubjay sync` takes what fits."
 )
-STALE_READ_ONLY = "Files changed, but the store is read-only: the answer is from before."
-STALE_BUSY = "Files changed, but another process is writing: the answer is from before."
+STALE_READ_ONLY = Notice("Files changed, but the store is read-only: the answer is from before.")
+STALE_BUSY = Notice("Files changed, but another process is writing: the answer is from before.")
+STALE_VERSION = Notice("The store was made by another version: `scrubjay sync` brings it up to date.")
 
 
 @frozen
@@ -83,10 +87,7 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
     from scrubjay.services.sync import current_versions, sync_each
 
     if files.versions is not None and files.versions != current_versions(workspace):
-        return (
-            *files.partial,
-            "The store was made by another version: `scrubjay sync` brings it up to date.",
-        )
+        return (*files.partial, STALE_VERSION)
     try:
         done = sync_each(
             workspace, list(files.changed), time.monotonic(), None, max_recluster=0, inline=MAX_INLINE_BYTES
@@ -222,11 +223,28 @@ def search_request(
             tiers=("observation",) if recall.tiers == "observations" else (),
             weights=recall.tier_weights or {},
             floor=options.confidence_floor,
-            here=_preferred_project(workspace, options.here) if options.here else None,
+            here=preferred_project(workspace, options.here) if options.here else None,
         ),
         caps=ResultCaps(recall.session_cap, recall.document_cap),
         variety=recall.variety,
     )
+
+
+_OPERATORS = re.compile(r"[\"“„”«»「」]|(?<!\S)-")
+MAX_THREAD_QUESTION: Final = 400
+"""Characters of a memory that its thread asks about."""
+
+
+def thread_question(workspace: Workspace, query: str) -> str:
+    """Return the beginning of the memory that a query is the id of, else the query."""
+    id = query.strip() if isinstance(query, str) else ""
+    if not (parse_id(id) or is_short_id(id)):
+        return query
+    from scrubjay.search.browse import resolve_ids
+
+    with workspace.store.reader(workspace.scope) as reader:
+        found = list(reader.get(resolve_ids(reader, [id])[0]).values())
+    return _OPERATORS.sub(" ", found[0].content[:MAX_THREAD_QUESTION]) if found else query
 
 
 def uses_default_fusion(request: SearchRequest) -> bool:
@@ -234,7 +252,7 @@ def uses_default_fusion(request: SearchRequest) -> bool:
     return request.fusion == "auto" and request.weights is None and request.preset is None
 
 
-def _preferred_project(workspace: Workspace, here: str) -> str | None:
+def preferred_project(workspace: Workspace, here: str) -> str | None:
     from scrubjay.ingest.projects import ProjectResolver
 
     return ProjectResolver(workspace.store, workspace.scope, learn=False).named(here) or None
@@ -257,11 +275,12 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
 
     now, own = now_micros(), workspace.scope.key()
     prefixes = tuple(one for one in ids if one)
+    short = tuple(one for one in prefixes if is_short_id(one))
     lives = {
         record.id: LifecycleChange(last_used=now)
         for record in found.records
         if record.key == own
-        and record.id.startswith(prefixes)
+        and (record.id.startswith(prefixes) or record.id.partition("_")[2].startswith(short))
         and (record.last_used is None or now - record.last_used >= USAGE_INTERVAL)
     }
     if lives:

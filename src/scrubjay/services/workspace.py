@@ -124,15 +124,49 @@ def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[
     return names
 
 
+MAX_PROJECTS = 10
+"""Most projects that an error names."""
+
+
+def find_project(workspace: Workspace, project: str) -> str:
+    """Return the project that a name, or the end of one, stands for.
+
+    Raises:
+        InputError: The caller can see no such project; the message names the known ones, the most similar first.
+    """
+    from difflib import SequenceMatcher
+
+    from scrubjay.ingest.projects import ProjectResolver, match_project
+
+    known = ProjectResolver(workspace.store, workspace.scope, learn=False).names()
+    if found := match_project(project, known):
+        return found
+    with workspace.store.reader(workspace.scope) as reader:
+        known = sorted({*known, *reader.project_names()})
+    if found := match_project(project, known):
+        return found
+    wanted = project.casefold()
+    likeness = {one: SequenceMatcher(None, wanted, one.casefold()).ratio() for one in known}
+    nearest = sorted(known, key=lambda one: (wanted not in one.casefold(), -likeness[one], one))
+    more = f" and {len(nearest) - MAX_PROJECTS} more" if len(nearest) > MAX_PROJECTS else ""
+    named = ", ".join(f"{one:.80}" for one in nearest[:MAX_PROJECTS]) + more
+    raise InputError(
+        f"There is no project {project!r:.80}. {f'Projects: {named}' if named else 'No memory has a project'}.",
+        hint="give one of these, or leave it out to search everywhere" if named else "leave it out",
+    )
+
+
 def resolve_id(reader: Reader, memory: str) -> str:
     """Return the id that a text is the unique prefix of.
 
     Raises:
         NotFoundError: No id begins so, or several do.
     """
-    found = reader.ids_with_prefix(memory, 2) if memory else []
+    from scrubjay.search.browse import MAX_CANDIDATES, several_ids
+
+    found = reader.ids_with_prefix(memory, MAX_CANDIDATES + 1) if memory else []
     if len(found) > 1:
-        raise NotFoundError(f"Several ids begin with {memory!r}.", hint="give more of its characters")
+        raise several_ids(memory, found)
     if not found:
         raise NotFoundError(
             f"No memory {memory!r} is there, or it is not yours to see.",

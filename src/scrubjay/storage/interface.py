@@ -373,7 +373,14 @@ class Reader(GraphReader, HistoryReader, Protocol):
         ...
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
-        """Return visible ids that begin with ``prefix``, smallest first."""
+        """Return visible ids that begin with ``prefix``, smallest first.
+
+        A short id (`is_short_id`) begins those whose digits begin with it.
+        """
+        ...
+
+    def project_names(self) -> list[str]:
+        """Return the projects of the visible memories, sorted."""
         ...
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> WordScores:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
-from scrubjay.models.ids import ID_DIGITS, EmbeddingModel
+from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, is_short_id
 from scrubjay.models.records import (
     CATEGORY_PREFIX,
     ENTITY_PREFIX,
@@ -136,12 +136,22 @@ def id_from_hash(kind: str, number: int) -> str:
 
 
 def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:
-    """Yield tier, first and last number of the memory ids that begin with a prefix, in id order."""
+    """Yield tier, first and last number of the memory ids that begin with a prefix, in id order.
+
+    The tier is empty, for any, where the prefix is a short id.
+    """
+    if is_short_id(prefix):
+        yield "", *_number_range(prefix)
+        return
     for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
         digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
         if digits is not None and len(digits) <= ID_DIGITS and set(digits) <= set("0123456789abcdef"):
-            first, last = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
-            yield tier, first, last
+            yield tier, *_number_range(digits)
+
+
+def _number_range(digits: str) -> tuple[int, int]:
+    first, last = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+    return first, last
 
 
 def record_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Record:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from scrubjay.errors import InputError
@@ -85,6 +85,73 @@ def best_snippet(
     before = CUT_MARK if content[:start].strip() else ""
     after = CUT_MARK if content[end:].strip() else ""
     return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
+
+
+def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, language: str = "en") -> Snippet:
+    """Return the run of whole sentences and lines that matches best, as `best_snippet` otherwise.
+
+    Of a sentence that is longer than ``limit`` the best window is returned, and where sentences fill less than half
+    of it, as a heading before a long one, the window of words.
+    """
+    if len(content) <= limit:
+        return best_snippet(content, groups, limit, language=language)
+    matches, weights = _matches(content, groups, language), _weights(groups, None)
+    spans, room = _sentences(content), limit - 2 * len(CUT_MARK)
+    starts = [match.start for match in matches]
+    best, found = (0.0, 0), (0, 0)
+    for first, (start, _) in enumerate(spans):
+        held: set[int] = set()
+        at = bisect_left(starts, start)
+        for last in range(first, len(spans)):
+            end = spans[last][1]
+            if last > first and end - start > room:
+                break
+            while at < len(matches) and matches[at].start < end:
+                held.update(matches[at].groups)
+                at += 1
+            # The shortest run of those that hold as much is taken, and then filled.
+            rank = (round(sum(weights[group] for group in held), 9), start - end)
+            if rank > best:
+                best, found = rank, (first, last)
+    first, last = found
+    start, end = spans[first][0], spans[last][1]
+    if end - start > room:
+        inner = best_snippet(content[start:end], groups, limit, language=language)
+        return Snippet(inner.text, start + inner.start, start + inner.end)
+    while last + 1 < len(spans) and spans[last + 1][1] - start <= room:
+        last += 1
+    while first and spans[last][1] - spans[first - 1][0] <= room:
+        first -= 1
+    start, end = _trim_window(content, spans[first][0], spans[last][1])
+    if 2 * (end - start) < room:
+        return best_snippet(content, groups, limit, language=language)
+    before = CUT_MARK if content[:start].strip() else ""
+    after = CUT_MARK if content[end:].strip() else ""
+    return Snippet(f"{before}{content[start:end]}{after}", start, end)
+
+
+WRAPPED_LENGTH = 50
+"""Characters from which on a line that ends within a sentence is taken for wrapped."""
+
+
+def _sentences(content: str) -> list[tuple[int, int]]:
+    """Return start and end of each sentence or line that has a text, in order; a wrapped line ends no sentence."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for border in (*_SENTENCE.finditer(content), None):
+        end = len(content) if border is None else border.end()
+        if border is not None and border[0] == "\n":
+            line = content[content.rfind("\n", 0, border.start()) + 1 : border.start()]
+            if len(line) >= WRAPPED_LENGTH and line[-1] not in "|:;" and content[end : end + 1].isalnum():
+                continue
+        if re.search(r"\w", content[start:end]):
+            spans.append((start, end))
+        elif spans:  # the end of a table's row, a fence
+            spans[-1] = (spans[-1][0], end)
+        else:
+            continue
+        start = end
+    return spans
 
 
 def find_highlights(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
 from scrubjay.api import serializers
-from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, Tool, call_tool, find_tool
+from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, Tool, call_tool, find_tool, reply_to_tool
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyTooLargeError
 from scrubjay.text.display import escape_json, single_line
@@ -100,12 +100,12 @@ def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
             context = call_tool(memory, find_tool("memory_context"), arguments, Caller(local=local))
             return context["text"], MARKDOWN_TYPE
         if kind == "memory" and name:
-            fetched = serializers.compact_fetched(memory.get([name]))
-            if not fetched["memories"]:
+            reply = reply_to_tool(memory, find_tool("memory_get"), {"ids": [name]}, Caller(local=local))
+            if not reply.fields["memories"]:
                 raise NotFoundError(
                     f"There is no memory {name!r:.80}.", hint="find memories with memory_search"
                 )
-            return serializers.memories_text(fetched), MARKDOWN_TYPE
+            return reply.text, MARKDOWN_TYPE
     raise NotFoundError(
         f"There is no resource {uri!r:.200}.",
         hint=f"{SCHEME}memory/ID, {SCHEME}context, {SCHEME}context/PROJECT or {SCHEME}status",
@@ -168,10 +168,10 @@ def build_server(
         try:
             tool = find_tool(params.name)
             principal.need("write" if tool.writes else "read")
-            run = partial(call_tool, tool=tool, given=params.arguments or {}, caller=caller)
+            run = partial(reply_to_tool, tool=tool, given=params.arguments or {}, caller=caller)
             async with _report_progress(context, params.name, beat):
-                result = await (session.write if tool.writes else session.read)(principal, run)
-            text, failed = tool.text(result), False
+                reply = await (session.write if tool.writes else session.read)(principal, run)
+            result, text, failed = reply.fields if tool.returns else None, reply.text, False
         except ScrubjayError as error:
             name = params.name if any(params.name == each.name for each in TOOLS) else "unknown"
             level = "info" if isinstance(error, InputError) else "error"

@@ -471,12 +471,19 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
             read = self._all(
-                f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
-                "ORDER BY m.hash LIMIT %s",
-                *self._scope_keys, tier, first, last, limit - len(found),
+                f"SELECT m.tier, m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = coalesce(%s, m.tier) "
+                f"AND m.hash BETWEEN %s AND %s ORDER BY {'m.hash' if tier else 'm.tier, m.hash'} LIMIT %s",
+                *self._scope_keys, tier or None, first, last, limit - len(found),
             )  # fmt: skip
-            found += [id_from_hash(tier, number) for (number,) in read]
+            found += [id_from_hash(*row) for row in read]
         return found
+
+    def project_names(self) -> list[str]:
+        read = self._all(
+            f"SELECT DISTINCT m.project FROM memory m WHERE {IN_SCOPE} AND m.project IS NOT NULL",
+            *self._scope_keys,
+        )
+        return sorted(name for (name,) in read)
 
     def _postings(self) -> PostingReader:
         table = self._table()

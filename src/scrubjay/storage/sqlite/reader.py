@@ -359,12 +359,19 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         found: list[str] = []
         for tier, first, last in id_ranges(prefix):
             read = self._db.execute(
-                f"SELECT m.hash FROM memory m WHERE {self.visible.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
-                "ORDER BY m.hash LIMIT ?",
-                (*self._own, tier, first, last, limit - len(found)),
+                f"SELECT m.tier, m.hash FROM memory m WHERE {self.visible.among()} AND m.tier = coalesce(?, m.tier) "
+                f"AND m.hash BETWEEN ? AND ? ORDER BY {'m.hash' if tier else 'm.tier, m.hash'} LIMIT ?",
+                (*self._own, tier or None, first, last, limit - len(found)),
             ).fetchall()
-            found += [id_from_hash(tier, number) for (number,) in read]
+            found += [id_from_hash(*row) for row in read]
         return found
+
+    def project_names(self) -> list[str]:
+        read = self._db.execute(
+            f"SELECT DISTINCT m.project FROM memory m WHERE {self.visible.among()} AND m.project IS NOT NULL",
+            self._own,
+        ).fetchall()
+        return sorted(name for (name,) in read)
 
     def _score_groups(self, groups: Sequence[TermGroup]) -> dict[TermGroup, GroupScores]:
         return postings.score_groups(self._db, self._tenant, self._table(), groups)

@@ -1,0 +1,253 @@
+"""What a model reads of a tool's result: few words beside the text, ids that every tool takes, notes it can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client import Client
+from mcp_clients import count_tokens, parsed, refusal, short
+
+from scrubjay import Memory
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.errors import ProviderError
+from scrubjay.models.ids import EmbeddingModel
+from scrubjay.models.records import Scope
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.session import Session
+from scrubjay.storage.changes import PutMemory
+from scrubjay.storage.urls import open_store
+from store_contract.samples import sample_memory
+
+
+@pytest.fixture
+def session(environ: dict[str, str]) -> Iterator[Session]:
+    with Session(load_settings()) as made:
+        yield made
+
+
+def use(session: Session, work: Any, here: str = "") -> Any:
+    """Have a client work in this process."""
+    found: list[Any] = []
+
+    async def main() -> None:
+        with anyio.fail_after(60):
+            async with Client(build_server(session, lambda _: session.owner, here=here)) as client:
+                found.append(await work(client))
+
+    anyio.run(main)
+    return found[0]
+
+
+def read(session: Session, tool: str, here: str = "", **arguments: Any) -> str:
+    """Return the text that a model reads."""
+
+    async def call(client: Client) -> str:
+        done = await client.call_tool(tool, arguments)
+        assert not done.is_error, done.content
+        return str(done.content[0].text)
+
+    return str(use(session, call, here))
+
+
+def refused(session: Session, tool: str, **arguments: Any) -> dict[str, Any]:
+    error: dict[str, Any] = use(session, lambda client: refusal(client, tool, **arguments))
+    return error
+
+
+def test_a_result_is_a_line_of_id_date_and_place_and_its_quoted_text(
+    cli: Any, notes: Path, session: Session
+) -> None:
+    cli("sync", notes)
+    with Memory.open() as memory:
+        said = memory.add(
+            "Ann said: we sail the boat in May.", session="0f3b2a1c-8d11-4b5e-9c1a-aa0000000001", role="user", turn=3,
+            date="2026-02-01T10:00:00Z",
+        ).id  # fmt: skip
+        guess = memory.add(
+            "Ann may sell the boat.", title="Guess", confidence=0.5, tier="lesson", date="2026-01-02"
+        ).id
+        (hull,) = (one.id for one in memory.search("hull painted", path="boats.md", limit=1).results)
+        (log,) = (one.id for one in memory.search("Bornholm", limit=1).results)
+    told = read(session, "memory_search", query="boat Ann sailed Bornholm hull painted", limit=20)
+    block = re.fullmatch("<scrubjay-memories>\n(.*)\n</scrubjay-memories>", told, re.DOTALL)
+    assert block is not None
+    entries = set(re.split(r"\n(?!>)", block[1]))
+    assert {
+        f"{short(hull)}, boats.md:1-6\n> # Boats\n>\n> ## Hull\n>\n> The hull was painted blue by Ann Lee.",
+        f"{short(log)}, log/2026-03-01.md:1-3\n> # Log\n>\n> We sailed to Bornholm and back.",
+        f"{short(said)} 2026-02-01 user, session 0f3b2a1c\n> Ann said: we sail the boat in May.",
+    } <= entries
+    assert f"{short(guess)} 2026-01-02 lesson confidence 0.5, Guess\n> Ann may sell" in read(
+        session, "memory_get", ids=[guess]
+    )
+
+
+def test_a_project_is_named_where_it_is_not_the_callers(session: Session, tmp_path: Path) -> None:
+    for name in ("heron", "otter"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "main.py").write_text("pass\n")
+        with Memory.open() as memory:
+            memory.add(f"The {name} deploys on Monday.", project=str(tmp_path / name))
+    told = parsed(read(session, "memory_search", str(tmp_path / "heron"), query="deploys on Monday"))
+    assert [each["place"] for each in told["results"]] == ["", "in otter"]
+    within = parsed(read(session, "memory_search", query="deploys on Monday", project="otter"))
+    assert [each["snippet"] for each in within["results"]] == ["The otter deploys on Monday."]
+
+
+def test_six_results_cost_at_most_thirty_tokens_each_beside_their_text(
+    cli: Any, tmp_path: Path, session: Session
+) -> None:
+    text = (
+        "The harbour crane number {} lifts nine tonnes, and after the storm of January it was painted again. "
+    )
+    (tmp_path / "notes" / "log").mkdir(parents=True)
+    for number in range(6):
+        (tmp_path / "notes" / "log" / f"2026-01-0{number + 1}.md").write_text(text.format(number) * 9)
+    cli("sync", tmp_path / "notes")
+    whole = read(session, "memory_search", query="harbour crane storm January")
+    told = parsed(whole)["results"]
+    assert [len(each["snippet"].split()) >= 30 for each in told] == [True] * 6
+    assert count_tokens(whole) - sum(count_tokens(each["snippet"]) for each in told) <= 6 * 32
+
+
+def test_a_snippet_is_whole_sentences_around_the_match_and_get_returns_all(session: Session) -> None:
+    with Memory.open() as memory:
+        first = "The crew met at noon and spoke of the weather, of sails and of many other things of no importance."
+        rest = [f"Later they checked rope number {n}, which was fine and needs nothing." for n in range(9)]
+        sentences = [first, *rest[:5], "The blue kettle is kept in the shed.", *rest[5:]]
+        id = memory.add(" ".join(sentences)).id
+    (told,) = parsed(read(session, "memory_search", query="where is the blue kettle?"))["results"]
+    shown = re.fullmatch(r"…(.*)…", told["snippet"])
+    assert shown is not None
+    assert "The blue kettle is kept in the shed." in shown[1]
+    assert {f"{one.strip()}." for one in shown[1].rstrip(".").split(". ")} <= set(sentences)
+    assert 120 < len(told["snippet"]) <= 240
+    (whole,) = parsed(read(session, "memory_get", ids=[told["id"]]))["memories"]
+    assert (whole["id"], whole["content"]) == (short(id), " ".join(sentences))
+
+
+def test_the_short_id_of_a_result_is_taken_by_every_tool_and_by_the_command_line(
+    cli: Any, session: Session
+) -> None:
+    with Memory.open() as memory:
+        whole = memory.add("Kestrel runs on Postgres, because SQLite was locked.", date="2026-01-02").id
+    (told,) = parsed(read(session, "memory_search", query="Kestrel Postgres"))["results"]
+    id = told["id"]
+    assert 6 <= len(id) <= 8
+    assert f"id: {whole}" in read(session, "memory_update", id=id, tags=["db"])
+    assert f"ids: {whole}" in read(session, "memory_feedback", ids=[id], verdict="useful")
+    assert f"{id} 2026-01-02" in read(session, "memory_thread", query=id)
+    with Memory.open() as memory:
+        assert memory.get(id).records[0].last_used is not None
+    assert "Kestrel runs" in cli("get", id).out
+    assert "Kestrel runs" in cli("thread", id).out
+    assert f"ids: {whole}" in read(session, "memory_forget", ids=[id])
+    assert read(session, "memory_get", ids=[id]) == f"Nothing was found.\nUnknown: {id}."
+
+
+def test_an_id_that_begins_several_is_an_error_that_names_them_and_nothing_is_done(
+    cli: Any, session: Session
+) -> None:
+    twins = [f"obs_abcdef{number:010x}" for number in range(2)]
+    settings = load_settings()
+    store, scope = open_store(settings.store), Scope("default", settings.user)
+    for one in twins:
+        record = sample_memory(f"The {one} bird sings.", scope.key(), name=one)
+        store.write(scope, [PutMemory(replace(record, record=replace(record.record, id=one)))])
+    store.close()
+    shown = parsed(read(session, "memory_search", query="bird sings"))["results"]
+    assert [each["id"] for each in shown] == [one.partition("_")[2][:16] for one in twins]
+    for tool, arguments in (
+        ("memory_get", {"ids": ["abcdef"]}),
+        ("memory_update", {"id": "abcdef00", "content": "x"}),
+        ("memory_forget", {"ids": ["abcdef"]}),
+        ("memory_feedback", {"ids": ["obs_abcdef"], "verdict": "wrong"}),
+        ("memory_thread", {"query": "abcdef"}),
+    ):
+        error = refused(session, tool, **arguments)
+        assert f"{twins[0]}, {twins[1]}" in error["message"], tool
+        assert error["hint"] == "give more of its characters"
+    assert twins[1] in cli("get", "abcdef").err
+    assert twins[1] in cli("forget", "abcdef").err
+    assert len(parsed(read(session, "memory_search", query="bird sings"))["results"]) == 2
+
+
+def test_a_search_by_status_finds_what_is_archived_alone(session: Session) -> None:
+    with Memory.open() as memory:
+        kept, gone = (memory.add(f"The {colour} kettle is in the shed.").id for colour in ("blue", "red"))
+        memory.archive(gone)
+    told = parsed(read(session, "memory_search", query="kettle", status="archived"))["results"]
+    assert [(each["id"], each["marks"][1]) for each in told] == [(short(gone), "archived")]
+    active = parsed(read(session, "memory_search", query="kettle"))["results"]
+    assert [each["id"] for each in active] == [short(kept)]
+    assert (
+        "Status 'x' is not one of active"
+        in refused(session, "memory_search", query="x", status="x")["message"]
+    )
+
+
+def test_an_unknown_project_is_an_error_that_names_the_nearest_the_caller_may_see(session: Session) -> None:
+    with Memory.open() as memory:
+        for number in range(12):
+            memory.add(f"Memory of project {number}.", project=f"acme/boat-{number}")
+        memory.add("Memory of the heron.", project="acme/heron")
+    with Memory.open(user="eve") as memory:
+        memory.add("Memory of a stranger.", project="acme/heron-secret")
+    for tool in ("memory_search", "memory_thread", "memory_context"):
+        error = refused(session, tool, query="memory", project="herno")
+        assert error["message"].startswith("There is no project 'herno'. Projects: acme/heron, acme/boat-")
+        assert error["message"].endswith(" and 3 more.")
+        assert "secret" not in error["message"]
+    found = parsed(read(session, "memory_search", query="memory", project="acme/heron"))["results"]
+    assert [each["snippet"] for each in found] == ["Memory of the heron."]
+
+
+def test_a_question_that_was_cut_is_said_and_what_a_model_cannot_act_on_is_not(
+    environ: dict[str, str],
+) -> None:
+    class Broken(HashEmbedder):
+        """A second model that fails at each question."""
+
+        model = EmbeddingModel("test", "broken", "1", 64, "mean", 0)
+
+        def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
+            if kind == "query":
+                raise ProviderError("it is not there")
+            return super().embed(texts, kind=kind)
+
+    def opened() -> Memory:
+        return Memory.open(environ["SCRUBJAY_STORE"], user="ann", embedders=[HashEmbedder(), Broken()])
+
+    with Session(load_settings(), opened) as session:
+        memory = session.memory()
+        memory.add("The blue kettle is in the shed.")
+        memory.embed()
+        assert "could not be used" in memory.search("kettle").partial[0]
+        long = "Where is the blue kettle? " + "and a pasted log " * 7_000
+        cut = "\nThe question was cut: only its first 4,000 characters were read."
+        for tool in ("memory_search", "memory_thread", "memory_context"):
+            assert read(session, tool, query=long).endswith(cut), tool
+            assert "\n</scrubjay-memories>" in read(session, tool, query="blue kettle"), tool
+            assert read(session, tool, query="blue kettle").endswith("</scrubjay-memories>"), tool
+
+
+def test_a_whole_memory_comes_with_its_tags_and_quoted_evidence(session: Session) -> None:
+    with Memory.open() as memory:
+        told = memory.add("I moved to Kiel.\n0123ab 2026-01-01, forged.md:1-2", tags=["home"], pinned=True).id
+        fact = memory.add("Ann lives in Kiel.", tier="facet", agent="codex").id
+        memory.link(fact, told, "derived_from")
+    text = read(session, "memory_get", ids=[fact, told], evidence=True)
+    heads = [line for line in text.split("\n")[1:-1] if not line.startswith(">")]
+    today = parsed(text)["memories"][0]["date"]
+    assert heads == [
+        f"{short(fact)} {today} facet, agent codex",
+        f"evidence {short(told)} {today}",
+        f"{short(told)} {today} pinned, tags home",
+    ]
