@@ -34,6 +34,7 @@ MAX_SESSIONS: Final = 1_000
 """The SDK ends sessions that are idle for half an hour."""
 MAX_SESSIONS_PER_CLIENT: Final = 100
 SESSION_HEADER: Final = b"mcp-session-id"
+VERSION_HEADER: Final = b"mcp-protocol-version"
 
 
 def create_mcp_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:
@@ -74,8 +75,8 @@ class _OpenSession:
 class MCPEndpoint:
     """The MCP endpoint, behind authentication: an ASGI application.
 
-    Many clients start sessions and end none. Starting one beyond `MAX_SESSIONS_PER_CLIENT` ends the client's session
-    that was idle longest; if all are in use, it is refused.
+    Clients of revision 2026-07-28 have no sessions. Many older ones start sessions and end none: starting one beyond
+    `MAX_SESSIONS_PER_CLIENT` ends the client's session that was idle longest; if all are in use, it is refused.
     """
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
@@ -85,6 +86,9 @@ class MCPEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = _sdk_user(scope[TOKEN_HASH_KEY]) if TOKEN_HASH_KEY in scope else None
         scope = {**scope, "user": user} if user is not None else scope
+        if _is_sessionless(scope["headers"]):
+            await self._app(scope, receive, send)
+            return
         who, id = client_key(scope), _session_id(scope["headers"])
         if id is None and self._full(who):
             error = StoreBusyError(
@@ -134,6 +138,14 @@ class MCPEndpoint:
         for id, opened in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
             del self._sessions[id]
             await self._app(_delete_request(id, opened.user), _empty_body, _discard_response)
+
+
+def _is_sessionless(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether the SDK answers a request by itself: every revision from 2026-07-28 on is without sessions."""
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+    named = next((value.decode("latin-1") for key, value in headers if key.lower() == VERSION_HEADER), None)
+    return named is not None and named not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def _session_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:

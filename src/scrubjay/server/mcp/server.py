@@ -25,6 +25,7 @@ from scrubjay.text.display import escape_json, single_line
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server
+    from mcp.server.caching import CacheableMethod
 
     from scrubjay.api.auth import Principal
     from scrubjay.memory import Memory
@@ -122,6 +123,11 @@ def prompt_text(memory: Memory, *, name: str, arguments: Mapping[str, str]) -> s
     return f"{question}\n\n{context or 'No relevant memories.'}"
 
 
+CONSTANT_METHODS: Final[tuple[CacheableMethod, ...]] = (
+    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
+)  # fmt: skip
+"""Methods whose result a client may keep; what is read of the store, it asks for again."""
+LIST_TTL_MS: Final = 3_600_000
 PROGRESS_SECONDS: Final = 1.0
 """Interval of progress notifications."""
 TOO_LARGE_METHOD: Final = "scrubjay/refused"
@@ -154,6 +160,7 @@ def build_server(
     """
     import mcp_types as types
     from mcp.server import Server
+    from mcp.server.caching import CacheHint
     from mcp.shared.exceptions import MCPError
 
     def constant(result: Any) -> Callable[[Any, Any], Any]:
@@ -213,10 +220,13 @@ def build_server(
     async def on_invalid(_context: Any, _params: Any) -> None:
         raise MCPError(types.INVALID_REQUEST, INVALID_REQUEST)
 
+    lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")  # the same for everybody until the next version
     server: Server[Any] = Server(
         "scrubjay",
         version=version("scrubjay"),
         instructions=INSTRUCTIONS,
+        cache_hints=dict.fromkeys(CONSTANT_METHODS, lists),
+        get_tool_input_schema=lambda _name: None,  # no argument is repeated in a header
         on_list_tools=constant(types.ListToolsResult(tools=[_tool_type(tool) for tool in TOOLS])),
         on_call_tool=on_call_tool,
         on_list_resources=constant(resource_list()),

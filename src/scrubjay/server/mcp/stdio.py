@@ -42,6 +42,8 @@ class PendingRequests:
     def __init__(self) -> None:
         self._pending: set[int | str] = set()
         self._settled: anyio.Event | None = None
+        self._envelope: Mapping[str, Any] | None = None
+        """What each request must carry: of a client of revision 2026-07-28 that of its first, of others nothing."""
 
     def read(self, line: str) -> str:
         """Record the request in a line; return the line, or a request that is refused in place of an invalid one."""
@@ -54,12 +56,21 @@ class PendingRequests:
             if id is None:
                 return line
             self._pending.add(id)
-            return json.dumps({"jsonrpc": "2.0", "id": id, "method": INVALID_METHOD})
+            return self._refused(id, INVALID_METHOD)
         if isinstance(message, types.JSONRPCRequest):
             self._pending.add(message.id)
+            if message.method == TOO_LARGE_METHOD:
+                return self._refused(message.id, TOO_LARGE_METHOD)
+            if self._envelope is None:
+                meta = (message.params or {}).get("_meta")
+                named = isinstance(meta, dict) and types.PROTOCOL_VERSION_META_KEY in meta
+                self._envelope = {"_meta": meta} if named and message.method != "initialize" else {}
         elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED_METHOD:
             self.remove((message.params or {}).get("requestId"))
         return line
+
+    def _refused(self, id: int | str, method: str) -> str:
+        return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": self._envelope or {}})
 
     def remove(self, id: Any) -> None:
         if isinstance(id, int | str):
