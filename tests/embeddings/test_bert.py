@@ -45,6 +45,13 @@ def test_a_question_is_nearest_to_its_answer(embedder: BertEmbedder) -> None:
         assert float(query[0] @ embedder.embed([question])[0][0]) < 0.99
 
 
+def test_of_a_question_that_is_a_pasted_text_the_first_window_is_read(embedder: BertEmbedder) -> None:
+    long = "Which motor has the boat? " + "The log of it says nothing. " * 400
+    (rows,) = embedder.embed([long], kind="query")
+    assert rows.shape[0] == 1
+    assert len(embedder.embed([long])[0]) > 1
+
+
 def test_minilm_still_ranks_where_its_package_is_installed(cache: Path) -> None:
     minilm = BertEmbedder(MINILM, cache_dir=cache)
     if minilm.problem:

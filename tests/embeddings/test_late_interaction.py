@@ -85,6 +85,14 @@ def test_the_end_of_a_long_text_is_found(embedder: LateInteractionEmbedder) -> N
     assert after > before + 0.1
 
 
+def test_of_a_question_that_is_a_pasted_text_the_first_window_is_read(
+    embedder: LateInteractionEmbedder,
+) -> None:
+    question = "Which tree has acorns? "
+    rows = embedder.query(question + "The log of it says nothing. " * 400)
+    assert len(embedder.query(question)) < len(rows) <= embedder.model.window + 3
+
+
 def test_a_question_without_a_word_scores_nothing(embedder: LateInteractionEmbedder) -> None:
     assert embedder.query("?!").shape == (0, DIMENSIONS)
     assert scores(embedder, "", PASSAGES) == [0.0] * len(PASSAGES)

@@ -186,10 +186,12 @@ class LateInteractionEmbedder(TokenEmbedder):
     def query(self, text: str) -> NDArray[np.float32]:
         """Return a question's token vectors as unit rows, shape (tokens, dimensions); none without a word.
 
+        Of a long one the first window is read: each token more costs as much, and a question is in the beginning.
+
         Raises:
             ProviderError: As `encode`.
         """
-        (rows,) = self._token_rows(self._windows([text], QUERY_MARKER), 1, whole=False)
+        (rows,) = self._token_rows(self._windows([text], QUERY_MARKER, most=1), 1, whole=False)
         return unit_rows(self._opened_codec().project(rows))
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
@@ -201,8 +203,10 @@ class LateInteractionEmbedder(TokenEmbedder):
         """Return stored rows as whole numbers for `best_cosines`: int8, shape (rows, dimensions)."""
         return self._opened_codec().decode(data)
 
-    def _windows(self, texts: Sequence[str], marker: str) -> list[tuple[int, int, list[int]]]:
-        """Return (text, marks at the beginning, token ids) of each window."""
+    def _windows(
+        self, texts: Sequence[str], marker: str, most: int | None = None
+    ) -> list[tuple[int, int, list[int]]]:
+        """Return (text, marks at the beginning, token ids) of each window, of a text at most so many full ones."""
         encoder = self._encoder
         first, last = (encoder.token_id(token) for token in ("[CLS]", "[SEP]"))
         if first is None or last is None:
@@ -214,6 +218,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         windows = []
         for number, text in enumerate(texts):
             ids = encoder.token_ids(text)
+            ids = ids if most is None else ids[: most * COLBERT.window]
             for start, end in even_spans(len(ids), COLBERT.window):
                 windows.append((number, len(head), [*head, *ids[start:end], last]))
         return windows

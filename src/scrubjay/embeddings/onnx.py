@@ -414,8 +414,9 @@ class BertEmbedder:
         windows: list[list[int]] = []
         counts: list[int] = []
         for text in texts:
-            ids = encoder.token_ids(text)
-            spans = even_spans(len(ids), bundled.window - 2 - len(prefix)) if ids else []
+            ids, room = encoder.token_ids(text), bundled.window - 2 - len(prefix)
+            ids = ids[:room] if kind == "query" else ids  # a search asks with the first window
+            spans = even_spans(len(ids), room) if ids else []
             windows += [[first, *prefix, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
