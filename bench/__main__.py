@@ -25,6 +25,7 @@ COMMANDS = {
     "background": ("background:BACKGROUND", "processor and memory of the process that embeds"),
     "growth": ("growth:GROWTH", "what a store costs as it grows to a million memories"),
     "serving": ("serving:SERVING", "throughput and latency of `scrubjay serve` with several clients"),
+    "tool-tokens": ("tool_tokens:TOOL_TOKENS", "tokens of what a model reads of a search by MCP"),
     "mcp": ("serving:MCP", "tokens of the MCP tools, and the round trip of a call"),
     "viewer": ("serving:VIEWER", "how long each page of the viewer takes"),
     "agent-tasks": (

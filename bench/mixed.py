@@ -49,7 +49,7 @@ def measured(place: Path, folder: Path, states: Sequence[str]) -> dict[str, list
     """Store everything once and ask each question in each state of the store."""
     questions = [json.loads(line) for line in (place / "questions.jsonl").read_text("utf-8").splitlines()]
     shutil.copytree(place / "notes", folder / "notes")
-    last = _transcripts(place / "sessions", folder / "sessions")
+    last = write_transcripts(place / "sessions", folder / "sessions")
     now = last + timedelta(hours=1)
     found = {}
     with open_memory(folder / "memory.db", embedders()) as memory:
@@ -72,7 +72,7 @@ def figures(found: Sequence[Asked]) -> str:
     return f"hit@1 {shown(first)}, hit@5 {shown(among)} (n={len(found)}, silent {silent})"
 
 
-def _transcripts(sessions: Path, into: Path) -> datetime:
+def write_transcripts(sessions: Path, into: Path) -> datetime:
     """Write the sessions in the generic form of transcripts (docs/transcripts.md); return when the last turn was."""
     into.mkdir()
     last = []

@@ -5,17 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay.errors import InputError
-from scrubjay.text.snippets import CUT_MARK, best_snippet, contains_phrase, find_highlights
+from scrubjay.text.snippets import CUT_MARK, best_sentences, best_snippet, contains_phrase, find_highlights
 from scrubjay.text.tokenizer import query_groups
 
 FILLER = "Nothing of note happened on that day, and nobody wrote it down.\n"
 ANY_TEXT = st.text(st.sampled_from("ab c.\n日本。 é\u0301👩\u200d👧🇩🇪x_y"), max_size=200)
 
 
-@given(ANY_TEXT, st.integers(1, 60))
+@pytest.mark.parametrize("cut", [best_snippet, best_sentences])
+@given(content=ANY_TEXT, limit=st.integers(1, 60))
 @settings(max_examples=200, deadline=None)
-def test_a_snippet_is_a_slice_of_the_content_within_the_limit(content, limit):
-    found = best_snippet(content, query_groups("b 日本 x_y"), limit)
+def test_a_snippet_is_a_slice_of_the_content_within_the_limit(cut, content, limit):
+    found = cut(content, query_groups("b 日本 x_y"), limit)
     assert len(found.text) <= limit
     assert 0 <= found.start <= found.end <= len(content)
     if limit > 2:
@@ -161,3 +162,46 @@ def test_a_phrase_is_found_as_words_in_a_row(content, phrase):
 )
 def test_a_phrase_is_not_found_in_other_words_or_another_order(content, phrase):
     assert not contains_phrase(content, phrase)
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        # Whole sentences around the match, those that follow first.
+        (
+            f"{FILLER * 3}We met. The blue kettle is in the shed. It leaks a little. {FILLER * 3}",
+            "…We met. The blue kettle is in the shed. It leaks a little.…",
+        ),
+        # A line that was wrapped ends no sentence.
+        (
+            f"{FILLER}Whoever looks for it should know by now that the blue\nkettle is in the shed.\n{FILLER}",
+            "…Whoever looks for it should know by now that the blue\nkettle is in the shed.…",
+        ),
+        # Front matter is left out, but not where it matches.
+        (
+            f"---\ndate: 2026-01-01\n---\nThe kettle is blue.\n{FILLER * 2}",
+            f"…The kettle is blue.\n{FILLER.strip()}…",
+        ),
+        (
+            f"---\ntags: [kettle]\n---\nIt is in the shed, behind the door of the garden.\n{FILLER * 2}",
+            "---\ntags: [kettle]\n---\nIt is in the shed, behind the door of the garden.…",
+        ),
+        # Of a sentence that is too long the best window.
+        (
+            f"{FILLER}# Kettle\n{'where the blue one is, nobody knows, ' * 9}",
+            "…where the blue one is, nobody knows, where the blue one is, nobody knows, where the blue one is,…",
+        ),
+        # A heading alone says nothing.
+        (
+            f"# Kettle\n{'where the old one is, nobody knows, ' * 9}",
+            "# Kettle\nwhere the old one is, nobody knows, where the old one is, nobody knows, where the old one…",
+        ),
+        # Nothing matches: the beginning.
+        (
+            f"One. Two. {FILLER * 3}",
+            "One. Two. Nothing of note happened on that day, and nobody wrote it down.…",
+        ),
+    ],
+)
+def test_a_short_snippet_is_whole_sentences(content, wanted):
+    assert best_sentences(content, query_groups("blue kettle"), 100).text == wanted

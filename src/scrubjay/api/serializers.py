@@ -310,9 +310,7 @@ def mentioned_ids(fields: Mapping[str, Any]) -> set[str]:
 
 
 def results_text(answer: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
-    hidden = answer.get("hidden_by_age", 0)
-    older = f"\n{hidden} older were left out; a larger limit shows them." if hidden else ""
-    return _found_text(answer, "results", names) + older + _notes_text(answer)
+    return _found_text(answer, "results", names) + _notes_text(answer)
 
 
 def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
@@ -400,8 +398,9 @@ def _marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list
     status, origin, tier, date = (memory.get(name) for name in ("status", "origin", "tier", "date"))
     marks = [date[:10]] if date and date[:10] not in place else []
     marks += [status] if status not in (None, DEFAULT_VALUES["status"]) else []
-    marks += [origin] if origin not in (None, DEFAULT_VALUES["origin"]) else []
     role = single_line(memory.get("role") or "").replace(",", ";")
+    usual = (None, DEFAULT_VALUES["origin"], "agent" if role == "assistant" else None)
+    marks += [origin] if origin not in usual else []
     marks += [role] if role else [tier] if tier not in (None, "observation") else []
     marks += [f"confidence {memory['confidence']:g}"] if memory.get("confidence", 1.0) != 1.0 else []
     marks += [f"{word} {memory[name][:10]}" for word, name in VALIDITY if memory.get(name)]

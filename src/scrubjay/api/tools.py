@@ -161,12 +161,24 @@ def _argument_schema(one: Option) -> Mapping[str, Any]:
     return {**schema, "description": one.tool_help} if one.tool_help else schema
 
 
-SNIPPET: Final = 240
-"""Characters of a result's text, some 40 words: six results are to cost few tokens, and `memory_get` reads on."""
+SNIPPETS: Final = (400, 400, 200, 120)
+"""Characters of the text of the first result, the second and so on; the last number is that of all others.
+
+Six results are to cost few tokens, the answer is mostly in the first ones, and `memory_get` reads on (bench/LOG.md).
+"""
 
 
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_answer(memory.search(snippet=SNIPPET, **_plural_arguments(arguments)))
+    from scrubjay.search.query import MAX_QUERY_LENGTH
+    from scrubjay.text.snippets import best_sentences
+    from scrubjay.text.tokenizer import query_groups
+
+    found = serializers.compact_answer(memory.search(snippet=max(SNIPPETS), **_plural_arguments(arguments)))
+    groups = query_groups(arguments["query"][:MAX_QUERY_LENGTH])
+    for place, result in enumerate(found["results"]):
+        most = SNIPPETS[min(place, len(SNIPPETS) - 1)]
+        result["snippet"] = best_sentences(result["snippet"], groups, most).text
+    return found
 
 
 def _plural_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -188,8 +200,12 @@ def _get(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     return serializers.compact_fetched(memory.get(**arguments))
 
 
+THREAD_SNIPPET: Final = 200
+"""Characters of the text of a memory in a thread, which has twice as many."""
+
+
 def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_thread(memory.thread(snippet=SNIPPET, **_plural_arguments(arguments)))
+    return serializers.compact_thread(memory.thread(snippet=THREAD_SNIPPET, **_plural_arguments(arguments)))
 
 
 def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:

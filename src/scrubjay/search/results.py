@@ -188,7 +188,7 @@ def build_results(
     return tuple(results)
 
 
-SENTENCES: Final = range(200, 301)
+SENTENCES: Final = range(100, 501)
 """Characters of a snippet that is whole sentences: fewer hold none, and of more half a sentence is a small part."""
 
 

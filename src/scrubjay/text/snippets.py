@@ -28,6 +28,7 @@ MIN_WEIGHT = 0.5
 
 # Ends of sentences: the full stops of all scripts here; a Latin one only before white space.
 _SENTENCE = re.compile(r"[.!?][\"'”’)\]]*\s+|[。！？।؟۔]+\s*|\n")
+_FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 _MARKS = re.compile(r"[._\-]+")
 
@@ -90,13 +91,20 @@ def best_snippet(
 def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, language: str = "en") -> Snippet:
     """Return the run of whole sentences and lines that matches best, as `best_snippet` otherwise.
 
-    Of a sentence that is longer than ``limit`` the best window is returned, and where sentences fill less than half
-    of it, as a heading before a long one, the window of words.
+    Front matter in which nothing matches is left out. Of a sentence that is longer than ``limit`` the best window is
+    returned, and where sentences fill less than half of it, as a heading before a long one, the window of words.
     """
-    if len(content) <= limit:
-        return best_snippet(content, groups, limit, language=language)
     matches, weights = _matches(content, groups, language), _weights(groups, None)
+    front = _FRONT_MATTER.match(content)
+    if front is not None and front.end() < len(content) and all(one.start >= front.end() for one in matches):
+        inner = best_sentences(
+            content[front.end() :], groups, max(1, limit - len(CUT_MARK)), language=language
+        )
+        text = inner.text if inner.text.startswith(CUT_MARK) else CUT_MARK + inner.text
+        return Snippet(text[:limit], front.end() + inner.start, front.end() + inner.end)
     spans, room = _sentences(content), limit - 2 * len(CUT_MARK)
+    if len(content) <= limit or not spans:
+        return best_snippet(content, groups, limit, language=language)
     starts = [match.start for match in matches]
     best, found = (0.0, 0), (0, 0)
     for first, (start, _) in enumerate(spans):
@@ -116,18 +124,19 @@ def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, lan
     first, last = found
     start, end = spans[first][0], spans[last][1]
     if end - start > room:
-        inner = best_snippet(content[start:end], groups, limit, language=language)
-        return Snippet(inner.text, start + inner.start, start + inner.end)
-    while last + 1 < len(spans) and spans[last + 1][1] - start <= room:
-        last += 1
-    while first and spans[last][1] - spans[first - 1][0] <= room:
-        first -= 1
-    start, end = _trim_window(content, spans[first][0], spans[last][1])
-    if 2 * (end - start) < room:
-        return best_snippet(content, groups, limit, language=language)
+        inner = best_snippet(content[start:end], groups, max(1, room), language=language)
+        start, end = start + inner.start, start + inner.end
+    else:
+        while last + 1 < len(spans) and spans[last + 1][1] - start <= room:
+            last += 1
+        while first and spans[last][1] - spans[first - 1][0] <= room:
+            first -= 1
+        start, end = _trim_window(content, spans[first][0], spans[last][1])
+        if 2 * (end - start) < room:
+            return best_snippet(content, groups, limit, language=language)
     before = CUT_MARK if content[:start].strip() else ""
     after = CUT_MARK if content[end:].strip() else ""
-    return Snippet(f"{before}{content[start:end]}{after}", start, end)
+    return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
 
 
 WRAPPED_LENGTH = 50
