@@ -142,6 +142,7 @@ def graph_answers(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "some concepts": reader.concepts(nodes[::-3]),
         "categories": categories,
         "projects": reader.projects(),
+        "project_names": reader.project_names(),
         "edges": {
             (inward, limit): reader.edges(nodes, STORED_EDGE_KINDS, inward=inward, limit=limit)
             for inward, limit in ((False, None), (False, 2), (True, 2))
