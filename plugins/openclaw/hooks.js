@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-export const DEADLINE_MS = 1_500; // scrubjay's own budget is far shorter; this is for a machine that stands still
+export const DEADLINE_MS = 4_000; // scrubjay's own budgets are shorter; this is for a machine that stands still
 const MOST_LOGS = 50; // whose ids are remembered; of any other they are read again
 
 /** A person's own talk: not a group's, a sub-agent's, a timer's or a heartbeat. */

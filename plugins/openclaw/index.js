@@ -64,13 +64,15 @@ function listen(api, command, log) {
     if (off(ctx)) return;
     const asked = [];
     if (ctx.sessionId && !told.get(ctx.sessionId)) {
-      asked.push(ask(command, "session-start", about(ctx, { afresh: told.has(ctx.sessionId) })));
+      // First this alone: the prompt's hook leaves out what it has told.
+      const afresh = told.has(ctx.sessionId);
       told.set(ctx.sessionId, true);
+      asked.push(await ask(command, "session-start", about(ctx, { afresh })));
     }
     const prompt = event.currentUserMessage ?? event.prompt;
-    if (prompt?.trim()) asked.push(ask(command, "prompt", about(ctx, { prompt })));
-    const answers = (await Promise.all(asked)).filter((answer) => answer?.context);
-    for (const { message } of answers) if (message) api.logger.info(message);
+    if (prompt?.trim()) asked.push(await ask(command, "prompt", about(ctx, { prompt })));
+    for (const answer of asked) if (answer?.message) api.logger.info(answer.message);
+    const answers = asked.filter((answer) => answer?.context);
     if (answers.length) return { prependContext: answers.map(({ context }) => context).join("\n\n") };
   });
 
