@@ -120,7 +120,12 @@ def test_one_yes_makes_notes_searchable_and_agents_remember_and_the_doctor_prove
     assert "no problems" in said.out
     found = cli("search", QUESTION, "--json").json["results"]
     assert "nine minutes" in found[0]["snippet"]
-    assert sources(cli) == [f"{home}/Documents/kitchen", f"{home}/code/mine", f"{home}/vault"]
+    assert sources(cli) == [
+        f"{home}/Documents/kitchen",
+        f"{home}/code/mine",
+        f"{home}/code/mine/.git",
+        f"{home}/vault",
+    ]
     assert cli("install", "claude-code", "--dry-run").out.count("nothing to change") == 1
     # A second time there is nothing to do, which needs no yes.
     before = tree(home)
@@ -128,7 +133,9 @@ def test_one_yes_makes_notes_searchable_and_agents_remember_and_the_doctor_prove
     assert again.code == 0
     assert again.json["done"] is False
     assert steps(again, "todo") == []
-    assert sorted(steps(again, "there")) == sorted(["claude-code", *sources(cli)])
+    assert sorted(steps(again, "there")) == sorted(
+        ["claude-code", *(each for each in sources(cli) if not each.endswith(".git"))]
+    )
     assert tree(home) == before
 
 
@@ -145,11 +152,11 @@ def test_undo_takes_back_what_setup_did_and_nothing_else(cli: Any, home: Path, t
     assert "without instructions so far" in cli("setup", "--dry-run").out
     assert cli("setup", "--json", "--yes").json["done"] is True
     assert tree(home) != before
-    assert len(sources(cli)) == 4
+    assert len(sources(cli)) == 5
     shown = cli("setup", "--undo", stdin="")
     assert shown.code == 2
     assert f"{home}/vault" in shown.out
-    assert len(sources(cli)) == 4
+    assert len(sources(cli)) == 5
     done = cli("setup", "--undo", "--yes")
     assert done.code == 0, done.err
     assert sources(cli) == [str(tmp_path / "earlier")]
@@ -200,7 +207,7 @@ def test_a_person_may_leave_out_numbers_or_say_no(cli: Any, home: Path, terminal
     assert sources(cli) == []
     answers = iter(["nine", "77", vault])
     assert cli("setup").code == 0
-    assert sources(cli) == [f"{home}/Documents/kitchen", f"{home}/code/mine"]
+    assert sources(cli) == [f"{home}/Documents/kitchen", f"{home}/code/mine", f"{home}/code/mine/.git"]
     answers = iter([""])
     assert cli("setup").code == 0
     assert f"{home}/vault" in sources(cli)
@@ -224,7 +231,7 @@ def test_a_folder_or_an_agent_that_fails_does_not_stop_the_others_and_is_tried_a
     assert said.code == 1
     assert f"{home}/Documents/kitchen is not there" in said.err
     assert "config.toml" in said.out
-    assert sources(cli) == [f"{home}/code/mine", f"{home}/vault"]
+    assert sources(cli) == [f"{home}/code/mine", f"{home}/code/mine/.git", f"{home}/vault"]
     shutil.move(aside, home / "Documents" / "kitchen")
     (home / ".codex").rename(home / ".codex-aside")
     assert steps(cli("setup", "--dry-run", "--json"), "todo") == [f"{home}/Documents/kitchen"]

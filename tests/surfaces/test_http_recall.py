@@ -62,6 +62,7 @@ LEFT_OUT = {
     "look": "the viewer's: get, history and links have routes of their own",
     "timeline": "the viewer's",
     "records": "the viewer's: get reads memories by id",
+    "skills": "a person's: `scrubjay skills` writes them into a folder of theirs",
     "web": "the viewer's",
     "rewrite": "the viewer's: a program changes files itself",
     "copy": "an operator's: from store to store on the machine",

@@ -16,7 +16,7 @@ from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.dates import record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
-from scrubjay.models.records import JOINT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
+from scrubjay.models.records import JOINT, NEVER_INJECT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     BLOCK_CLOSE,
     BLOCK_OPEN,
@@ -266,8 +266,6 @@ MAX_AMENDING: Final = 12
 """Best memories of a question whose documents may amend others."""
 MAX_LATEST_AMENDING: Final = 40
 """Latest memories of a project whose documents may amend what is told when a session begins."""
-NEVER_INJECT: Final = "never-inject"
-"""Tag of a memory that is found, but never injected."""
 MAX_NEVER_INJECTED: Final = 200
 """Memories with that tag whose copies are left out, too: the latest."""
 KNOWN: Final = "known"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -16,6 +17,7 @@ from scrubjay.storage.changes import (
     DropCategory,
     DropConcept,
     DropMemory,
+    DropModel,
     DropSource,
     PutCategory,
     PutConcept,
@@ -147,6 +149,9 @@ def _remove(store: PostgresStore, scope: Scope) -> None:
     )
     with store.reader(scope) as reader:
         ids, sources = reader.ids_with_prefix("", 3), reader.sources()
+    dropped = replace(SMALL_MODEL, revision="dropped")
+    write_changes(store, scope, PutModel(dropped))
+    write_changes(store, scope, DropModel(dropped.fingerprint))
     write_changes(store, scope, DropMemory(tuple(ids)), *(DropSource(source.id) for source in sources))
 
 
