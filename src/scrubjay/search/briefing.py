@@ -3,7 +3,7 @@
 A prompt tells a symptom; the decision behind it is mostly told in other words, so that a search's first result alone is
 not enough. The best memories are ordered by what they are: decisions weigh more than talk, what people wrote more than
 what programs replied. What a later document amended is left out (`amendments`), and beside a decision goes its reason.
-A cross-encoder takes no part: beside late interaction it gains nothing (bench/LOG.md).
+A cross-encoder takes no part: beside late interaction searches gain nothing by it (bench/LOG.md); not measured here.
 """
 
 from __future__ import annotations
