@@ -1309,6 +1309,7 @@ def hook_context(
     session: str | None,
     known: Sequence[str],
     parts: Sequence[str] | None = None,
+    without_amended: bool = True,
     briefing: bool = False,
 ) -> Context:
     """Return a context for an agent's hook, without a check for changed files; see `services.context`."""
@@ -1317,7 +1318,7 @@ def hook_context(
     workspace = replace(memory._workspace, checks_files=False)
     return context(
         workspace, query, budget=budget, project=project, session=session, known=known,
-        parts=parts, unprompted=query is not None, hook=True, briefing=briefing,
+        parts=parts, unprompted=query is not None, hook=True, without_amended=without_amended, briefing=briefing,
     )  # fmt: skip
 
 

@@ -89,6 +89,12 @@ def test_a_decision_that_a_later_talk_amended_is_not_told(memory: Memory, projec
     text = told(memory, project)["text"]
     assert "give up after 8 seconds" in text
     assert "in every upload, without a limit" not in text
+    assert "Left out: earlier memories that later ones seem to change." in text
+    event = {"name": "prompt", "folder": str(project), "session": "now", "prompt": SYMPTOM, "first": True}
+    both = event_context(memory, HookSettings(leave_out_amended=False), event)["text"]
+    assert "give up after 8 seconds" in both
+    assert "in every upload, without a limit" in both
+    assert "Left out" not in both
 
 
 def test_the_reason_beside_a_decision_is_told_with_it(memory: Memory, project: Path) -> None:

@@ -2,7 +2,8 @@
 
 A statement is amended where a later note, commit or conversation decides something and holds a good part of its rare
 words: "we rescan the whole buffer" and, two months later, "re-scan only the lines; no autocommand may read a whole
-buffer". Only what is injected unasked is judged so; a search shows both.
+buffer". Only what is injected unasked is judged so, and the agent is told that something was left out; a search shows
+both.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES, Record
@@ -21,20 +22,14 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.tokenizer import index_terms
 
-if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
-
 _CHANGES: Final = (
-    r"decid\w+|decisions?|agreed|settled?|from (?:now|here) on|instead|in place of|rather than|no longer|any ?more"
-    r"|goes away|gone|dropp?(?:ed|s)?|forget|never|nowhere|no \w+ (?:may|must|anywhere)|replac\w+|switch\w*|until now"
-    r"|used to|since|so (?:we|the|it)|lost|reverted?|removed?|out of|was killed"
+    r"decid\w+|decisions?|agreed|settled?|from (?:now|here) on|instead|rather than|no longer|any ?more|never|replac\w+"
+    r"|switch\w*|until now|used to|since|reverted?|removed?|dropped|so (?:we|the|it)"
     r"|entschieden|beschlossen|ab (?:jetzt|sofort)|künftig|statt|stattdessen|nie|nicht mehr"
     r"|désormais|au lieu|ne plus|jamais|ahora|en lugar|nunca|ya no"
 )
 _CJK_CHANGES: Final = r"决定|改为|不再|以后|今後|やめ|대신"
-CHANGES: Final = re.compile(
-    rf"\b(?:{_CHANGES})\b|\bso:|\b(?:plug-?in|it|that) (?:is )?out\b|{_CJK_CHANGES}", re.IGNORECASE
-)
+CHANGES: Final = re.compile(rf"\b(?:{_CHANGES})\b|{_CJK_CHANGES}", re.IGNORECASE)
 """What a change of mind is told by."""
 DECIDES: Final = re.compile(
     rf"\b(?:{_CHANGES}|always|only|must|let'?s|let us|rule|because|therefore|without|adopt(?:ed)?"
@@ -56,13 +51,9 @@ MIN_SHARED: Final = 2
 """Rare words that an amendment has in common with what it amends, at least."""
 MIN_SHARE: Final = 0.115
 """Least share of a short memory's words, weighted by rarity, that the amending document holds; a longer one needs more.
-Of 20 outdated statements of the development tasks 18 have more, of 30 deciding ones 2 (bench/LOG.md)."""
-MEANING_WEIGHT, MIN_ALIKE = 0.5, 0.2
-"""What a cosine above the second adds to that share."""
+The other half of the tasks was looked at once this was chosen (bench/LOG.md)."""
 MIN_GAP: Final = 2 * DAY
 """Microseconds by which it is later: what is written within two days mostly belongs together."""
-MIN_PART: Final = 6
-"""Letters from which on a word is looked for within others: metered, unmetered."""
 SHORT_TERMS: Final = 20
 """Words of a memory up to which `MIN_SHARE` applies; of more, it grows with the root of their number."""
 NEAR_TURNS: Final = 20
@@ -104,18 +95,7 @@ def stated_at(record: Record) -> int | None:
 @dataclass(frozen=True, slots=True)
 class _Document:
     at: int
-    text: str
     terms: list[set[str]]
-
-    def shared(self, words: set[str]) -> set[str]:
-        """Return the words that it holds, also as a part of a longer word or around a shorter one."""
-        own = set().union(*self.terms)
-        long = [word for word in own if len(word) >= MIN_PART]
-        return {
-            word
-            for word in words
-            if word in own or (len(word) >= MIN_PART and any(one in word or word in one for one in long))
-        }
 
 
 def document_key(record: Record) -> str:
@@ -131,16 +111,13 @@ def rare_terms(record: Record) -> set[str]:
     return {word for word in counts if not is_uninformative(word)}
 
 
-def find_amended(
-    reader: Reader, records: Iterable[Record], later: Iterable[Record], embedder: Embedder | None = None
-) -> dict[str, float]:
-    """Return which memories are amended by later documents, and how surely.
+def find_amended(reader: Reader, records: Iterable[Record], later: Iterable[Record]) -> set[str]:
+    """Return which memories are amended by later documents.
 
     Args:
         reader: Reads the rest of the later conversations and notes.
         records: Memories that may be amended.
         later: Memories whose documents may amend them.
-        embedder: A fast model, by which memories of one meaning need fewer words in common.
     """
     candidates = {one.id: one for one in records}
     documents = _documents(reader, later)
@@ -148,8 +125,7 @@ def find_amended(
     every = [*terms.values(), *(words for one in documents.values() for words in one.terms)]
     counts = Counter(word for words in every for word in words)
     weights = {word: math.log(1 + len(every) / (1 + count)) for word, count in counts.items()}
-    alike = _similarities(candidates, documents, embedder) if embedder is not None else {}
-    found: dict[str, float] = {}
+    found: set[str] = set()
     for record in candidates.values():
         at, own, key = stated_at(record), terms[record.id], document_key(record)
         total = math.fsum(weights[word] for word in own)
@@ -158,26 +134,11 @@ def find_amended(
         least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
         for other, document in documents.items():
             if document.at >= at + MIN_GAP and other != key:
-                shared = document.shared(own)
-                part = math.fsum(weights[word] for word in shared) / total
-                part += MEANING_WEIGHT * max(alike.get((record.id, other), 0.0) - MIN_ALIKE, 0.0)
-                if len(shared) >= MIN_SHARED and part >= max(least, found.get(record.id, 0.0)):
-                    found[record.id] = part
+                shared = own & set().union(*document.terms)
+                share = math.fsum(weights[word] for word in shared) / total
+                if len(shared) >= MIN_SHARED and share >= least:
+                    found.add(record.id)
     return found
-
-
-def _similarities(
-    candidates: Mapping[str, Record], documents: Mapping[str, _Document], embedder: Embedder
-) -> dict[tuple[str, str], float]:
-    """Return the cosine of each memory and the one for which a document was considered."""
-    texts = [one.content for one in candidates.values()] + [one.text for one in documents.values()]
-    vectors = [matrix.mean(axis=0) for matrix in embedder.embed(texts)]
-    left, right = vectors[: len(candidates)], vectors[len(candidates) :]
-    return {
-        (memory, key): float(one @ other)
-        for memory, one in zip(candidates, left, strict=True)
-        for key, other in zip(documents, right, strict=True)
-    }
 
 
 def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
@@ -195,5 +156,5 @@ def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
             parts = reader.passages(record.place.source, record.place.path)[:NEAR_TURNS]
         said = [one for one in parts if one.turn is None or one.role in PERSON_ROLES]
         if any(CHANGES.search(one.content) for one in said):
-            documents[key] = _Document(at, record.content, [rare_terms(one) for one in parts])
+            documents[key] = _Document(at, [rare_terms(one) for one in parts])
     return documents

@@ -17,6 +17,7 @@ from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.models.results import Context, OmittedItem
 from scrubjay.search.amendments import decides, gives_reason, rare_terms
 from scrubjay.search.context import (
+    AMENDED_NOTICE,
     MAX_AMENDING,
     NOTHING_FOUND,
     ContextRequest,
@@ -81,11 +82,14 @@ def build_briefing(reader: Reader, embedders: Sequence[AnyEmbedder], request: Co
         return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     order = sorted(scores, key=lambda memory: (-scores[memory], memory))
     base = fast_embedder(embedders)
-    amended = amended_memories(
-        reader,
-        [records[memory] for memory in order],
-        [records[memory] for memory in order[:MAX_AMENDING]],
-        base,
+    amended = (
+        amended_memories(
+            reader,
+            [records[memory] for memory in order],
+            [records[memory] for memory in order[:MAX_AMENDING]],
+        )
+        if request.without_amended
+        else set()
     )
     first = [records[memory] for memory in order if memory not in amended][:MAX_READ]
     unique, omitted, _ = injectable_items(reader, [("relevant", record) for record in first], state, request)
@@ -100,8 +104,9 @@ def build_briefing(reader: Reader, embedders: Sequence[AnyEmbedder], request: Co
         beside, _, _ = injectable_items(reader, reasons, state, replace(request, known=known))
         kept += beside
     items = [replace(item, part=part_of(item.record)) for item in kept]
-    placed, unplaced = fit_tokens(items, request.budget, base)
-    text = render_block(placed)
+    notice = AMENDED_NOTICE if amended else ""
+    placed, unplaced = fit_tokens(items, request.budget, base, notice)
+    text = render_block(placed, notice)
     omitted += [OmittedItem(memory, "relevant", "amended") for memory in amended]
     return Context(
         text, citations_of(placed, selection.features), (*omitted, *unplaced), token_counter(base)(text),

@@ -218,11 +218,11 @@ def token_counter(base: StaticEmbedder | None) -> Callable[[str], int]:
 
 
 def fit_tokens(
-    items: Sequence[ContextItem], budget: int, base: StaticEmbedder | None
+    items: Sequence[ContextItem], budget: int, base: StaticEmbedder | None, notice: str = ""
 ) -> tuple[list[PlacedItem], list[OmittedItem]]:
     """Return the items that fit, each in its longest form that does, in the order of their parts."""
     count, headings = token_counter(base), list(PART_HEADINGS)
-    free = budget - count(f"{BLOCK_NOTICE}\n") - FRAME_MARGIN
+    free = budget - count(f"{BLOCK_NOTICE}\n{notice}") - FRAME_MARGIN
     placed: list[PlacedItem] = []
     omitted: list[OmittedItem] = []
     for item in items:
@@ -270,6 +270,8 @@ MAX_NEVER_INJECTED: Final = 200
 """Memories with that tag whose copies are left out, too: the latest."""
 KNOWN: Final = "known"
 """Part of what the conversation has already."""
+AMENDED_NOTICE: Final = "Left out: earlier memories that later ones seem to change. memory_search shows them."
+"""Last line of a block without such memories, so that their absence is no secret."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
 EVIDENCE_DEPTH: Final = 3
 """Steps of evidence that are followed: a digest, its sources, their turns."""
@@ -286,8 +288,8 @@ class ContextRequest:
         sessions: Most recent sessions.
         unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
         known: Ids of the memories that the conversation has already.
-        hook: Whether it is for an agent's hook: tokens are counted, ids are short, and what a later document amended
-            is left out.
+        hook: Whether it is for an agent's hook: tokens are counted, and ids are short.
+        without_amended: Whether what a later document seems to change is left out.
     """
 
     asking: SearchRequest | None
@@ -299,6 +301,7 @@ class ContextRequest:
     unprompted: bool = False
     known: Sequence[str] = ()
     hook: bool = False
+    without_amended: bool = False
 
     @property
     def most_found(self) -> int:
@@ -361,27 +364,27 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
     amended: set[str] = set()
-    if request.hook and state is not None:
-        amended = amended_memories(reader, [record for _, record in claims], best, base)
-    elif request.hook and request.scope.project:
+    if request.without_amended and state is not None:
+        amended = amended_memories(reader, [record for _, record in claims], best)
+    elif request.without_amended and request.scope.project:
         own = [record for _, record in claims if record.project == request.scope.project]
-        amended = amended_memories(
-            reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING), base
-        )
+        amended = amended_memories(reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING))
     changed = [OmittedItem(record.id, part, "amended") for part, record in claims if record.id in amended]
     claims = [claim for claim in claims if claim[1].id not in amended]
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
+    notice = AMENDED_NOTICE if changed else ""
     count: Callable[[str], int] = estimate_tokens
     if request.hook and state is not None:
         count = token_counter(base)
-        placed, unplaced = fit_tokens(unique, request.budget, base)
+        placed, unplaced = fit_tokens(unique, request.budget, base, notice)
     else:
-        placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
+        room = request.budget - FRAME_TOKENS - estimate_tokens(notice)
+        placed, unplaced = fit_budget(unique, room, question=state is not None)
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
-    text = render_block(placed)
+    text = render_block(placed, notice)
     silence = NOTHING_FOUND if state is not None and not text else ""
     return Context(
         text,
@@ -394,14 +397,12 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     )
 
 
-def amended_memories(
-    reader: Reader, records: Sequence[Record], later: Sequence[Record], base: StaticEmbedder | None
-) -> set[str]:
+def amended_memories(reader: Reader, records: Sequence[Record], later: Sequence[Record]) -> set[str]:
     """Return which memories later documents amended, as `find_amended`, and the digests of what a person said so."""
     roots = _evidence_roots(reader, [record.id for record in records if record.tier in DIGEST_TIERS])
     evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     said = [record for record in evidence.values() if record.role in PERSON_ROLES]
-    amended = set(find_amended(reader, [*records, *said], later, base))
+    amended = find_amended(reader, [*records, *said], later)
     digests = {memory for memory, sources in roots.items() if not amended.isdisjoint(sources)}
     return {record.id for record in records} & (amended | digests)
 
@@ -622,11 +623,12 @@ def item_label(date: str | None, kind: str, citation: str) -> str:
     return escape_markup(f"[{known}, {citation}]" if known else f"[{citation}]")
 
 
-def render_block(placed: Sequence[PlacedItem]) -> str:
+def render_block(placed: Sequence[PlacedItem], notice: str = "") -> str:
     if not placed:
         return ""
     block = [BLOCK_OPEN, BLOCK_NOTICE]
     for part in PART_HEADINGS:
         lines = [one.line for one in placed if one.item.part == part]
         block += [PART_HEADINGS[part], *lines] if lines else []
+    block += [notice] if notice else []
     return "\n".join([*block, BLOCK_CLOSE])

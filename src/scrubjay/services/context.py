@@ -36,13 +36,15 @@ def context(
     unprompted: bool = False,
     known: Sequence[str] = (),
     hook: bool = False,
+    without_amended: bool = False,
     briefing: bool = False,
 ) -> Context:
     """Return a context as `Memory.context` describes it.
 
     ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
-    tells that it is for an agent's hook (`search.context`). With
-    ``briefing`` the query begins a piece of work, and more is wanted than what answers it (`search.briefing`).
+    tells that it is for an agent's hook, and ``without_amended`` leaves out what a later document seems to change
+    (`search.context`). With ``briefing`` the query begins a piece of work, and more is wanted than what answers it
+    (`search.briefing`).
     """
     if query is not None and not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
@@ -64,6 +66,7 @@ def context(
         unprompted,
         known,
         hook,
+        without_amended,
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:
