@@ -112,7 +112,7 @@ def measure_hooks(place: Path, runs: int, state: str) -> dict[str, dict[str, flo
     (place / "project").mkdir(exist_ok=True)
     for event, payload in events.items():
         hook = [*command(), "hook", "claude-code", event.replace("first", "prompt")]
-        log = InjectionLog(data_folder(around(place)), settings_fingerprint(around(place)))
+        log = InjectionLog(data_folder(around(place)))
         times = []
         for run in range(runs + 1):
             session = f"{state}-{event}-{run}"

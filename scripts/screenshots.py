@@ -82,9 +82,9 @@ def prepared(folder: Path) -> dict[str, str]:
 def put_in(decisions: list[str], pinned: str) -> None:
     """Log what hooks put into two sessions."""
     from scrubjay.api.injections import Injection, InjectionLog
-    from scrubjay.config.paths import data_folder, environment, settings_fingerprint
+    from scrubjay.config.paths import data_folder, environment
 
-    log = InjectionLog(data_folder(environment()), settings_fingerprint(environment()))
+    log = InjectionLog(data_folder(environment()))
     at = datetime(2026, 5, 4, 9, 30, tzinfo=UTC).timestamp()
     start = [{"id": pinned, "part": "pinned", "tokens": 24}]
     found = [

@@ -17,7 +17,7 @@ SILENT = Said(0, b"", b"")
 
 
 def injections(here: Machine, session: str = "now", agent: str = "claude-code") -> list[Injection]:
-    return InjectionLog(str(here.data), here.mark).session(agent, session)
+    return InjectionLog(str(here.data)).session(agent, session)
 
 
 def test_a_memory_is_given_to_a_session_once_until_its_context_is_emptied(here: Machine) -> None:
@@ -29,6 +29,13 @@ def test_a_memory_is_given_to_a_session_once_until_its_context_is_emptied(here: 
     assert HERON in here.hook("prompt", prompt=ASKED).context
     kinds = [(one.event, one.fresh, len(one.memories)) for one in injections(here)]
     assert kinds == [("prompt", False, 1), ("session-start", True, 0), ("prompt", False, 1)]
+
+
+def test_what_a_session_was_given_is_known_after_a_change_of_settings(here: Machine) -> None:
+    """As after an upgrade, or for a server with other variables than the hooks."""
+    here.run("add", HERON)
+    assert HERON in here.hook("prompt", prompt=ASKED).context
+    assert here.hook("prompt", prompt=ASKED, env={"SCRUBJAY_CONTEXT_SESSIONS": "2"}) == SILENT
 
 
 def test_the_log_holds_what_was_said_by_ids_and_sizes_and_no_word_of_it(here: Machine) -> None:
@@ -76,7 +83,7 @@ def test_a_context_that_was_emptied_while_its_hook_was_late_holds_nothing() -> N
 
 
 def test_an_injection_that_was_torn_costs_a_session_nothing(tmp_path: Path) -> None:
-    log = InjectionLog(str(tmp_path), "0123456789abcdef")
+    log = InjectionLog(str(tmp_path))
     log.append(Injection("claude-code", "now", "prompt", at=1.0, memories=[{"id": "obs_a"}]))
     (path,) = tmp_path.rglob("*.jsonl")
     with path.open("ab") as file:

@@ -76,7 +76,7 @@ def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Installa
     ], found
     assert held(case) == before
     assert b"kestrel" not in case.file.read_bytes()  # type: ignore[union-attr]
-    assert list((case.home.data / "injections").glob("*/*")) == []
+    assert list((case.home.data / "injections").glob("*")) == []
 
 
 def test_the_persons_own_conversations_are_not_looked_at(case: Installation) -> None:

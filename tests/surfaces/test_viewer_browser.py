@@ -17,7 +17,7 @@ from http_server import serving
 
 from scrubjay import Memory, NewMemory
 from scrubjay.api.injections import Injection, InjectionLog
-from scrubjay.config.paths import data_folder, settings_fingerprint
+from scrubjay.config.paths import data_folder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Playwright
@@ -74,7 +74,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
         memory.add("The pipistrelle is forgotten today.")
         wren = memory.add("The wren nests in the crane of the old shipyard.", title="Wren").id
     around = {**os.environ, **environ}
-    log = InjectionLog(data_folder(around), settings_fingerprint(around))
+    log = InjectionLog(data_folder(around))
     folder_of = f"{folder}/{'a-folder-with-a-long-name-' * 6}"
     cited = [
         {"id": one, "part": "decision", "tokens": 30, "relevance": 0.7}

@@ -11,7 +11,7 @@ from viewer_pages import Pages, Read, pages, settings_of
 
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.api.injections import Injection, InjectionLog
-from scrubjay.config.paths import data_folder, environment, settings_fingerprint
+from scrubjay.config.paths import data_folder, environment
 
 STARTED = 1_772_532_300.0
 """3 March 2026, 10:05 UTC."""
@@ -27,7 +27,7 @@ def site(environ: dict[str, str], tokens: TokenStore) -> Iterator[Pages]:
 
 @pytest.fixture
 def log(environ: dict[str, str]) -> InjectionLog:
-    return InjectionLog(data_folder(environment()), settings_fingerprint(environment()))
+    return InjectionLog(data_folder(environment()))
 
 
 def put(log: InjectionLog, *memories: str, minutes: int = 0, session: str = "s1", **fields: object) -> None:
@@ -180,7 +180,7 @@ def test_a_server_of_another_store_does_not_show_sessions_of_the_hooks_store(
 ) -> None:
     own = settings_of(environ)
     monkeypatch.setenv("SCRUBJAY_STORE", environ["SCRUBJAY_STORE"] + ".other")
-    put(InjectionLog(data_folder(environment()), settings_fingerprint(environment())), "obs_0000000000000001")
+    put(InjectionLog(data_folder(environment())), "obs_0000000000000001")
     with pages(own, tokens) as site:
         assert "have put nothing in yet" in site.get("/sessions").text
 

@@ -235,7 +235,7 @@ class HookContext:
         self.fingerprint = settings_fingerprint(env)
         self.socket = socket_path(runtime_folder(env), self.fingerprint)
         self.jobs = JobQueue(self.data, self.fingerprint)
-        self.injections = InjectionLog(self.data, self.fingerprint)
+        self.injections = InjectionLog(self.data)
         self.log = Log(self.data)
         self.deadline = deadline
         self.extend = extend

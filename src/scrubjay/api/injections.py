@@ -81,10 +81,10 @@ def ids_in_context(injections: Iterable[Injection]) -> list[str]:
 
 
 class InjectionLog:
-    """The injections of one data folder and one fingerprint of settings."""
+    """The injections of one data folder."""
 
-    def __init__(self, data: str, fingerprint: str) -> None:
-        self.folder = os.path.join(data, "injections", fingerprint[:16])
+    def __init__(self, data: str) -> None:
+        self.folder = os.path.join(data, "injections")
 
     def append(self, injection: Injection) -> None:
         """Write one injection; raises OSError if it cannot be written."""

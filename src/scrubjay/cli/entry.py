@@ -179,7 +179,7 @@ def run_jobs(store: str | None = None, user: str | None = None) -> None:
             jobs.run(memory, settings.hooks, log)
             start_embedding(settings, env, memory)
         jobs.tidy()
-        InjectionLog(data_folder(env), settings_fingerprint(env)).tidy()
+        InjectionLog(data_folder(env)).tidy()
 
     _run_detached("errands failed", work, store, user)
 

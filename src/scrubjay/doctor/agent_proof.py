@@ -76,6 +76,11 @@ class Marker:
         return f"The doctor of scrubjay saw {self.word} fly over the harbour."
 
     @property
+    def starting(self) -> str:
+        """The session that is begun."""
+        return f"{self.session}-starts"
+
+    @property
     def asking(self) -> str:
         """The session that asks: what was said in the marker's own is in the model's mind already."""
         return f"{self.session}-asks"
@@ -222,7 +227,7 @@ def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, An
 
 def _start_input(marker: Marker) -> dict[str, Any]:
     """The beginning of a session, with the fields of every agent: each reads its own."""
-    session, folder = f"{marker.session}-starts", str(marker.project)
+    session, folder = marker.starting, str(marker.project)
     return {
         "session_id": session, "conversation_id": session, "session": session, "source": "startup",
         "cwd": folder, "workspace_roots": [folder], "folder": folder, "hook_event_name": "SessionStart",
@@ -526,9 +531,7 @@ def prove_agent(agent: Agent, commands: AgentCommands, installation: Installatio
                     return list(_Proof(agent, commands, installation, memory, marker).steps())
                 finally:
                     remove_marker(memory, marker)
-                    log = InjectionLog(
-                        str(installation.home.data), settings_fingerprint(installation.home.env)
-                    )
+                    log = InjectionLog(str(installation.home.data))
                     log.remove(agent.name, marker.asking)
     except ScrubjayError as error:
         return [check_problem(f"{agent.name} proof", str(error), error.hint)]
@@ -636,8 +639,7 @@ class _Proof:
         other = "False" if self._env.get(NO_RESIDENT) == "false" else "false"
         env = self._env | {NO_RESIDENT: other}
         data, began = self._installation.home.data, _timestamp()
-        mark = settings_fingerprint(env)
-        jobs = JobQueue(str(data), mark)
+        jobs = JobQueue(str(data), settings_fingerprint(env))
         event = _start_input(self._marker)
         try:
             with jobs.exclusive():  # so that no process is started for what the hook leaves to be done
@@ -645,8 +647,8 @@ class _Proof:
         except CommandError as error:
             return self._failed("start", f"its session-start hook: {error}")
         finally:
-            for folder in (jobs.folder, InjectionLog(str(data), mark).folder):
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(jobs.folder, ignore_errors=True)
+            InjectionLog(str(data)).remove(self._agent.name, self._marker.starting)
         entries = checks.last_log_entries(data, "debug", 20, began)
         for entry in entries:
             if entry.get("event") == checks.LATE_HOOK:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from scrubjay.api.injections import MAX_SESSIONS, Injection, InjectionLog
 from scrubjay.config.loader import load_settings
-from scrubjay.config.paths import data_folder, environment, settings_fingerprint
+from scrubjay.config.paths import data_folder, environment
 from scrubjay.errors import ForbiddenError, NotFoundError
 from scrubjay.server.requests import ReadPrincipal, SessionDep, is_owner
 from scrubjay.server.viewer.page import (
@@ -76,7 +76,7 @@ async def _owner_log(who: ReadPrincipal, session: SessionDep) -> InjectionLog | 
     hooks = load_settings(environ=env)
     if (hooks.store, hooks.tenant, hooks.user) != (own.store, own.tenant, own.user):
         return None
-    return InjectionLog(data_folder(env), settings_fingerprint(env))
+    return InjectionLog(data_folder(env))
 
 
 LogDep = Annotated[InjectionLog | None, Depends(_owner_log)]
