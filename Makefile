@@ -177,14 +177,13 @@ validate-plugins: plugins build/agents build/validators
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && export HOME="$$home" PATH="$(AGENT_BIN):$$PATH" && set -e; \
 	for each in . plugins/claude-code; do claude plugin validate --strict $$each; done; \
 	gemini extensions validate plugins/gemini 2>&1; \
-	for each in codex cursor agent-plugin openclaw; do \
-	  build/validators/skillsaw/bin/skillsaw lint plugins/$$each; done; \
+	for each in plugins/codex plugins/cursor plugins/agent-plugin build/plugins/openclaw; do \
+	  build/validators/skillsaw/bin/skillsaw lint $$each; done; \
 	cp server.json "$$home"; build/validators/skillsaw/bin/skillsaw lint "$$home"; \
 	codex plugin marketplace add "$(CURDIR)"; codex plugin add scrubjay@scrubjay; codex mcp list; \
-	build/validators/node_modules/.bin/clawhub package validate plugins/openclaw --out "$$home/reports"; \
-	build/validators/node_modules/.bin/mcpb validate plugins/mcpb/manifest.json; \
+	build/validators/node_modules/.bin/clawhub package validate build/plugins/openclaw --out "$$home/reports"; \
 	build/validators/node_modules/.bin/mcpb unpack build/plugins/*.mcpb "$$home/bundle"; \
-	diff -r plugins/mcpb "$$home/bundle" && echo 'All plugins are valid.'
+	build/validators/node_modules/.bin/mcpb validate "$$home/bundle/manifest.json" && echo 'All plugins are valid.'
 
 build/validators: | $(BIN)/python
 	rm -rf build/validators.new && mkdir -p build/validators.new && \

@@ -24,6 +24,7 @@ import argparse
 import io
 import json
 import re
+import shutil
 import sys
 import tarfile
 import tempfile
@@ -265,10 +266,8 @@ PLUGINS: Final = {
     "cursor": cursor,
     "gemini": gemini,
     "agent-plugin": agent_plugin,
-    "openclaw": openclaw,
-    "mcpb": mcpb,
 }
-"""Folder below plugins/ to what is in it."""
+"""Folder below plugins/ to what is in it: what clients read in the repository itself."""
 
 
 def marketplaces() -> dict[str, bytes]:
@@ -343,15 +342,19 @@ def stale(files: Mapping[str, bytes]) -> Iterable[str]:
     yield from sorted(set(found) - files.keys())
 
 
-def write_bundles() -> list[Path]:
-    """Build the archives that are published and not checked in; the same input gives the same bytes."""
-    BUNDLES.mkdir(parents=True, exist_ok=True)
-    made = [BUNDLES / f"{SERVER_NAME}-{VERSION}.mcpb"]
-    with zipfile.ZipFile(made[0], "w", zipfile.ZIP_DEFLATED) as bundle:
+def write_packages(folder: Path) -> list[Path]:
+    """Write what is published elsewhere and not checked in; the same input gives the same bytes."""
+    hub = folder / "openclaw"
+    shutil.rmtree(hub, ignore_errors=True)
+    hub.mkdir(parents=True)
+    for name, data in openclaw().items():
+        (hub / name).write_bytes(data)
+    made = [hub, folder / f"{SERVER_NAME}-{VERSION}.mcpb"]
+    with zipfile.ZipFile(made[1], "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, data in mcpb().items():
             bundle.writestr(zipfile.ZipInfo(name), data)
     for system in ("darwin", "linux"):
-        made.append(BUNDLES / f"{system}.{SERVER_NAME}.tar.gz")
+        made.append(folder / f"{system}.{SERVER_NAME}.tar.gz")
         with tarfile.open(made[-1], "w:gz") as archive:
             for name, data in gemini().items():
                 member = tarfile.TarInfo(name)
@@ -366,7 +369,12 @@ def main() -> int:
     arguments.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 if a file is out of date"
     )
-    check = arguments.parse_args().check
+    arguments.add_argument("--packages", type=Path, help="write what is published there, and nothing else")
+    given = arguments.parse_args()
+    if given.packages:
+        write_packages(given.packages)
+        return 0
+    check = given.check
     files = tree()
     names = list(stale(files))
     for name in names:
@@ -383,7 +391,7 @@ def main() -> int:
     if check and names:
         print("hint: make plugins", file=sys.stderr)
     if not check:
-        for path in write_bundles():
+        for path in write_packages(BUNDLES):
             print(f"{path.relative_to(ROOT)} written")
     return int(check and bool(names))
 

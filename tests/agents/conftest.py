@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,3 +32,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def here(tmp_path: Path, cache: Path) -> Iterator[Machine]:
     with machine(tmp_path, cache) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is built of the plugins to be published elsewhere."""
+    folder = tmp_path_factory.mktemp("packages")
+    script = Path(__file__).parents[2] / "scripts" / "generate_plugins.py"
+    subprocess.run([sys.executable, str(script), "--packages", str(folder)], check=True)
+    return folder

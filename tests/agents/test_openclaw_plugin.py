@@ -137,10 +137,11 @@ def test_what_is_added_is_found_and_an_error_says_what_helps(standing: Home, tmp
         assert "port 5544" in again["content"][0]["text"]
 
 
-def test_the_package_of_the_hub_finds_scrubjay_without_configuration(standing: Home, tmp_path: Path) -> None:
+def test_the_package_of_the_hub_finds_scrubjay_without_configuration(
+    standing: Home, tmp_path: Path, packages: Path
+) -> None:
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    package = Path(__file__).parents[2] / "plugins" / "openclaw"
-    with started(package, {"config": {}, "pluginConfig": {}}, env) as plugin:
+    with started(packages / "openclaw", {"config": {}, "pluginConfig": {}}, env) as plugin:
         assert [name for name, _ in plugin.step("tools")] == [tool.name for tool in TOOLS]
         assert [name for name, _ in plugin.step("hooks")] == ["gateway_stop"]
         assert plugin.step("call", name="memory_add", args={"content": "Staging listens on port 5544."})[

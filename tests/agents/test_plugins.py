@@ -164,7 +164,11 @@ def test_with_uv_alone_a_hook_runs_this_version_and_downloads_nothing(desk: Desk
     assert desk.called("uvx") == [f"{once} {event}" for event in ("session-start", "prompt", "session-start")]
 
 
-def servers() -> dict[str, list[str]]:
+SERVERS = ("claude-code", "codex", "cursor", "gemini", "agent-plugin", "openclaw")
+
+
+@pytest.fixture
+def servers(packages: Path) -> dict[str, list[str]]:
     """Return how each plugin starts its server."""
     found = {
         name: json.loads((PLUGINS / path).read_text())["mcpServers"]["scrubjay"]
@@ -177,17 +181,17 @@ def servers() -> dict[str, list[str]]:
         }.items()
     }
     starts = {name: [entry["command"], *entry["args"]] for name, entry in found.items()}
-    return {**starts, "openclaw": [*json.loads((PLUGINS / "openclaw" / "start.json").read_text()), "mcp"]}
+    return {**starts, "openclaw": [*json.loads((packages / "openclaw" / "start.json").read_text()), "mcp"]}
 
 
 @alone
-@pytest.mark.parametrize("plugin", servers())
+@pytest.mark.parametrize("plugin", SERVERS)
 def test_a_server_is_the_scrubjay_that_is_there_else_this_version_else_a_clear_error(
-    plugin: str, desk: Desk
+    plugin: str, desk: Desk, servers: dict[str, list[str]]
 ) -> None:
     def start() -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            servers()[plugin], env=desk.env, cwd=desk.home, stdin=subprocess.DEVNULL, capture_output=True
+            servers[plugin], env=desk.env, cwd=desk.home, stdin=subprocess.DEVNULL, capture_output=True
         )
 
     missing = start()
@@ -201,15 +205,19 @@ def test_a_server_is_the_scrubjay_that_is_there_else_this_version_else_a_clear_e
     assert desk.called("scrubjay") == ["mcp"]
 
 
-def test_a_server_by_the_open_standard_does_not_take_the_plugin_for_a_project(desk: Desk) -> None:
+def test_a_server_by_the_open_standard_does_not_take_the_plugin_for_a_project(
+    desk: Desk, servers: dict[str, list[str]]
+) -> None:
     desk.put("scrubjay", 'pwd >"$HOME/at"')
     for folder, at in ((PLUGINS / "agent-plugin", desk.home), (desk.programs, desk.programs)):
         env = {**desk.env, "PLUGIN_ROOT": str(PLUGINS / "agent-plugin")}
-        subprocess.run(servers()["agent-plugin"], env=env, cwd=folder, stdin=subprocess.DEVNULL, check=True)
+        subprocess.run(servers["agent-plugin"], env=env, cwd=folder, stdin=subprocess.DEVNULL, check=True)
         assert Path((desk.home / "at").read_text().strip()) == at
 
 
-def test_a_plugins_prompt_is_answered_from_memory_and_its_server_serves(here: Machine) -> None:
+def test_a_plugins_prompt_is_answered_from_memory_and_its_server_serves(
+    here: Machine, servers: dict[str, list[str]]
+) -> None:
     programs = here.root / "bin"
     programs.mkdir()
     own = programs / "scrubjay"
@@ -228,7 +236,7 @@ def test_a_plugins_prompt_is_answered_from_memory_and_its_server_serves(here: Ma
         "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
     }  # fmt: skip
     served = subprocess.run(
-        servers()["claude-code"],
+        servers["claude-code"],
         input=json.dumps(hello).encode() + b"\n",
         env=env,
         cwd=here.project,
