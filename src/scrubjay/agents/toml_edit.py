@@ -147,7 +147,7 @@ def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path)
     if _prune(found) != _prune(wanted):
         name = ".".join(keys)
         raise InputError(
-            f"{where}: the table {name} cannot be changed without changing what stands around it. "
+            f"{where}: the table {name} cannot be changed without changing the text around it. "
             "Nothing was changed.",
             hint=f"write it as a table of its own, [{name}], then try again",
         )

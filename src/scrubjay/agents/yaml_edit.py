@@ -189,7 +189,7 @@ def _verify(text: str, wanted: Any, put: tuple[Keys, Mapping[str, Any]], where: 
             f"add to {keys[0]} in it: {keys[1]}: {_json(members)}" if members else f"remove {keys[1]} there"
         )
         raise InputError(
-            f"{where}: {'.'.join(keys)} cannot be changed without changing what stands around it. "
+            f"{where}: {'.'.join(keys)} cannot be changed without changing the text around it. "
             "Nothing was changed.",
             hint=f"{what}, by hand",
         )
