@@ -741,18 +741,12 @@ class _Proof:
         return check_ok(self._about("forget"), f"it is gone and does not come back{bytes_too}")
 
     def _lies_in_store(self) -> bool:
-        import mmap
+        from scrubjay.storage.sqlite.maintenance import file_contains
 
-        file = self._installation.file
-        for path in (file, file.with_name(f"{file.name}-wal")) if file is not None else ():
-            if path.exists() and path.stat().st_size:
-                with (
-                    path.open("rb") as opened,
-                    mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as view,
-                ):
-                    if view.find(self._marker.word.encode()) >= 0:
-                        return True
-        return False
+        file, word = self._installation.file, self._marker.word.encode()
+        return file is not None and any(
+            file_contains(path, word) for path in (file, file.with_name(f"{file.name}-wal"))
+        )
 
     def _failed(self, step: str, why: str, fix: str = "") -> Check:
         entries = checks.last_log_entries(self._installation.home.data, "warning", 1, self._began)

@@ -112,11 +112,35 @@ def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) 
         os.fsync(opened.fileno())
 
 
+def file_contains(path: Path, word: bytes) -> bool:
+    """Return whether a database's file, or a file beside it, contains these bytes; False where there is no file.
+
+    It is read through SQLite: a process that closes such a file itself drops the locks of its open connections, and
+    another process that closes the database then removes the log under them
+    (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+    """
+    if not path.exists():
+        return False
+    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        size, before = file.xFileSize(), b""
+        for start in range(0, size, READ_BYTES):
+            piece = before + file.xRead(min(READ_BYTES, size - start), start)
+            if word in piece:
+                return True
+            before = piece[-len(word) :]
+        return False
+    finally:
+        file.xClose()
+
+
 def _keep_going() -> bool:
     """Let SQLite continue; Python raises an interrupt here."""
     return False
 
 
+READ_BYTES: Final = 1 << 20
+"""Bytes that a search for a word reads at once."""
 CHECK_STEPS: Final = 1_000
 """SQLite instructions between two checks of the clock: less than a millisecond."""
 MAX_FAULTS: Final = 3
