@@ -61,7 +61,7 @@ def test_the_start_of_a_session_that_came_too_late_is_brought_by_its_first_promp
     first = here.hook("prompt", prompt="Rename the variable in the second loop.")
     assert FRIDAYS in first.context
     assert here.hook("prompt", prompt="Rename the variable in the second loop.") == SILENT
-    assert [one.event for one in injections(here)] == ["session-start"]
+    assert [one.event for one in injections(here) if one.memories] == ["session-start"]
 
 
 def test_the_start_of_a_session_has_a_budget_of_its_own(here: Machine) -> None:
