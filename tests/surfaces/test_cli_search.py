@@ -39,6 +39,17 @@ def test_an_empty_store_says_what_to_run(cli) -> None:
     assert cli("search", "anything", "--json").json["hint"].endswith("is empty: scrubjay sync DIR")
 
 
+def test_what_is_nearest_to_a_question_without_an_answer_is_shown_by_the_option_that_the_answer_names(
+    cli, notes
+) -> None:
+    cli("sync", notes)
+    asked = "Which enzyme breaks down lactose in the garden?"
+    silent = cli("search", asked).out
+    assert silent.startswith("Nothing stored answers this")
+    assert "; --weak shows it.\n" in silent
+    assert "relevance 0.0" in cli("search", asked, "--weak").out
+
+
 def test_a_search_without_result_says_so_and_succeeds(cli, notes) -> None:
     cli("sync", notes)
     said = cli("search", '"no such phrase anywhere"')

@@ -119,7 +119,9 @@ WEAK_RELEVANCE = 0.1
 @click.argument("query", nargs=-1, required=True)
 @declared_options(SearchOptions, without=("explain",))
 @click.option(
-    "--weak", is_flag=True, help="Also show matches with relevance below .1; JSON always includes them."
+    "--weak",
+    is_flag=True,
+    help="Also show matches with relevance below .1, even where none is likely to answer.",
 )
 @declared_options(SearchOptions, "explain")
 def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> None:
@@ -139,6 +141,9 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     for name in ("weights", "min_relevance"):
         if name in arguments:
             arguments[name] = _parse_setting(name, arguments[name])
+    full_text = weak or explain or '"' in text or "min_relevance" in arguments
+    if weak:
+        arguments.setdefault("min_relevance", 0.0)
     found = search_in_daemon(call, text, arguments)
     where = ""
     if found is None or not (found.results or found.silence):
@@ -156,13 +161,13 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     if hint:
         write(f"The store is empty: {strip_control(where)}.\nhint: {hint}")
         return
-    full_text = weak or explain or '"' in text or "min_relevance" in arguments
     numbered = list(enumerate(found.results, 1))
     shown = len(numbered) if full_text else count_strong([one.relevance for one in found.results])
     blocks = [format_result(number, result, text) for number, result in numbered[:shown]]
     if shown < len(numbered):
         blocks.append(weak_summary(numbered[shown:]))
-    write("\n\n".join(blocks) if blocks else found.silence or f"Nothing found for: {single_line(text)}")
+    silence = found.silence.replace("min_relevance=0 shows it", "--weak shows it")
+    write("\n\n".join(blocks) if blocks else silence or f"Nothing found for: {single_line(text)}")
     _print_footer(found, explain=explain)
 
 
