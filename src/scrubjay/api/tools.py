@@ -7,11 +7,12 @@ ranges, `Memory` checks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.lifecycle import VERDICTS
 from scrubjay.search.request import Option, SearchOptions, options_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from scrubjay.memory import Memory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """Who calls a tool.
 
@@ -34,7 +35,7 @@ class Caller:
     here: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """One tool.
 
@@ -386,7 +387,7 @@ def call_tool(
     return tool.run(memory, arguments)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolReply:
     """A tool's result: its fields, and the text that a model reads."""
 

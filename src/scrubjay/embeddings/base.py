@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 import numpy as np
 
 from scrubjay.errors import ConfigError, NotFoundError, ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 
 if TYPE_CHECKING:
@@ -266,7 +267,7 @@ QUANTIZATION_STEPS = 127
 """Largest magnitude of an int8 used; without -128 a row and its negative mirror each other."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantizedRows:
     """Vectors as int8 ``data`` within -127..127; ``data * scales[:, None]`` is about the rows."""
 
@@ -405,7 +406,7 @@ class EmbedderCatalog:
         return (None, missing) if missing else (found, "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbedderSpec:
     """The settings of one embedding model; an empty value is the provider's default.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Unchanged
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LifecycleChange:
     """Changes to a memory's lifecycle fields (see `Record`); fields left at `UNCHANGED` stay."""
 
@@ -41,7 +42,7 @@ def apply_change(record: Record, life: LifecycleChange) -> Record:
     return replace(record, **changed_fields(life))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewMemory:
     """One memory to add. Fields as in `Record`, with its defaults.
 
@@ -70,7 +71,7 @@ class NewMemory:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amendment:
     """Edits to a memory; fields left out stay. Fields as in `NewMemory`; None clears a date.
 
@@ -117,7 +118,7 @@ EVENT_OPS: Final = (
 by a language model."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """One entry in a memory's history. It holds no text.
 
@@ -164,7 +165,7 @@ RUN_ID_DIGITS: Final = 10
 """Hex digits of a run's id: 40 random bits, far more than a store has nights."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsolidationRun:
     """One run over the memories of one visibility key; identified by id and key.
 
@@ -192,7 +193,7 @@ def new_run_id() -> str:
     return f"run_{secrets.token_hex(RUN_ID_DIGITS // 2)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CachedExtraction:
     """Cached output of an extractor for one memory. Rewriting the memory deletes it.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import QuotaUsage
 
 if TYPE_CHECKING:
     from scrubjay.models.records import Record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchReport:
     """Result of `get`.
 
@@ -34,7 +35,7 @@ class FetchReport:
     rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPage:
     """One page of memories, ordered by the digits of their ids.
 
@@ -49,7 +50,7 @@ class MemoryPage:
     next: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VectorReport:
     """Result of embedding texts.
 
@@ -64,7 +65,7 @@ class VectorReport:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddReport:
     """Result of `add`.
 
@@ -92,7 +93,7 @@ class AddReport:
     similar: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetReport:
     """Result of `forget`.
 
@@ -111,7 +112,7 @@ class ForgetReport:
     restored: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileError:
     """An error on one file or folder; the others were processed."""
 
@@ -120,7 +121,7 @@ class FileError:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncReport:
     """Result of a sync.
 
@@ -165,7 +166,7 @@ class SyncReport:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """Progress of a long call.
 
@@ -197,7 +198,7 @@ ProgressCallback = Callable[[Progress], None]
 """Called now and then with how far a long call is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexReport:
     """Result of building the index of a large tenant.
 
@@ -214,7 +215,7 @@ class IndexReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbedReport:
     """Result of a backfill: memories embedded, memories still pending, and wall time."""
 
@@ -223,7 +224,7 @@ class EmbedReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelStatus:
     """A registered model and its coverage.
 
@@ -250,7 +251,7 @@ class ModelStatus:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceStatus:
     """A source: its id, root, description, documents, passages, last sync (ISO, or None) and whether it exists.
 
@@ -279,7 +280,7 @@ class SourceStatus:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemovedSource(SourceStatus):
     """A removed source, as it was; ``commits`` are also those of the history that went with a folder.
 
@@ -290,7 +291,7 @@ class RemovedSource(SourceStatus):
     derived: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArchivedByRun:
     """Memories that one consolidation run archived and that are still archived.
 
@@ -307,7 +308,7 @@ class ArchivedByRun:
     undo: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreStatus:
     """Facts about a store for one scope.
 
@@ -334,7 +335,7 @@ class StoreStatus:
     unread: tuple[FileError, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportReport:
     """Result of an export.
 
@@ -353,7 +354,7 @@ class ExportReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupReport:
     """Result of a backup.
 
@@ -368,7 +369,7 @@ class BackupReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RejectedItem:
     """A line or file that an import rejected.
 
@@ -381,7 +382,7 @@ class RejectedItem:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportSample:
     """One of the first memories of an import.
 
@@ -398,7 +399,7 @@ class ImportSample:
     date: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportReport:
     """Result of an import or its dry run.
 
@@ -442,7 +443,7 @@ class ImportReport:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyReport:
     """Verified result of copying a tenant to another store.
 
@@ -463,7 +464,7 @@ class CopyReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryLine:
     """A memory on one line.
 
@@ -482,7 +483,7 @@ class MemoryLine:
     status: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultExample:
     """A memory with a fault.
 
@@ -499,7 +500,7 @@ class FaultExample:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultRate:
     """Frequency of one kind of fault.
 
@@ -524,7 +525,7 @@ class FaultRate:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditReport:
     """Quality of the stored memories.
 
@@ -549,7 +550,7 @@ class AuditReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetentionReport:
     """Result of applying the retention settings, or of a dry run.
 
@@ -566,7 +567,7 @@ class RetentionReport:
     undo: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CreatedMemory:
     """A memory that a consolidation created or would create.
 
@@ -587,7 +588,7 @@ class CreatedMemory:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsolidationReport:
     """Result of a consolidation or its dry run.
 
@@ -634,7 +635,7 @@ class ConsolidationReport:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndoReport:
     """Result of undoing a consolidation.
 
@@ -651,7 +652,7 @@ class UndoReport:
     already: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redaction:
     """One secret or private span that was redacted before its text was stored.
 
@@ -677,7 +678,7 @@ WARNING: Final = "warning"
 PROBLEM: Final = "problem"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """Result of one diagnostic check.
 

@@ -7,9 +7,10 @@ applies a sequence of changes in one transaction: all of them or none.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import Category, Edge, Entity
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event, LifecycleChange
@@ -26,7 +27,7 @@ TEXT_CACHE_BYTES: Final = 32 * 1024 * 1024
 """Bytes of embedded texts kept per tenant, oldest out first: about 80,000 passages of 384 dimensions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantizedVectors:
     """Quantized vectors, one row per window; or codes of tokens, which mean nothing to a store.
 
@@ -39,7 +40,7 @@ class QuantizedVectors:
     scales: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedMemory:
     """A memory with everything stored beside it.
 
@@ -56,7 +57,7 @@ class PreparedMemory:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnchangedPassage:
     """A passage whose text did not change, though its place may have."""
 
@@ -64,21 +65,21 @@ class UnchangedPassage:
     place: SourcePlace
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutSource:
     """Register a source, or change one of the same id; the id of a source out of sight is refused."""
 
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropSource:
     """Remove a visible source with its documents and passages."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutDocument:
     """Make a document of a visible source hold exactly these passages, as far as the writer sees.
 
@@ -102,7 +103,7 @@ class PutDocument:
     grows: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropDocument:
     """Remove a document of a visible source and its passages."""
 
@@ -110,7 +111,7 @@ class DropDocument:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutMemory:
     """Add a memory that belongs to no document, or replace the one of the same id.
 
@@ -120,28 +121,28 @@ class PutMemory:
     memory: PreparedMemory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forget:
     """Remove visible memories for good; a keyed hash of text and visibility key remains (`ids.tombstone_hash`)."""
 
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutTombstones:
     """Add tombstones (`ids.tombstone_hash`) from a store that had the same secret."""
 
     hashes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropMemory:
     """Remove visible memories that belong to no document, without tombstones; other ids are ignored."""
 
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutModel:
     """Register an embedding model, or change the state of one.
 
@@ -154,14 +155,14 @@ class PutModel:
     state: str = "active"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropModel:
     """Remove a model and all of its vectors."""
 
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutVectors:
     """Store vectors that were computed after their memories were written.
 
@@ -177,21 +178,21 @@ class PutVectors:
     texts: Mapping[str, QuantizedVectors] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutVersions:
     """Stamp the tenant's memories with the versions of the stages that made them."""
 
     versions: StageVersions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutConcept:
     """Put one visibility key's row of a concept (`validation.check_concept`)."""
 
     concept: Entity
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropConcept:
     """Remove one visibility key's row of a concept, with the edges of the same key that lead to it.
 
@@ -202,7 +203,7 @@ class DropConcept:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutCategory:
     """Put a category, or replace the one of its id (`validation.check_category`).
 
@@ -212,14 +213,14 @@ class PutCategory:
     category: Category
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropCategory:
     """Remove a visible category and the edges that lead to it."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutEdges:
     """Put edges, after removing found ones.
 
@@ -244,14 +245,14 @@ class PutEdges:
     inward: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropEdges:
     """Remove visible edges by (source, kind, target), of every key the writer sees, found or given."""
 
     edges: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutProject:
     """Set, for one visibility key, the project name of a place; a place has one name.
 
@@ -270,7 +271,7 @@ GraphChange = PutConcept | DropConcept | PutCategory | DropCategory | PutEdges |
 """Changes that belong to no generation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutLifecycle:
     """Change lifecycle fields of visible memories by id; text, place, words, edges, vectors and ``updated_at`` stay.
 
@@ -280,7 +281,7 @@ class PutLifecycle:
     changes: Mapping[str, LifecycleChange]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutEvents:
     """Add events of visible memories, in this order.
 
@@ -297,14 +298,14 @@ class PutEvents:
     imported: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutRun:
     """Put or replace one visibility key's row of a consolidation run."""
 
     run: ConsolidationRun
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutExtractions:
     """Cache extractions from visible memories, each replacing the last; other ids are ignored.
 

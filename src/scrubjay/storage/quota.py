@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import QuotaError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import QuotaUsage
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SPARE_DIVISOR: Final = 10
 many that are allowed, so that what is full can still be put right, and nobody passes a limit for ever by changing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quota:
     """Limits on the number of memories; 0 for no limit.
 

@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError
+from scrubjay.frozen import frozen
 from scrubjay.storage.sqlite.schema import migrate, schema_version
 
 
@@ -74,7 +75,7 @@ INSTALL_HINT: Final = "pip uninstall --yes apsw && pip install --force-reinstall
 MAKE_KEY_HINT: Final = "make one: `(umask 077; openssl rand -hex 32 > FILE)`"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EncryptionKey:
     """The key of an encrypted file and the file that it was read from."""
 
