@@ -20,7 +20,10 @@ COMMANDS = {
     "silence": ("silence:FIT", "fit and judge the relevance of results (search/relevance.json)"),
     "context": ("context:CONTEXT", "how much of the evidence a context holds, by its tokens"),
     "injected": ("context:INJECTED", "how often a context is injected, and whether it should be"),
-    "speed": ("speed:SPEED", "time, memory and disk of syncs and searches, beside bare FTS5"),
+    "speed": (
+        "speed:SPEED",
+        "time, memory and disk of stores beside bare FTS5; --rivals: of other tools too",
+    ),
     "embedders": ("speed:EMBEDDERS", "cold start, rate and size of the bundled embedding models"),
     "background": ("background:BACKGROUND", "processor and memory of the process that embeds"),
     "growth": ("growth:GROWTH", "what a store costs as it grows to a million memories"),

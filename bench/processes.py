@@ -1,4 +1,4 @@
-"""Cold commands, where their time goes, and the memory of a running process."""
+"""Cold commands, their time and memory, and the memory of a running process."""
 
 from __future__ import annotations
 
@@ -9,32 +9,22 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 from bench.command import HollowError
-from bench.report import ROOT, spread
+from bench.report import ROOT
 
-_STAGES = """
-import time
-marks = [("", time.perf_counter())]
-def mark(name):
-    marks.append((name, time.perf_counter()))
-import scrubjay.cli.main
-from scrubjay.config.loader import load_settings
-from scrubjay.memory import Memory
-from scrubjay.embeddings.static import StaticEmbedder
-settings = load_settings()
-mark("imports")
-model = StaticEmbedder(cache_dir=settings.cache_dir)
-model.embed([{query!r}])
-mark("model")
-memory = Memory.open({store!r}, user={user!r}, settings=settings, embedders=[model])
-mark("open")
-memory.search({query!r})
-mark("query")
-import json
-print(json.dumps([(name, at - before) for (_, before), (name, at) in zip(marks, marks[1:])]))
+_WATCH = """
+import json, os, subprocess, sys, time
+begun = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+line = process.stdout.readline()
+first = time.perf_counter() - begun
+output = (line + process.stdout.read()).decode("utf-8", "replace")
+_, status, used = os.wait4(process.pid, 0)
+seconds = time.perf_counter() - begun
+json.dump([first, seconds, used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), output], sys.stdout)
+sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 _HOLD = """
@@ -92,25 +82,24 @@ def timed(
     return Timed(seconds, sum(after[2:4]) - sum(before[2:4]), done.stdout)
 
 
-def cold(arguments: Sequence[str], home: Path, runs: int) -> dict[str, float]:
-    """Seconds of a command started afresh `runs` times, after one that warms the disk's cache.
+class Watched(NamedTuple):
+    """Seconds of a command until its first line of output and until its end, its peak in megabytes, its output."""
 
-    Beside the spread of wall time, ``cpu`` is the mean processor time, which a busy machine moves less.
-    """
-    timed(arguments, home)
-    times = [timed(arguments, home) for _ in range(runs)]
-    return spread([one.seconds for one in times]) | {"cpu": round(sum(one.cpu for one in times) / runs, 3)}
+    first_line: float
+    seconds: float
+    peak: float
+    output: str
 
 
-def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[str, float]:
-    """Median seconds of each stage of a cold search: python, imports, model, open, query."""
-    code = _STAGES.format(store=str(store), user=user, query=query)
-    found: dict[str, list[float]] = {"python": []}
-    for _ in range(runs):
-        found["python"].append(timed([sys.executable, "-c", "pass"], home).seconds)
-        for name, took in json.loads(timed([sys.executable, "-c", code], home).output):
-            found.setdefault(name, []).append(took)
-    return {name: round(median(values), 4) for name, values in found.items()}
+def watched(arguments: Sequence[str], env: Mapping[str, str]) -> Watched:
+    """Run a command below a small process of its own: the system counts a parent's memory with a child's."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _WATCH, *arguments], capture_output=True, text=True, env=env
+    )
+    if done.returncode:
+        reason = done.stderr.strip()[-500:] or done.stdout.strip()[-500:]
+        raise HollowError(f"{' '.join(arguments[:3])} ended with {done.returncode}: {reason}")
+    return Watched(*json.loads(done.stdout))
 
 
 def memory_of(

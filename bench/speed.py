@@ -1,8 +1,8 @@
-"""Time, memory and disk of syncs and searches, beside bare SQLite FTS5 on the same texts in the same run.
+"""Time, memory and disk of stores of made-up texts, or, with --rivals, of syncs and searches beside other tools.
 
-Trees are synced first, unchanged and with one file changed, in this process and by the command. Known items are
-headings that must find their file. Scales are stores of made-up texts; up to 100,000 memories with the bundled model,
-above with synthetic vectors of MiniLM's size.
+Stores hold up to 100,000 memories with the bundled model, above with synthetic vectors of MiniLM's size; bare SQLite
+FTS5 holds the same texts in the same run. `--rivals` runs scrubjay, bare FTS5 and QMD, where it is installed, on the
+same trees of Markdown in turn, and prints ratios.
 """
 
 from __future__ import annotations
@@ -11,38 +11,26 @@ import argparse
 import hashlib
 import importlib.metadata
 import importlib.util
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from bench import rivals
 from bench.command import Command, HollowError, Row
+from bench.fts5 import Fts5
 from bench.harness import embed, embedders, milliseconds, open_memory, scratch
-from bench.metrics import figure, shown
-from bench.processes import cold, command, memory_of, stages, timed
-from bench.report import ROOT, load, percentiles, spread
-from bench.texts import (
-    USER,
-    KnownItem,
-    Tree,
-    drawn_batches,
-    generate,
-    known_items,
-    questions,
-    unpack,
-    words_of,
-)
-from scrubjay import Memory
-from scrubjay.embeddings.base import AnyEmbedder, Embedder, TokenEmbedder, unit_rows
+from bench.processes import memory_of
+from bench.report import ROOT, load, percentiles
+from bench.texts import USER, Tree, drawn_batches, generate, questions, unpack, words_of
+from scrubjay.embeddings.base import AnyEmbedder, Embedder, unit_rows
 from scrubjay.embeddings.late_interaction import COLBERT, LateInteractionEmbedder, max_sim
 from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder, bert_tokenizer, load_encoder
 from scrubjay.embeddings.static import StaticEmbedder
@@ -60,84 +48,19 @@ LEAST = 0.999
 """Share of the texts that are memories of their own: random words look like passwords now and then, and texts that
 say nothing else are one memory."""
 LIMIT = 6
-TOP = 5
-LONGEST = 1000
-"""Characters of a passage of FTS5, about as many as the product's."""
-_BLANK = re.compile(r"\n(?=#{1,6} )|\n\s*\n")
-_WORD = re.compile(r"\w+")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    result: dict[str, Any] = {"seed": args.seed, "trees": {}, "scales": []}
+    if args.rivals:
+        return rivals.run(args)
+    result: dict[str, Any] = {"seed": args.seed, "scales": []}
     with scratch() as place:
-        trees = _trees(args, place / "trees")
-        for tree in trees:
-            result["trees"][tree[0]] = measured = measure_tree(tree, place, args.runs)
-            _print(f"tree {tree[0]}", measured)
-        result["known_items"] = measure_known(trees, place, args)
-        _print("known items", result["known_items"])
-        words = words_of(trees)
+        words = words_of(_trees(args, place / "trees"))
         for count in (int(scale) for scale in args.scales.split(",") if scale):
             measured = measure_scale(words, count, place, args)
             result["scales"].append(measured | {"load": load()})
             _print(f"scale {count}", measured)
     return result
-
-
-def measure_tree(tree: Tree, place: Path, runs: int) -> dict[str, Any]:
-    """Sync a tree again and again: first, unchanged, one file changed; in this process and cold."""
-    name, folder = tree
-    models = embedders()
-    models[0].embed(["loaded before the clock starts"])
-    took: dict[str, list[float]] = {"first": [], "unchanged": [], "one_changed": []}
-    cpu: dict[str, list[float]] = {stage: [] for stage in took}
-    passages = files = 0
-    for run in range(runs):
-        with open_memory(place / f"{name}-{run}.db", models, USER) as memory:
-            for stage in took:
-                if stage == "one_changed":
-                    _change(folder)
-                begun, used = time.perf_counter(), time.process_time()
-                summary = memory.sync(folder)
-                took[stage].append(time.perf_counter() - begun)
-                cpu[stage].append(time.process_time() - used)
-                passages, files = summary.passages, summary.files
-    if not passages:
-        raise HollowError(f"Tree {name} gave no passage of {files} files.")
-    result: dict[str, Any] = {"files": files, "passages": passages}
-    for stage, values in took.items():
-        result[f"{stage}_seconds"] = spread(values) | {"cpu": spread(cpu[stage])["median"]}
-    result["passages_per_second"] = round(passages / result["first_seconds"]["median"])
-    result["cold_seconds"] = _cold_tree(folder, place / f"{name}-home", runs)
-    base = []
-    for run in range(runs):
-        begun = time.perf_counter()
-        fts5_of(place / f"{name}-{run}.fts5", [tree]).close()
-        base.append(time.perf_counter() - begun)
-    result["fts5_first_seconds"] = spread(base)
-    result["first_over_fts5"] = round(result["first_seconds"]["median"] / spread(base)["median"], 2)
-    return result | {"load": load()}
-
-
-def _cold_tree(folder: Path, home: Path, runs: int) -> dict[str, Any]:
-    """Seconds of ``scrubjay sync`` as a command: into a new store, then without a change, then after one."""
-    home.mkdir()
-    took: dict[str, list[float]] = {"first": [], "unchanged": [], "one_changed": []}
-    for run in range(runs + 1):  # the first run only warms the caches
-        sync = [*command(), "sync", str(folder), "--json", "--store", str(home / f"{run}.db"), "--user", USER]
-        for stage, values in took.items():
-            if stage == "one_changed":
-                _change(folder)
-            seconds = timed(sync, home).seconds
-            values += [seconds] if run else []
-    return {stage: spread(values) for stage, values in took.items()}
-
-
-def _change(folder: Path) -> None:
-    file = max(sorted(folder.rglob("*.md")), key=lambda path: path.stat().st_size)
-    parts = file.read_text(encoding="utf-8").split("\n\n")
-    parts.insert(len(parts) // 2, f"A paragraph written at {time.time_ns()} for this measurement.")
-    file.write_text("\n\n".join(parts), encoding="utf-8")
 
 
 def _trees(args: argparse.Namespace, into: Path) -> list[Tree]:
@@ -153,119 +76,13 @@ def _print(title: str, measured: dict[str, Any]) -> None:
 
 
 def _rows(result: Mapping[str, Any]) -> list[Row]:
-    rows = []
-    for name, own in result["trees"].items():
-        parts = [
-            f"{stage} {_range(own[f'{stage}_seconds'])}" for stage in ("first", "unchanged", "one_changed")
-        ]
-        parts += [f"cold {stage} {_range(values)}" for stage, values in own["cold_seconds"].items()]
-        parts.append(f"{own['passages_per_second']} passages/s, {own['first_over_fts5']} × FTS5")
-        rows.append((f"tree {name}, {own['files']} files, s", "; ".join(parts), "sync"))
-    own = result["known_items"]
-    for state in ("after_sync", "after_embed", "fts5"):
-        if state in own:
-            value = f"hit@1 {own[state]['hit@1']}, hit@5 {own[state]['hit@5']}, "
-            value += f"p50 {own[state]['search_ms']['p50']} ms"
-            rows.append((f"known items (n={own['items']})", value, state.removeprefix("after_")))
-    rows.append(
-        ("cold search, s", f"{_range(own['cold_search_seconds'])}; {own['cold_stages_seconds']}", "sync")
-    )
-    for own in result["scales"]:
+    rows = rivals.rows(result) if "trees" in result else []
+    for own in result.get("scales", ()):
         value = f"p50 {own['search_ms']['p50']} ms, p95 {own['search_ms']['p95']} ms, "
         value += f"first {own['first_search_ms']} ms; {own['written_per_second']} written/s; "
         value += f"{own['overhead_per_memory']} bytes a memory beyond text and vectors"
         rows.append((f"{own['memories']} memories, {own['model']}", value, "sync"))
     return rows
-
-
-def _range(own: dict[str, float]) -> str:
-    return f"{own['median']:.3f} ({own['min']:.3f}–{own['max']:.3f})"
-
-
-def measure_known(trees: Sequence[Tree], place: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """Known-item search over all trees in one store: ranks, warm times, cold times, memory, disk."""
-    items = known_items(trees, args.items, args.seed)
-    if not items:
-        raise HollowError("The trees hold no heading to ask for.")
-    home = place / "home"
-    home.mkdir()
-    store, models = place / "known.db", embedders()
-    result: dict[str, Any] = {"items": len(items)}
-    queries = [item.query for item in items]
-    with open_memory(store, models, USER) as memory:
-        for _, folder in trees:
-            memory.sync(folder)
-    with open_memory(store, models, USER) as memory:
-        result["after_sync"] = _ranks(memory, items, trees)
-        status = memory.status()
-        text = sum(file.stat().st_size for _, folder in trees for file in folder.rglob("*.md"))
-        vectors = status.memories * (models[0].model.dimensions + 4)
-        result["bytes"] = {
-            "store": status.bytes,
-            "text": text,
-            "vectors": vectors,
-            "memories": status.memories,
-        }
-        result["overhead_per_memory"] = round((status.bytes - text - vectors) / status.memories)
-    search = [*command(), "search", queries[0], "--json", "--store", str(store), "--user", USER]
-    timed(search, home)
-    result["cold_search_seconds"] = cold(search, home, args.runs)
-    result["cold_stages_seconds"] = stages(store, USER, queries[0], home, args.runs)
-    for processes in map(int, args.processes.split(",")):
-        own = memory_of(store, USER, queries[:20], home, processes=processes, options="cold=True")
-        result[f"memory_mb_{processes}"] = own
-    if args.embed:
-        seconds = {"embed": 0.0}
-        with open_memory(store, models, USER) as memory:
-            embed(memory, seconds)
-            result["after_embed"] = _ranks(memory, items, trees) | {
-                "backfill_seconds": round(seconds["embed"], 1)
-            }
-        result["query_embedding_ms"] = {
-            model.model.name: percentiles(milliseconds(_calls(model, queries[:100]))) for model in models
-        }
-    base = fts5_of(place / "known.fts5", trees)
-    result["fts5"] = _scored(items, lambda query: list(base.search(query, TOP)))
-    base.close()
-    return result | {"load": load()}
-
-
-def _ranks(memory: Memory, items: Sequence[KnownItem], trees: Sequence[Tree]) -> dict[str, Any]:
-    def search(query: str) -> list[str]:
-        return [_named(result.path, trees) for result in memory.search(query, limit=TOP).results]
-
-    search(items[0].query)
-    return _scored(items, search)
-
-
-def _scored(items: Sequence[KnownItem], search: Callable[[str], list[str]]) -> dict[str, Any]:
-    first, top, took = [], [], []
-    for item in items:
-        begun = time.perf_counter()
-        found = search(item.query)
-        took.append((time.perf_counter() - begun) * 1000)
-        first.append(float(found[:1] == [item.path]))
-        top.append(float(item.path in found))
-    if not any(top):
-        raise HollowError(f"None of {len(items)} known items was found.")
-    return {"hit@1": shown(figure(first)), "hit@5": shown(figure(top)), "search_ms": percentiles(took)}
-
-
-def _named(path: str | None, trees: Sequence[Tree]) -> str:
-    for name, folder in trees:
-        if path and Path(path).is_relative_to(folder.resolve()):
-            return f"{name}/{Path(path).relative_to(folder.resolve()).as_posix()}"
-    return ""
-
-
-def _calls(model: AnyEmbedder, queries: Sequence[str]) -> list[Callable[[], Any]]:
-    def embed_query(text: str) -> Any:
-        if isinstance(model, TokenEmbedder):
-            return model.query(text)
-        return model.embed([text], kind="query")
-
-    embed_query(queries[0])
-    return [lambda query=query: embed_query(query) for query in queries]
 
 
 class SyntheticEmbedder:
@@ -377,58 +194,6 @@ def _baseline(
 
 def _search(search: Any, queries: Sequence[str]) -> dict[str, float]:
     return percentiles(milliseconds([lambda query=query: search(query) for query in queries]))
-
-
-def fts5_passages(text: str) -> list[str]:
-    """Cut at headings and blank lines, then join neighbours up to `LONGEST` characters."""
-    found: list[str] = []
-    for part in _BLANK.split(text):
-        if found and len(found[-1]) + len(part) < LONGEST and not part.startswith("#"):
-            found[-1] += "\n\n" + part
-        elif part.strip():
-            found.append(part)
-    return found
-
-
-class Fts5:
-    """Bare SQLite FTS5: an OR of the query's words, its own tokenizer and ``bm25()``; every file is read again."""
-
-    def __init__(self, file: Path) -> None:
-        self._db = apsw.Connection(str(file))
-        self._db.pragma("journal_mode", "WAL")
-        self._db.pragma("synchronous", "NORMAL")
-        self._db.execute("CREATE VIRTUAL TABLE passage USING fts5(name UNINDEXED, body)")
-
-    def add(self, rows: Iterable[tuple[str, str]]) -> None:
-        with self._db:
-            self._db.executemany("INSERT INTO passage VALUES (?, ?)", rows)
-
-    def add_tree(self, folder: Path, name: str) -> None:
-        for file in sorted(folder.rglob("*.md")):
-            text = file.read_text(encoding="utf-8", errors="replace")
-            self.add((f"{name}/{file.relative_to(folder).as_posix()}", part) for part in fts5_passages(text))
-
-    def search(self, query: str, limit: int) -> Sequence[str]:
-        """The names of the best passages."""
-        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORD.findall(query)))
-        if not words:
-            return []
-        found = self._db.execute(
-            "SELECT name FROM passage WHERE passage MATCH ? ORDER BY bm25(passage) LIMIT ?", (words, limit)
-        )
-        return [name for (name,) in found]
-
-    def close(self) -> None:
-        self._db.pragma("wal_checkpoint(TRUNCATE)")
-        self._db.close()
-
-
-def fts5_of(file: Path, trees: Iterable[tuple[str, Path]]) -> Fts5:
-    """A new table of all passages of some trees, named ``tree/path``."""
-    base = Fts5(file)
-    for name, folder in trees:
-        base.add_tree(folder, name)
-    return base
 
 
 LENGTHS = (30, 83, 256)
@@ -620,8 +385,18 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--scales", default="1000,10000", help="numbers of memories, separated by commas")
     parser.add_argument("--seed", type=int, default=7, help="of questions and texts")
-    parser.add_argument("--runs", type=int, default=5, help="repeats of each sync and cold command")
-    parser.add_argument("--items", type=int, default=300, help="known items over all trees")
+    parser.add_argument("--rivals", action="store_true", help="compare with other tools on the trees instead")
+    parser.add_argument("--runs", type=int, default=5, help="rounds of each tool on a tree")
+    parser.add_argument("--items", type=int, default=100, help="known items of a tree")
+    parser.add_argument("--qmd", type=Path, help="the command of QMD; found on the path when left out")
+    parser.add_argument("--large", action="store_true", help="also 10,000 files varied from the first tree")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        nargs="?",
+        const=rivals.PAGE,
+        help="put the tables into a page; docs/benchmarks.md",
+    )
     parser.add_argument("--questions", type=int, default=100, help="questions at each scale")
     parser.add_argument("--processes", default="1,5", help="alive at once, whose memory is measured")
     parser.add_argument(

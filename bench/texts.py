@@ -103,6 +103,39 @@ def generate(into: Path, seed: int, files: int = 112) -> Tree:
     return folder.name, folder
 
 
+def varied(tree: Tree, into: Path, seed: int, files: int = 10_000, size: int = 4_500) -> Tree:
+    """A tree of so many files of about `size` characters: sections of another, with words of it in others' places.
+
+    Every sixth word longer than three letters is exchanged for one with a number of its own, one in thirty, or without.
+    """
+    rng, (name, folder) = random.Random(seed), tree
+    sections = [
+        part + "\n"
+        for file in sorted(folder.rglob("*.md"))
+        for part in re.split(r"\n(?=#{1,6} )", file.read_text(encoding="utf-8", errors="replace"))
+        if part.strip() and part.count("```") % 2 == 0
+    ]
+    words = words_of([tree])
+
+    def other(match: re.Match[str]) -> str:
+        draw = rng.random()
+        if draw > 1 / 6:
+            return match[0]
+        word = rng.choice(words)
+        word = f"{word}{rng.randrange(10 * files)}" if draw < 1 / 180 else word
+        return word.capitalize() if match[0][0].isupper() else word
+
+    large = into / f"{name}-large"
+    for number in range(files):
+        parts: list[str] = []
+        while sum(map(len, parts)) < size:
+            parts.append(rng.choice(sections)[:size])
+        file = large / f"part{number % 100:02}" / f"page{number:05}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(re.sub(r"[^\W\d_]{4,}", other, "\n".join(parts)[: size * 2]), encoding="utf-8")
+    return large.name, large
+
+
 def known_items(trees: Sequence[Tree], count: int, seed: int) -> list[KnownItem]:
     """Questions made of headings: lower-cased, one content word dropped where there are more than three.
 

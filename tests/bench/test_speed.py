@@ -5,33 +5,51 @@ import numpy as np
 import pytest
 from sets import DOCS, QRELS, QUERIES, write_set
 
+from bench import rivals
 from bench.__main__ import main
 from bench.report import log_rows, percentiles, spread
 from bench.speed import SyntheticEmbedder
 from bench.texts import generate, questions, texts
 
 
-def test_a_small_run_measures_every_part(tmp_path: Path):
-    name, folder = generate(tmp_path, 5, files=4)
+def test_a_small_run_measures_a_scale(tmp_path: Path):
+    _, folder = generate(tmp_path, 5, files=4)
     out = tmp_path / "speed.json"
-    arguments = ["--tree", str(folder), "--runs", "1", "--items", "2", "--scales", "60", "--questions", "3"]
-    arguments += ["--processes", "1", "--embed"]
+    arguments = ["--tree", str(folder), "--scales", "60", "--questions", "3", "--processes", "1", "--embed"]
     assert main(["speed", *arguments, "--json", str(out)]) == 0
-    found = json.loads(out.read_text())
-    tree = found["trees"][name]
-    assert tree["files"] == 4
-    assert tree["passages"] >= 4
-    assert 0 < tree["unchanged_seconds"]["median"] < tree["cold_seconds"]["unchanged"]["median"]
-    known = found["known_items"]
-    assert known["items"] == 2
-    assert set(known["cold_stages_seconds"]) == {"python", "imports", "model", "open", "query"}
-    assert known["overhead_per_memory"] > 0
-    (scale,) = found["scales"]
+    (scale,) = json.loads(out.read_text())["scales"]
     assert scale["memories"] == 60
     assert scale["search_ms"]["p50"] > 0
     assert scale["fts5"]["bytes"] > scale["text_bytes"] / 2
     assert scale["after_embed"]["bytes"] > scale["bytes"]
-    assert len(known["query_embedding_ms"]) == 3
+
+
+def test_rivals_are_measured_on_the_same_tree_and_their_ratios_put_into_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    _, folder = generate(tmp_path, 5, files=4)
+    page, out = tmp_path / "page.md", tmp_path / "rivals.json"
+    page.write_text("\n".join(["Before", rivals.MARKS[0], "old", rivals.MARKS[1], "After"]), encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    arguments = ["--rivals", "--tree", str(folder), "--runs", "1", "--items", "2", "--write", str(page)]
+    assert main(["speed", *arguments, "--json", str(out)]) == 0
+    assert "QMD is not measured" in capsys.readouterr().out
+    (measured,) = json.loads(out.read_text())["trees"].values()
+    ours, base = measured["tools"]["scrubjay"], measured["tools"]["FTS5"]
+    assert set(ours) == set(rivals.MEASURES)
+    assert ours["searchable"][0] <= ours["first"][0]
+    assert len(ours["hit@1"]) == len(base["hit@1"]) == 2
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert (lines[0], lines[-1]) == ("Before", "After")
+    assert "old" not in lines
+    ratio = ours["first"][0] / base["first"][0]
+    (row,) = [line for line in lines if line.startswith("| first sync, to its end, s |")]
+    assert row.endswith(f"| {ratio:.2f} |")
+
+
+def test_a_rival_that_is_not_there_is_named_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["speed", "--rivals", "--qmd", str(tmp_path / "qmd")]) == 1
+    assert f"There is no command {tmp_path / 'qmd'}." in capsys.readouterr().err
 
 
 def test_a_tree_that_is_not_there_is_named_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.speed import fts5_of, fts5_passages
-from bench.texts import SMALL, generate, headings, known_items, unpack, words_of
+from bench.fts5 import Fts5, fts5_passages
+from bench.texts import SMALL, generate, headings, known_items, unpack, varied, words_of
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -49,6 +49,16 @@ def test_known_items_depend_on_the_seed_alone(tmp_path: Path):
     tree = generate(tmp_path, 3, files=5)
     assert known_items([tree], 8, 1) == known_items([tree], 8, 1)
     assert known_items([tree], 8, 1) != known_items([tree], 8, 2)
+
+
+def test_a_varied_tree_has_so_many_files_of_the_sections_of_another_in_new_words(tmp_path: Path):
+    tree = generate(tmp_path, 3, files=5)
+    name, folder = varied(tree, tmp_path, 1, files=12, size=2_000)
+    sizes = [file.stat().st_size for file in folder.rglob("*.md")]
+    assert (name, len(sizes)) == ("generated-large", 12)
+    assert 2_000 <= min(sizes) <= max(sizes) < 5_000
+    assert len(known_items([(name, folder)], 20, 1)) == 20
+    assert set(words_of([(name, folder)])) & set(words_of([tree]))
 
 
 def test_an_archive_and_a_folder_give_the_same_tree(tmp_path: Path):
@@ -95,9 +105,16 @@ def test_words_are_drawn_with_their_repetitions(tmp_path: Path):
 
 
 def test_bare_fts5_finds_a_passage_and_survives_queries_without_words(tmp_path: Path):
-    base = fts5_of(tmp_path / "base.db", [("notes", write(tmp_path / "notes", NOTES))])
-    assert base.search("old mill", 1) == ["notes/a.md"]
+    notes = write(tmp_path / "notes", NOTES)
+    base = Fts5(tmp_path / "base.db")
+    base.sync(notes)
+    assert base.search("old mill", 1) == ["a.md"]
     assert base.search('"-*', 5) == []
+    (notes / "a.md").write_text("A crane stands here.\n", encoding="utf-8")
+    (notes / "sub" / "b.md").unlink()
+    base.sync(notes)
+    assert base.search("crane old mill", 5) == ["a.md"]
+    assert base.search("sourdough", 5) == []
     base.close()
 
 
