@@ -237,27 +237,33 @@ def compile_table(path: Path) -> bytes:
         model: dict[str, Any] = raw["model"]
         vocabulary: dict[str, int] = model["vocab"]
         specials = {token["content"]: token["id"] for token in raw["added_tokens"]}
-        pairs = [tuple(m.split(" ")) if isinstance(m, str) else tuple(m) for m in model["merges"]]
-        merges = sorted(
-            (vocabulary[left] << 16 | vocabulary[right], rank << 16 | vocabulary[left + right])
-            for rank, (left, right) in enumerate(pairs)
-        )
-        byte_ids = [vocabulary[f"<0x{byte:02X}>"] for byte in range(256)]
+        pairs = [m if isinstance(m, str) else " ".join(m) for m in model["merges"]]  # by rank
+        sides = np.array([vocabulary[side] for pair in pairs for side in pair.split(" ")], np.uint32)
+        both = np.array([vocabulary[pair.replace(" ", "")] for pair in pairs], np.uint32)
+        bytes_named = [f"<0x{byte:02X}>" for byte in range(256)]
+        byte_ids = [vocabulary[name] for name in bytes_named]
         same = model["byte_fallback"] is True and raw["pre_tokenizer"] is None and specials == _SPECIAL
     except OSError as exc:
         raise ProviderError(f"Tokenizer {path} cannot be read: {exc.strerror}.") from exc
     except (KeyError, TypeError, ValueError) as exc:
         raise ProviderError(f"Tokenizer {path} is not a tokenizer file: {exc!r}.") from exc
-    words = [token for token in vocabulary if token not in _SPECIAL and not re.fullmatch("<0x..>", token)]
-    if not same or any(_UNIT.fullmatch(word.replace("▁", " ")) is None for word in words):
+    words = vocabulary.keys() - _SPECIAL - set(bytes_named)
+    if not same or not all(_UNIT.fullmatch(word.replace("▁", " ")) for word in words):
         raise ProviderError(
             f"Tokenizer {path} is not the byte-fallback BPE that the static model was made with."
         )
     characters = sorted((ord(token), one) for token, one in vocabulary.items() if len(token) == 1)
-    flat = [len(characters), len(merges), *byte_ids]
-    for column in (*zip(*characters, strict=True), *zip(*merges, strict=True)):
-        flat.extend(column)
-    return np.array(flat, dtype="<u4").tobytes()
+    merging = sides[::2] << 16 | sides[1::2]
+    order = np.argsort(merging)
+    head = [
+        len(characters),
+        len(merging),
+        *byte_ids,
+        *(code for code, _ in characters),
+        *(i for _, i in characters),
+    ]
+    merges = np.arange(len(merging), dtype=np.uint32) << 16 | both
+    return np.concatenate((np.array(head, np.uint32), merging[order], merges[order])).astype("<u4").tobytes()
 
 
 def _read_compiled(path: Path, expected: str) -> bytes | None:
