@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.frozen import frozen
@@ -47,6 +48,7 @@ FIELD_COLUMNS: Final = tuple(
 )
 """Every other field of `Record` is a column of its name. A new number or text only needs a migration in each store;
 `record_from_row` converts other types, such as `pinned`."""
+_field_values: Final = attrgetter(*FIELD_COLUMNS)
 RECORD_COLUMNS: Final = (
     "hash", "document", *PLACE_COLUMNS, *EVENT_TIME_COLUMNS, *LIST_COLUMNS, *FIELD_COLUMNS
 )  # fmt: skip
@@ -182,7 +184,7 @@ def record_to_row(
         *place_to_row(record.place),
         *event_time_to_row(record.event),
         *(encode(getattr(record, name)) for name in LIST_COLUMNS),
-        *(getattr(record, name) for name in FIELD_COLUMNS),
+        *_field_values(record),
     )
 
 

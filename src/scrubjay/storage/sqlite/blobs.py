@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -41,6 +42,20 @@ def pack_postings(slots: NDArray[np.uint16], frequencies: NDArray[np.uint8]) -> 
 def unpack_postings(data: bytes) -> PostingList:
     count = len(data) // 3
     return np.frombuffer(data, "<u2", count), np.frombuffer(data, "u1", count, count * 2)
+
+
+def pack_lists(
+    sizes: NDArray[np.int64], slots: NDArray[np.uint16], frequencies: NDArray[np.uint8]
+) -> Iterator[bytes]:
+    """Return many posting lists of these sizes as `pack_postings` does, cut from the slots and frequencies of all."""
+    ends = np.cumsum(sizes)
+    raw = np.empty(3 * len(slots), "u1")
+    place = np.arange(len(slots))
+    low = np.repeat(ends - sizes, sizes) + place * 2
+    raw[low], raw[low + 1] = slots & 255, slots >> 8
+    raw[np.repeat(ends, sizes) * 2 + place] = frequencies
+    joined = raw.tobytes()
+    return (joined[first:last] for first, last in pairwise([0, *(ends * 3).tolist()]))
 
 
 def unpack_lists(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -41,21 +41,20 @@ class Vocabulary:
         self._numbers: dict[int, dict[str, int]] = {}
         self._epoch = 0
 
-    def numbers(self, db: Database, tenant: int, terms: Iterable[str]) -> dict[str, int]:
-        """Return the number of each term; new ones get theirs now. Call it inside a transaction."""
+    def numbers(self, db: Database, tenant: int, terms: Set[str]) -> Mapping[str, int]:
+        """Return the numbers of these terms, among others; new ones get theirs now. Call it inside a transaction."""
         (epoch,) = db.execute("SELECT value FROM counter WHERE name = 'epoch'").fetchone()
         if epoch != self._epoch or sum(map(len, self._numbers.values())) > MAX_REMEMBERED_TERMS:
             self._numbers.clear()  # another process may have removed terms
             self._epoch = epoch
         known = self._numbers.setdefault(tenant, {})
-        wanted = set(terms)
-        unknown = sorted(wanted.difference(known))  # sorted, so that the index grows at neighbouring places
+        unknown = sorted(terms - known.keys())  # sorted, so that the index grows at neighbouring places
         found = db.executemany(
             "SELECT text, id FROM term WHERE tenant = ? AND text = ?", ((tenant, term) for term in unknown)
         )
         known.update(found.fetchall())
         known.update(_insert_terms(db, tenant, [term for term in unknown if term not in known]))
-        return {term: known[term] for term in wanted}
+        return known
 
     def discard(self) -> None:
         """Forget the numbers after a rollback."""

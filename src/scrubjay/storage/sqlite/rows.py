@@ -76,13 +76,14 @@ def memory_from_row(row: tuple[Any, ...]) -> Record:
     return record_from_row(row, _decode_strings)
 
 
+# Cached: the passages of a section share their headings, and most have no tags.
+@lru_cache(maxsize=4_096)
 def encode_strings(texts: tuple[str, ...]) -> str:
     return json.dumps(texts, ensure_ascii=False)
 
 
 @lru_cache(maxsize=4_096)
 def _decode_strings(text: str) -> tuple[str, ...]:
-    # Cached: the passages of a section share their headings, and most have no tags.
     return tuple(json.loads(text))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,7 +31,7 @@ def insert_memories(
     key: str,
     generation: int,
     entries: Sequence[tuple[int, PreparedMemory]],
-    terms: dict[str, int],
+    terms: Mapping[str, int],
 ) -> None:
     for first in range(0, len(entries), blobs.MAX_SLOTS):
         _insert_segment(db, tenant, key, generation, entries[first : first + blobs.MAX_SLOTS], terms)
@@ -43,7 +43,7 @@ def _insert_segment(
     key: str,
     generation: int,
     entries: Sequence[tuple[int, PreparedMemory]],
-    terms: dict[str, int],
+    terms: Mapping[str, int],
 ) -> None:
     columns = np.zeros(len(entries), COLUMNS)
     languages = {
@@ -65,9 +65,8 @@ def _insert_segment(
     )
     segment = db.last_insert_rowid()
     slots, numbers, counts = _occurrences(entries, terms)
-    by_memory = np.lexsort((numbers, slots))
-    own = numbers[by_memory].astype("<u4").tobytes()
-    ends = np.searchsorted(slots[by_memory], np.arange(len(entries) + 1)).tolist()
+    own = np.sort(slots.astype(np.uint64) << 32 | numbers).astype("<u4").tobytes()
+    ends = np.searchsorted(slots, np.arange(len(entries) + 1)).tolist()
     db.executemany(
         "INSERT INTO slot VALUES (?, ?, ?, ?)",
         [
@@ -85,7 +84,7 @@ def _insert_segment(
 
 
 def _occurrences(
-    entries: Sequence[tuple[int, PreparedMemory]], terms: dict[str, int]
+    entries: Sequence[tuple[int, PreparedMemory]], terms: Mapping[str, int]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
     term_counts = [memory.terms.counts for _, memory in entries]
     sizes = [len(counts) for counts in term_counts]
@@ -99,14 +98,14 @@ def _occurrences(
 def posting_lists(
     segment: int, slots: NDArray[np.uint16], numbers: NDArray[np.uint32], counts: NDArray[np.uint8]
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the rows of the posting table, by term: cut from one array, as most lists hold a few memories."""
-    order = np.argsort(numbers, kind="stable")
-    numbers = numbers[order]
+    """Return the rows of the posting table, by term."""
+    # To sort one number of all three takes a third of sorting by the term.
+    joined = np.sort(numbers.astype(np.uint64) << 24 | slots.astype(np.uint64) << 8 | counts)
+    numbers = (joined >> 24).astype(np.uint32)
     firsts = np.flatnonzero(np.diff(numbers, prepend=0))  # no term has the number 0
-    places, frequencies = slots[order].astype("<u2").tobytes(), counts[order].tobytes()
-    bounds = pairwise([*firsts.tolist(), len(numbers)])
-    for term, (first, last) in zip(numbers[firsts].tolist(), bounds, strict=True):
-        yield segment, term, places[2 * first : 2 * last] + frequencies[first:last]
+    sizes = np.diff(firsts, append=len(numbers))
+    lists = blobs.pack_lists(sizes, (joined >> 8).astype(np.uint16), joined.astype(np.uint8))
+    return zip(repeat(segment), numbers[firsts].tolist(), lists, strict=False)
 
 
 def _column_values(num: int, memory: PreparedMemory, language: int) -> tuple[int, ...]:

@@ -471,7 +471,8 @@ class SQLiteWriter(MemoryWriter):
         )
 
     def _write_memories(self, memories: Mapping[str, PreparedMemory], document: int | None) -> None:
-        replaced = []
+        replaced: list[int] = []
+        pending: list[tuple[int, int, int]] = []
         for memory_id in memories:
             row = self._holder(memory_id)
             if row is not None:
@@ -489,12 +490,12 @@ class SQLiteWriter(MemoryWriter):
             self.gained[record.key] += 1
             for tag in record.tags:
                 self._db.execute("INSERT INTO tag VALUES (?, ?)", (tag, num))
-            for fingerprint, registered in self._models.items():
-                if fingerprint not in memory.vectors:
-                    self._db.execute(
-                        "INSERT INTO pending VALUES (?, ?, ?)",
-                        (registered.number, rows.sort_hash(record.id), num),
-                    )
+            pending += [
+                (registered.number, rows.sort_hash(record.id), num)
+                for fingerprint, registered in self._models.items()
+                if fingerprint not in memory.vectors
+            ]
+        self._db.executemany("INSERT INTO pending VALUES (?, ?, ?)", pending)
 
     def _holder(self, memory: str) -> tuple[int, str, str] | None:
         """Return the row, key and tier of the memory that has an id's number."""
