@@ -229,9 +229,11 @@ MAX_CACHED_FORMS = 200_000
 
 _SUFFIX = r"(?:\+\+(?![A-Za-z0-9_+])|\+\+\d+)?"  # C++, g++, C++17
 _SHARP = r"(?<![A-Za-z0-9_#])[A-Za-z]#(?![A-Za-z0-9_#])"  # C#, F#
-# What `_unicode_pattern` finds in a text of ASCII, said so that no place is looked at twice: a sharp comes last.
+# What `_unicode_pattern` finds in a text of ASCII, said so that no place is looked at twice: a sharp comes last, and
+# behind most words stands no mark.
 _ASCII = re.compile(
-    r"(?a)\w++(?:#(?<=[A-Za-z]#)(?<![\w#][A-Za-z]#)(?![\w#])|(?>(?:[.'\-]\w++)*(?:\+\+(?:\d++|(?![\w+])))?))"
+    r"(?a)\w++(?:(?=[#.'\-+])(?:#(?<=[A-Za-z]#)(?<![\w#][A-Za-z]#)(?![\w#])"
+    r"|(?>(?:[.'\-]\w++)*(?:\+\+(?:\d++|(?![\w+])))?)))?"
 )
 _FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
