@@ -35,7 +35,8 @@ from bench.metrics import figure, shown
 from bench.tagger.items import SEED, Item, exchanges, items, made_anew, sets
 from scrubjay import Memory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
-from scrubjay.redaction.redactor import REDACTOR_VERSION, redact_text
+from scrubjay.redaction import REDACTOR_VERSION
+from scrubjay.redaction.redactor import redact_text
 
 MARK = re.compile(r"\[(?:secret:[\w-]+|private)\](?:[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)")
 GROUPS = {"both": ("dev", "test"), "blind": ("test6", "test7", "test8", "test9", "test10")}

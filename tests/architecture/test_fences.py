@@ -114,6 +114,29 @@ def test_a_cold_search_loads_nothing_heavy(tmp_path: Path) -> None:
     ), done.stderr
 
 
+def test_a_sync_that_finds_nothing_new_loads_only_what_finds_that_out(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("The kettle is blue.\n")
+    script = (
+        "import sys\n"
+        "from scrubjay.cli.main import run\n"
+        f"code = run(['sync', {str(notes)!r}])\n"
+        "parts = ('scrubjay.facts.', 'scrubjay.redaction.', 'scrubjay.ingest.transcripts.', 'scrubjay.server.')\n"
+        "others = ('scrubjay.daemon.server', 'scrubjay.search.pipeline', *parts)\n"
+        "print(code, sorted(one for one in sys.modules if one.startswith(others)), file=sys.stderr)\n"
+    )
+    around = os.environ | {
+        "SCRUBJAY_STORE": str(tmp_path / "memory.db"),
+        "SCRUBJAY_MODELS_BACKGROUND": "never",
+    }
+    for _ in range(2):  # the first reads the note
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=around
+        )
+    assert done.stderr.splitlines()[-1] == "0 []", done.stderr
+
+
 def test_help_loads_neither_numpy_nor_a_store() -> None:
     script = (
         "import sys\n"

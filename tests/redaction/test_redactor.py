@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from scrubjay.redaction import REDACTOR_VERSION
 from scrubjay.redaction.patterns import SECRET_PATTERNS
-from scrubjay.redaction.redactor import REDACTOR_VERSION, redact_text
+from scrubjay.redaction.redactor import redact_text
 
 HEX = "9f86d081884c7d65" + "9a2feaa0c55ad015"
 MIXED = "q7Rz2LkV" + "9pXw4TnB6mYc"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.categories.labels import L1_TOKENS, list_titles
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import Category, Edge
 from scrubjay.models.ids import category_id
 from scrubjay.models.records import Document, PassageRef, PassageRefs, Record, Scope, Source, note_documents
@@ -33,7 +33,7 @@ Trail = tuple[str, ...]
 FiledPassage = Record | PassageRef
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassageLocation:
     """Location of one memory.
 
@@ -51,7 +51,7 @@ class PassageLocation:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FolderNode:
     """One folder category.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, count, islice, pairwise
 from typing import Final
 
 from scrubjay.categories.clustering import TopicMember
+from scrubjay.frozen import frozen
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import has_unspaced, normalize_typography
 from scrubjay.text.tokenizer import find_terms, index_terms
@@ -70,7 +70,7 @@ _FILE = re.compile(r"(?=\S++\Z)(?:[^/]*+/|.*\.[A-Za-z][A-Za-z0-9]{0,4}\Z)|.*___"
 """A title that is only the name of a file."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TopicSpelling:
     """How the central memories of a topic spell its terms.
 

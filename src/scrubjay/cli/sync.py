@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from scrubjay.api import serializers
 from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import (
     BOLD,
@@ -30,10 +29,8 @@ from scrubjay.cli.output import (
     write_error,
     write_json,
 )
-from scrubjay.cli.search import format_result
 from scrubjay.config.paths import data_folder, environment
-from scrubjay.daemon.embedding import keep_embedded, start_embedding
-from scrubjay.daemon.server import host_daemon
+from scrubjay.daemon.embedding import start_embedding
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.scanner import DEFAULT_INCLUDE
 from scrubjay.models.reports import ModelStatus, Progress, SourceStatus, SyncReport
@@ -315,6 +312,9 @@ def watch(call: Call) -> None:
     Prints the time, the files and a summary after each sync that changed something; with --json one line each.
     Also acts as the daemon that answers hooks and searches.
     """
+    from scrubjay.daemon.embedding import keep_embedded
+    from scrubjay.daemon.server import host_daemon
+
     stop = threading.Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
@@ -436,6 +436,9 @@ def demo(call: Call) -> None:
 
     Uses a temporary store unless --store names one.
     """
+    from scrubjay.api import serializers
+    from scrubjay.cli.search import format_result
+
     with ExitStack() as stack:
         store = call.store or str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "demo.db")
         memory = stack.enter_context(Call(store, call.user).open(new=True))

@@ -30,6 +30,7 @@ from scrubjay.entities.normalization import (
     to_plural,
     to_singular,
 )
+from scrubjay.frozen import frozen
 from scrubjay.text.language import detect_language
 from scrubjay.text.tokenizer import UNKNOWN_RANK, keyness, word_rank
 
@@ -69,7 +70,7 @@ class NameEvidence:
     closing: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiscoveredName:
     """A name that texts use.
 
@@ -95,7 +96,7 @@ _ESCAPE: Final = re.compile(r"\\[nrt](?![a-z])")
 r"""A line break in program text: there is no "nHuman" in "\nHuman"."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinedPassages:
     """Passages as one text; all three have the same length.
 
@@ -584,7 +585,7 @@ _LETTERS_A_WORD: Final = 6
 """Characters of an English word and its space."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiscoveryPassage:
     """One passage as discovery reads it.
 

@@ -8,7 +8,6 @@ longer one too: "Docker" also finds Docker Compose (bench/LOG.md: recall +.02).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate, compress, count
 from typing import Final
 
@@ -25,6 +24,7 @@ from scrubjay.entities.normalization import (
     text_offset,
     text_offset_after,
 )
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import Entity
 from scrubjay.text.normalize import has_unspaced
 
@@ -161,7 +161,7 @@ _MARKUP: Final = " \t-*+>#_\"'([|"
 """Markup before the first word of a sentence or a line."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mention:
     """An entity that a text mentions."""
 
@@ -171,7 +171,7 @@ class Mention:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameOwners:
     """Which entity each spelling means.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, Literal
 
 from scrubjay.text.language import function_words
@@ -38,9 +39,22 @@ _FREE = (
     "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # hiragana, Han
 )
-_RUN: Final = re.compile(f"[{_KATAKANA}]+|[{_HANGUL}]+|[{_FREE}]+|[^{_KATAKANA}{_HANGUL}{_FREE}]+")
-_OPEN_ENDED: Final = re.compile(f"[{_HANGUL}{_FREE}]")
-_ANYWHERE: Final = re.compile(f"[{_FREE}]")
+
+
+# Each takes 2 ms to compile, and a sync that finds nothing new has no use for them.
+@cache
+def _run_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_KATAKANA}]+|[{_HANGUL}]+|[{_FREE}]+|[^{_KATAKANA}{_HANGUL}{_FREE}]+")
+
+
+@cache
+def _open_ended_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_HANGUL}{_FREE}]")
+
+
+@cache
+def _anywhere_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_FREE}]")
 
 
 class _Table(dict[int, str]):
@@ -120,8 +134,8 @@ def search_pattern(name: str) -> str:
 
 def bound_words(words: str) -> str:
     """Add a space at each side where a normalized name must not continue."""
-    first = "" if _ANYWHERE.match(words) else " "
-    return f"{first}{words}{'' if _OPEN_ENDED.match(words[-1]) else ' '}"
+    first = "" if _anywhere_pattern().match(words) else " "
+    return f"{first}{words}{'' if _open_ended_pattern().match(words[-1]) else ' '}"
 
 
 def _typed(text: str) -> str:
@@ -156,7 +170,7 @@ def _spread_runs(text: str) -> tuple[str, list[int]]:
             composed.append(char)
             origins.append(at)
     spaced, places = [" "], [0]
-    for run in _RUN.finditer(level_text("".join(composed))):
+    for run in _run_pattern().finditer(level_text("".join(composed))):
         spaced.append(run.group() + " ")
         places += origins[run.start() : run.end()]
         places.append(origins[run.end()] if run.end() < len(origins) else len(text))

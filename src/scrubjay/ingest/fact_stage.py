@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.facts.extractor import Statement, extract_facts
-from scrubjay.facts.ownership import is_personal
-from scrubjay.facts.reconciliation import FactOutcome, ReconciledBatch, is_statement, reconcile_facts
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
@@ -22,6 +19,8 @@ from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
+    from scrubjay.facts.extractor import Statement
+    from scrubjay.facts.reconciliation import FactOutcome
 
 
 FACT_STAGES: Final = ("statements", "changes")
@@ -78,8 +77,13 @@ class FactStage:
 
         With ``settle`` the given memories are reconciled and returned too; passages of files are not.
         """
-        at = now_micros()
         batch = FactBatch()
+        if not memories:
+            return batch
+        # Most files hold no turns, and a sync of notes has no use for these.
+        from scrubjay.facts.reconciliation import FactOutcome, ReconciledBatch, is_statement, reconcile_facts
+
+        at = now_micros()
         for key in sorted({one.record.key for one in memories}):
             own = [one for one in memories if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
@@ -109,6 +113,8 @@ class FactStage:
     def _statements(
         self, reader: Reader, own: Sequence[PreparedMemory], at: int
     ) -> list[tuple[PreparedMemory, Record]]:
+        from scrubjay.facts.extractor import extract_facts
+
         turns = [one for one in own if is_own_turn(one.record)]
         found = {}
         for one in turns:
@@ -135,6 +141,8 @@ def fact_record(
     What a person says of themselves has no project, and so holds in all of them. In a turn that others see it keeps the
     turn's project, since "I" is not everybody there.
     """
+    from scrubjay.facts.ownership import is_personal
+
     own = turn.key.startswith("user:") and is_personal(statement.text)
     tier = TIER_OF_KIND[statement.kind]
     digest = text_hash(statement.text)

@@ -13,10 +13,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any, Final
 
 from scrubjay.errors import SourceError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.files import is_within
 
 TIMEOUT_SECONDS: Final = 600.0
@@ -51,7 +51,7 @@ _LEADING_ELSEWHERE: Final = frozenset(
 """Variables that a git hook is started with, which lead git to another repository."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     """One commit.
 
@@ -78,7 +78,7 @@ class Commit:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """What a repository has checked out; ``state`` changes where a history is to be compared as a whole."""
 

@@ -41,7 +41,6 @@ from scrubjay.models.records import (
 )
 from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship, commit_path, repository_of
-from scrubjay.redaction.redactor import redact_text
 from scrubjay.storage.changes import Change, UnchangedPassage
 from scrubjay.storage.interface import Reader
 
@@ -232,6 +231,8 @@ def prepare_commits(
 def _prepare(
     run: SyncRun, reader: Reader, source: Source, commit: Commit, project: str | None, stored: bool
 ) -> PreparedDocument:
+    from scrubjay.redaction.redactor import redact_text
+
     path, now = commit_path(source, commit.sha), now_micros()
     at = commit.at * SECOND if 0 < commit.at <= LAST_SECOND else None
     leaves = left_out(commit)

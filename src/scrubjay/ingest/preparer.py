@@ -28,9 +28,8 @@ from scrubjay.ingest.alignment import (
 from scrubjay.ingest.deletion import REREAD_HASH, remaining_title, withheld_ids
 from scrubjay.ingest.files import read_file
 from scrubjay.ingest.reader import DraftDocument, draft_document
-from scrubjay.ingest.scanner import FileState
+from scrubjay.ingest.scanner import FileState, may_be_transcript
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
-from scrubjay.ingest.transcripts.importer import import_transcript
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.ids import text_hash, tombstone_hashes
 from scrubjay.models.records import OWN, UNFINISHED, UNTRUSTED, Document, Record, Source
@@ -79,7 +78,13 @@ def prepare_documents(
     group: list[_Draft | PreparedDocument] = []
     passages = 0
     for state in changed:
-        turns = import_transcript(run, source, state, known, gone_logs)
+        turns = None
+        if may_be_transcript(state.path):
+            from scrubjay.ingest.transcripts.importer import (
+                import_transcript,
+            )  # a sync of notes needs none of it
+
+            turns = import_transcript(run, source, state, known, gone_logs)
         if turns is None:
             draft = _draft(run, source, state, known.get(state.path), moved)
             group.append(draft)

@@ -21,7 +21,7 @@ from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, chunk_text
 from scrubjay.ingest.files import FileText
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Document, SourcePlace, StageVersions
-from scrubjay.redaction.redactor import REDACTOR_VERSION, private_spans, redact_text
+from scrubjay.redaction import REDACTOR_VERSION
 from scrubjay.text.markdown import Block, front_matter_end, is_code_file, normalize_newlines, parse_blocks
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
 
@@ -340,6 +340,8 @@ def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str,
 
     A piece ends at the coarsest break there is, never inside a private span.
     """
+    from scrubjay.redaction.redactor import redact_text  # a sync that reads no file has no use for it
+
     if len(text) <= PIECE_CHARACTERS:
         clean = redact_text(text, allow)
         return clean.text, clean.counts
@@ -355,6 +357,8 @@ def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str,
 
 
 def _piece_ends(text: str) -> Iterator[int]:
+    from scrubjay.redaction.redactor import private_spans
+
     spans = [(span.start, span.end) for span in private_spans(text)]
     start = 0
     while len(text) - start > PIECE_CHARACTERS:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.ingest.alignment import note_marker_id
@@ -32,8 +32,6 @@ from scrubjay.ingest.scanner import (
     may_be_transcript,
     scan_files,
 )
-from scrubjay.ingest.sync_run import SyncTally
-from scrubjay.ingest.transcripts.importer import format_of_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import (
@@ -63,6 +61,9 @@ from scrubjay.models.sources import (
 from scrubjay.storage.changes import Change, PutDocument, PutLifecycle, PutSource
 from scrubjay.storage.interface import Reader, Store
 
+if TYPE_CHECKING:
+    from scrubjay.ingest.sync_run import SyncTally
+
 MAX_PROBED_FILES: Final = 100
 """JSON files that are probed to see whether a folder holds transcripts: a tenth of a second."""
 
@@ -91,7 +92,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
                 hint=f"scrubjay sync {full.parent} takes its history in",
             )
         single = full.is_file()
-        if single and may_be_transcript(full.name) and format_of_file(str(full.parent), full.name) is None:
+        if single and may_be_transcript(full.name) and not _is_transcript(str(full.parent), full.name):
             raise InputError(
                 f"{full} is not a transcript of a known format. Nothing was synced.",
                 hint="docs/transcripts.md describes the formats, with one for your own tools",
@@ -117,6 +118,12 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
     return changed, found if changed.exclude == source.exclude else None
 
 
+def _is_transcript(root: str, path: str) -> bool:
+    from scrubjay.ingest.transcripts.importer import format_of_file  # a folder of notes needs none of it
+
+    return format_of_file(root, path) is not None
+
+
 def _left_histories(source: Source) -> tuple[str, ...]:
     """Return the patterns by which a person left out the history of a repository."""
     return tuple(one for one in source.exclude if one.endswith("/.git"))
@@ -128,7 +135,7 @@ def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]
     logs = IncludePatterns(TRANSCRIPT_INCLUDE)
     candidates = [one.path for one in scan.files if logs.takes(Path(one.path).name, one.path)]
     exact = not scan.linked and not scan.problems
-    if any(format_of_file(source.root, path) is not None for path in candidates[:MAX_PROBED_FILES]):
+    if any(_is_transcript(source.root, path) for path in candidates[:MAX_PROBED_FILES]):
         files = tuple(one for one in scan.files if not one.path.startswith(OPENCODE_SIDE_FOLDERS))
         return AUTOMATIC_INCLUDE, replace(scan, files=files) if exact else None
     notes = IncludePatterns(DEFAULT_INCLUDE)

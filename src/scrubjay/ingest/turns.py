@@ -7,10 +7,11 @@ it; an earlier turn changes only if it is one password-like token that a followi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.deletion import forget_memories
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import now_micros
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StrippedText:
     text: str
     blocks: int
@@ -57,7 +58,7 @@ def is_only_injected(new: NewMemory) -> bool:
 PASSWORD_MARK: Final = "[secret:password]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RedactedTurns:
     """Redacted turns; ``called`` are places of earlier turns that they call a secret."""
 
@@ -65,7 +66,7 @@ class RedactedTurns:
     called: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredTurn:
     text: str
     ids: tuple[str, ...] = ()

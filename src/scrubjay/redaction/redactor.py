@@ -29,8 +29,6 @@ from scrubjay.redaction.dialogue import (
 from scrubjay.redaction.patterns import find_by_rules, is_public_key
 from scrubjay.redaction.values import PositionIndex, SecretSpan
 
-# Stored with each document; a new version redacts everything again.
-REDACTOR_VERSION = "9"
 # A mark can uncover what a longer match had hidden.
 MAX_ROUNDS = 16
 

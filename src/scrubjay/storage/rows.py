@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.frozen import frozen
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, is_short_id
 from scrubjay.models.records import (
@@ -73,7 +72,7 @@ def insert_sql(table: str, columns: Sequence[str], mark: str = "?") -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join([mark] * len(columns))})"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tenant:
     """One tenant as its row reads at the start of a transaction.
 
@@ -92,7 +91,7 @@ class Tenant:
     posted: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RegisteredModel:
     """A registered model; ``neighbours`` is its index's state in PostgreSQL: empty, ``filling`` or ``ready``."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final, Literal
 from urllib.parse import unquote
 
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import word_set
 
 ATX = re.compile(r"(?>(?:[-*+][ \t]++)?)(#{1,6})(?:[ \t]([^\n]*))?(?:\n|\Z)")
@@ -223,7 +223,7 @@ _LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\n]{0,1000}\)")
 _ANCHOR = re.compile(r"</?a\b[^<>]{0,200}>|\{#[^{}]{0,200}\}\s*$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """A stretch of whole lines: offsets in code points, the line end included; level and text only for a heading."""
 
@@ -450,7 +450,7 @@ _URL_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkTarget:
     """A page name or path ("" for the same document), a heading or "", and ``wikilink`` or ``markdown``."""
 

@@ -27,6 +27,7 @@ from hashlib import blake2s
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from scrubjay.frozen import frozen
 from scrubjay.ingest.files import is_within
 from scrubjay.models.dates import DAY, SECOND, micros
 from scrubjay.models.records import Turn
@@ -40,7 +41,7 @@ _MAX_RECORD_ID = 64  # characters; ten thousand are remembered
 _EARLIEST_MILLIS = 1e11  # 1973: smaller numbers are not milliseconds
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogRow:
     """A record of a log: its line (or place in the file) from 1, its first byte and the byte after it, and its value.
 
@@ -53,7 +54,7 @@ class LogRow:
     value: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrokenRow:
     """A record that cannot be read; ``message`` ends a sentence: ``is not UTF-8 (byte 0xe9)``."""
 
@@ -63,7 +64,7 @@ class BrokenRow:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedItem:
     """Something that was left out, to be counted; ``unknown`` kinds are reported to the user."""
 
@@ -78,7 +79,7 @@ TranscriptReader: TypeAlias = Callable[[LogRow], Iterable[ReaderItem]]
 """One reading of one file: called with its rows in order. ``Turn.line``, ``start`` and ``end`` are the row's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptFormat:
     """How one tool writes its logs.
 

@@ -19,7 +19,7 @@ from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.files import open_file
 from scrubjay.ingest.reader import stage_versions
-from scrubjay.ingest.scanner import FileState, is_automatic, may_be_transcript
+from scrubjay.ingest.scanner import FileState, is_automatic
 from scrubjay.ingest.sync_run import SyncRun
 from scrubjay.ingest.transcripts import chatgpt, claude, codex, gemini, generic, openclaw, opencode
 from scrubjay.ingest.transcripts.base import (
@@ -149,12 +149,10 @@ def _detect_format(root: str, path: str) -> TranscriptFormat | None:
 def import_transcript(
     run: SyncRun, source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
 ) -> Iterator[PreparedDocument] | None:
-    """Return a transcript's turns as documents to be written one after the other; None for another file.
+    """Return the turns of a file that may be a transcript as documents to be written one after the other, else None.
 
     A transcript that is found to be one of ``gone`` (moved) is removed from that list.
     """
-    if not may_be_transcript(state.path):
-        return None
     stored, moved_from = known.get(state.path), None
     try:
         form = _detect_format(source.root, state.path)
