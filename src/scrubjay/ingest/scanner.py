@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -97,7 +98,7 @@ class IgnoreRules:
         self._rules: list[tuple[re.Pattern[str], bool, bool]] = []  # expression, folders only, ignores
         for line in lines:
             self._add(line)
-        # Nearly every path matches no rule, and one expression decides that in C.
+        # Nearly every path matches no rule, and one expression decides that in C; most folders have none.
         self._any = _one_of(rule[0] for rule in self._rules if not rule[1])
         self._any_folder = _one_of(rule[0] for rule in self._rules)
 
@@ -115,7 +116,7 @@ class IgnoreRules:
 
     def decide(self, path: str, *, folder: bool = False) -> bool | None:
         """Return True for an ignored path, False where a negation takes it back, None where no rule matches."""
-        if not (self._any_folder if folder else self._any).fullmatch(path):
+        if not self._rules or not (self._any_folder if folder else self._any).fullmatch(path):
             return None
         for expression, folders_only, ignores in reversed(self._rules):
             if (folder or not folders_only) and expression.fullmatch(path):
@@ -339,8 +340,9 @@ class _Walk:
             if self.listed is None:
                 self.listed = {state.path for state in self.files}
             self._link(*self.links.pop(), stack)
-        self.files.sort(key=lambda state: state.path)
-        self.problems.sort(key=lambda problem: problem.path)
+        by_path = attrgetter("path")
+        self.files.sort(key=by_path)
+        self.problems.sort(key=by_path)
         return ScanResult(tuple(self.files), tuple(self.problems), False, linked=self.listed is not None)
 
     def _folder(self, folder: _Folder, stack: list[_Folder]) -> bool:
@@ -392,7 +394,7 @@ class _Walk:
             if not is_skipped_name(name) or self.include.names(name):
                 self.links.append((above + name, entry.path, rules))
         elif self._wanted(name, above + name, rules) and entry.is_file(follow_symlinks=False):
-            self._file(above + name, entry.stat(follow_symlinks=False))
+            self._file(above + name, entry.path, entry.stat(follow_symlinks=False))
 
     def _wanted(self, name: str, path: str, rules: FolderRules) -> bool:
         if not self.include.takes(name, path) or (is_skipped_name(name) and not self.include.names(name)):
@@ -408,13 +410,13 @@ class _Walk:
                 return decision
         return False
 
-    def _file(self, path: str, info: os.stat_result) -> None:
+    def _file(self, path: str, place: str, info: os.stat_result) -> None:
         if not self._check_name(path):
             return
         if info.st_size > MAX_FILE_BYTES and not may_be_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
         else:
-            self.files.append(FileState(path, *mtime_and_size(os.path.join(self.top, path), info)))
+            self.files.append(FileState(path, *mtime_and_size(place, info)))
 
     def _link(self, path: str, place: str, rules: FolderRules, stack: list[_Folder]) -> None:
         real = os.path.realpath(place)
@@ -441,7 +443,7 @@ class _Walk:
             own = real[len(self.top) :].lstrip(os.sep).replace(os.sep, "/")
             if self.listed is not None and own not in self.listed:
                 self.listed.add(own)
-                self._file(path, info)
+                self._file(path, place, info)
 
     def _check_name(self, path: str) -> bool:
         if path.isascii() or _printable_path(path) == path:
@@ -501,9 +503,10 @@ def compare_with_stored(
     changed = [
         file
         for file in found.files
-        if file.path not in known
-        or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
-        or (retry_failed and known[file.path].trouble)
+        if (old := known.get(file.path)) is None
+        or old.mtime_ns != file.mtime_ns
+        or old.size != file.size
+        or (retry_failed and old.trouble)
     ]
     present = {file.path for file in found.files}
     unread = {problem.path for problem in found.problems if problem.hides}

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -123,7 +124,13 @@ def source_to_row(source: Source, encode: Callable[[tuple[str, ...]], object]) -
 
 def document_from_row(row: Sequence[Any]) -> Document:
     source, path, content_hash, mtime_ns, size, title, cursor, *versions = row
-    return Document(source, path, content_hash, mtime_ns, size, title, StageVersions(*versions), cursor)
+    return Document(source, path, content_hash, mtime_ns, size, title, _stage_versions(*versions), cursor)
+
+
+@lru_cache(maxsize=64)
+def _stage_versions(*versions: str) -> StageVersions:
+    """Nearly all documents of a store were made by the same."""
+    return StageVersions(*versions)
 
 
 def document_to_row(document: Document) -> tuple[Any, ...]:
