@@ -7,6 +7,7 @@ others', or a person chose otherwise for the source. Other files get the origin 
 from __future__ import annotations
 
 import os
+import posixpath
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -133,13 +134,13 @@ def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]
     """Files are returned only where one scan serves both sets of patterns: without links or problems."""
     scan = scan_files(Path(source.root), include=AUTOMATIC_INCLUDE, exclude=source.exclude)
     logs = IncludePatterns(TRANSCRIPT_INCLUDE)
-    candidates = [one.path for one in scan.files if logs.takes(Path(one.path).name, one.path)]
+    candidates = [one.path for one in scan.files if logs.takes(posixpath.basename(one.path), one.path)]
     exact = not scan.linked and not scan.problems
     if any(_is_transcript(source.root, path) for path in candidates[:MAX_PROBED_FILES]):
         files = tuple(one for one in scan.files if not one.path.startswith(OPENCODE_SIDE_FOLDERS))
         return AUTOMATIC_INCLUDE, replace(scan, files=files) if exact else None
     notes = IncludePatterns(DEFAULT_INCLUDE)
-    files = tuple(one for one in scan.files if notes.takes(Path(one.path).name, one.path))
+    files = tuple(one for one in scan.files if notes.takes(posixpath.basename(one.path), one.path))
     return (), replace(scan, files=files) if exact else None
 
 
@@ -413,7 +414,8 @@ def _repositories(
     root = os.path.realpath(source.root)
     home = os.path.realpath(os.path.expanduser("~"))
     git_dirs: dict[str, str | None] = {}  # by folder
-    for folder in {os.path.dirname(os.path.join(root, one.path)) for one in files}:
+    folders = {posixpath.dirname(one.path) for one in files}
+    for folder in (os.path.join(root, one) if one else root for one in folders):
         while folder not in git_dirs and folder not in (home, os.path.dirname(folder)):
             git_dirs[folder] = shared_git_directory(folder)
             if git_dirs[folder] is not None:
