@@ -67,18 +67,19 @@ class Factor:
 
 @frozen
 class Candidate:
-    """A memory found by at least one channel, with every part of its score."""
+    """A memory found by at least one channel, with every part of its score.
+
+    ``score`` is the sum of the contributions, rounded to 1e-6. Sums use ``fsum``: the order in which channels answered
+    must not decide a tie.
+    """
 
     id: str
     contributions: tuple[Contribution, ...]
+    score: float = field(init=False, compare=False)
 
-    @property
-    def score(self) -> float:
-        """The sum of the contributions, rounded to 1e-6.
-
-        Sums use ``fsum``: the order in which channels answered must not decide a tie.
-        """
-        return round_score(math.fsum([part.weight * part.value for part in self.contributions]))
+    def __post_init__(self) -> None:
+        total = math.fsum([part.weight * part.value for part in self.contributions])
+        object.__setattr__(self, "score", round_score(total))
 
     def plus(self, *parts: Contribution) -> Candidate:
         """Return a copy with more contributions. Not ``replace``: this runs for every candidate and stage."""

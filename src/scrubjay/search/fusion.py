@@ -192,19 +192,12 @@ def build_table(
     model's z stands in, as far as the two agree on the rest.
     """
     table = [ScoredRow(memory, heads.get(memory), []) for memory in ids]
-    is_turn = [row.head is not None and row.head.turn for row in table]
-    lengths = [row.head.words if row.head is not None else 0 for row in table]
-    shares = [words / (words + WEIGHT_LENGTH) for words in lengths]
     scores = {ranking.channel: ranking.scored.by_id(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
-        kinds = (weight.passage, weight.turn)
-        amounts = [
-            kinds[turn][0] + share * (kinds[turn][1] - kinds[turn][0])
-            for turn, share in zip(is_turn, shares, strict=True)
-        ]
+        amounts = _weights_by_length(weight, table)
         for place, raw in enumerate(scores[channel]):
             if raw is not None:
                 value = (raw - mean) / deviation if deviation else 0.0
@@ -216,6 +209,17 @@ def build_table(
                     value = PREDICTED_CORRELATION * ((known - base.scored.mean) / spread if spread else 0.0)
                     table[place].parts.append((f"{channel} (foretold)", known, value, amounts[place]))
     return table
+
+
+def _weights_by_length(weight: ChannelWeight, table: ScoreTable) -> list[float]:
+    if len({*weight.passage, *weight.turn}) == 1:
+        return [weight.passage[0]] * len(table)
+    found = []
+    for row in table:
+        turn, words = (row.head.turn, row.head.words) if row.head is not None else (False, 0)
+        short, long = weight.turn if turn else weight.passage
+        found.append(short + words / (words + WEIGHT_LENGTH) * (long - short))
+    return found
 
 
 def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeight]) -> list[Candidate]:
@@ -324,8 +328,8 @@ def add_text_features(
 
 def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
     """Return the share of the query's idf in a title, times the share of the title's words in the query."""
-    words = _title_terms(title)
-    if not words or not total:
+    words, every = _title_terms(title)
+    if not total or every.isdisjoint(wanted):  # as most are
         return 0.0
     named = [{wanted[form] for form in forms if form in wanted} for forms in words]
     matched = set().union(*named)
@@ -334,8 +338,9 @@ def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float],
 
 
 @lru_cache(maxsize=8192)
-def _title_terms(title: str) -> tuple[frozenset[str], ...]:
-    return tuple(terms_by_word(title))
+def _title_terms(title: str) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
+    words = tuple(terms_by_word(title))
+    return words, frozenset().union(*words)
 
 
 def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases: Sequence[str]) -> None:

@@ -210,7 +210,7 @@ def expand_by_graph(
 ) -> tuple[ScoreTable, Mapping[str, RankingMetadata], Mapping[str, tuple[str, ...]]]:
     """Add graph parts to scored rows, and rows that only the graph finds; ``score`` scores those.
 
-    Returns the rows, in no order; their heads; and the path to each memory that one leads to.
+    Returns the rows, best first; their heads; and the path to each memory that one leads to.
     """
     rows = best_first(rows)
     best = list(islice((one for one in rows if one.head is not None and not one.head.turn), MAX_SEEDS))
@@ -235,7 +235,7 @@ def expand_by_graph(
             distance = max(0.0, seed_scores[ranking.paths[one.id][0]] - one.score)
             worth = min(raws[one.id] * weight, MAX_CLOSING * distance)
             one.parts.append(("graph", raws[one.id], worth / weight, weight))
-    return every, heads, ranking.paths
+    return best_first(every), heads, ranking.paths
 
 
 def graph_ranking(

@@ -221,7 +221,9 @@ def _score(selection: Selection, state: RetrievalState) -> None:
         if "graph" in plan.channels:
             score = partial(score_rows, state)
             rows, heads, selection.paths = expand_by_graph(reader, plan, state.channels, rows, heads, score)
-        rows, selection.unsure = fusion.pool_tiers(fusion.best_first(rows), heads, plan.pool, most)
+        else:
+            rows = fusion.best_first(rows)
+        rows, selection.unsure = fusion.pool_tiers(rows, heads, plan.pool, most)
         selection.candidates = fusion.to_candidates(rows)
         return
     if "graph" in plan.channels and (graph := graph_ranking(plan, state.channels, reader, ids)) is not None:

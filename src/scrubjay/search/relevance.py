@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from heapq import heapify, heappop, heappush
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
 from scrubjay.text.language import detect_language, identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
-from scrubjay.text.tokenizer import index_terms, split_words, terms_by_word
+from scrubjay.text.tokenizer import index_terms, iter_terms_by_word, split_words
 
 NAME_FACTOR: Final = 2.0
 """Weight of a name or a number over another word of the same rarity."""
@@ -64,15 +65,12 @@ def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]
     return {word: weight for word, weight in weights.items() if word not in of_times} or weights
 
 
-def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
+def terms_held(terms: TermRanking | None, ids: Sequence[str]) -> list[frozenset[str]]:
     """Return which of the query's words each memory holds."""
     if terms is None:
-        return [set()] * len(ids)
+        return [frozenset()] * len(ids)
     words = [group.word for group in terms.groups]
-    return [
-        {word for word, score in zip(words, scores, strict=True) if score}
-        for scores in terms.scored.group_scores(ids)
-    ]
+    return [frozenset(compress(words, scores)) for scores in terms.scored.group_scores(ids)]
 
 
 def known_terms(terms: TermRanking | None) -> set[str]:
@@ -96,7 +94,7 @@ PASSAGE_CHANNEL: Final = "vector:bge-small-en-v1.5"
 """A model whose part in the ranking leaves the estimate as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RelevanceFeatures:
     """The features by which the relevance of a memory is estimated.
 
@@ -139,7 +137,7 @@ class RelevanceFeatures:
         """Which coefficients apply: those of ``words``, ``base`` or ``both`` models."""
         return "words" if self.near is None else "base" if self.late is None else "both"
 
-    @property
+    @cached_property
     def relevance(self) -> float:
         """How likely it is to answer, 0 to 1, to four digits: the figure shown is the figure compared."""
         weights = calibration()[self.family]["weights"]
@@ -198,14 +196,15 @@ def relevance_features(
     weights = term_weights(plan, terms)
     total = math.fsum(weights.values())
 
-    def share(words: Collection[str]) -> float:
+    @cache  # most memories hold one of a few combinations of the words
+    def share(words: frozenset[str]) -> float:
         return (
             min(1.0, math.fsum(weights[word] for word in weights if word in words) / total) if total else 0.0
         )
 
     names = named_words(plan.query.text) & weights.keys()
     familiar = len(names & known) / len(names) if names else 0.0
-    strange, latin = share(weights.keys() - known), latin_share(plan.query.text)
+    strange, latin = share(frozenset(weights.keys() - known)), latin_share(plan.query.text)
     exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
     reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
     reliable = reliable and models <= {BASE_CHANNEL, PASSAGE_CHANNEL}
@@ -404,6 +403,8 @@ def place_turns(
     """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
     found = []
     compared = [(one.score, features[one.id].relevance) for one in others[:first]]
+    if not compared:
+        return best_first(turns)
     for place, one in enumerate(turns, start=1):
         likely = features[one.id].relevance
         least = min((score for score, relevance in compared if relevance > likely), default=math.inf)
@@ -456,8 +457,9 @@ def answering_shares(
     wanted = {form for every in forms.values() for form in every}
 
     def repeats(question: str) -> bool:
-        words = [word for word in terms_by_word(question) if not any(map(is_uninformative, word))]
-        return sum(wanted.isdisjoint(word) for word in words) <= MAX_OWN_WORDS
+        others = (word for word in iter_terms_by_word(question) if wanted.isdisjoint(word))
+        own = (word for word in others if not any(map(is_uninformative, word)))
+        return next(islice(own, MAX_OWN_WORDS, None), None) is None
 
     ids = [memory for memory, record in records.items() if record.turn is not None]
     found = {}

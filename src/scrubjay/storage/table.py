@@ -10,6 +10,7 @@ import fnmatch
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from itertools import repeat
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -177,10 +178,10 @@ class MemoryTable:
     def find(self, ids: Sequence[str]) -> list[int | None]:
         if not self._lookup:
             self._lookup.append(IdLookup(np.ascontiguousarray(self.columns["key"]), self.parts, self.orders))
-        known = [self._found.get(memory, NOT_LOOKED_UP) for memory in ids]
-        new = [memory for memory, row in zip(ids, known, strict=True) if row == NOT_LOOKED_UP]
-        if not new:
+        known = list(map(self._found.get, ids, repeat(NOT_LOOKED_UP)))
+        if NOT_LOOKED_UP not in known:
             return known
+        new = [memory for memory, row in zip(ids, known, strict=True) if row == NOT_LOOKED_UP]
         looked_up = self._look_up(new)
         if len(self._found) > MAX_LOOKED_UP:
             self._found.clear()

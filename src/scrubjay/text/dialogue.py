@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from scrubjay.text.normalize import word_set
@@ -40,6 +41,8 @@ _SMALL_TALK_FILLERS: Final = word_set(
     muito dia tarde noite você"""
 )
 """Words that add nothing to one of those."""
+MAX_SMALL_TALK_CHARACTERS: Final = 200
+"""Characters of its beginning by which most other texts are told from one, without reading them to their end."""
 _NON_WORD: Final = re.compile(r"[^\w']+")
 
 
@@ -49,7 +52,9 @@ def is_small_talk(text: str) -> bool:
     >>> [is_small_talk(text) for text in ("Hi there!", "lgtm, next", "👍", "谢谢！", "no, it was Porto", "4711")]
     [True, True, True, True, False, False]
     """
-    found = [word for word in _NON_WORD.split(text.casefold().replace("’", "'")) if word.strip("_'")]
+    found = _words(text[:MAX_SMALL_TALK_CHARACTERS])
+    if len(found) <= MAX_SMALL_TALK_WORDS and len(text) > MAX_SMALL_TALK_CHARACTERS:
+        found = _words(text)
     if len(found) > MAX_SMALL_TALK_WORDS:
         return False
     return not found or (
@@ -58,7 +63,15 @@ def is_small_talk(text: str) -> bool:
     )
 
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+def _words(text: str) -> list[str]:
+    return [word for word in _NON_WORD.split(text.casefold().replace("’", "'")) if word.strip("_'")]
+
+
+# It begins with a set of characters: what an alternative begins with is looked for eight times as slowly.
+_SENTENCE_END: Final = re.compile(r"[.!?…。！？\n](?:(?<=[.!?…])\s+|(?<=[。！？])|(?<=\n)\n*)")
+MAX_CACHED_TEXT: Final = 4_096
+"""Characters of a text up to which its sentences are kept for a while: each search reads the same turns again. 1,024 of
+them are 8 MB at most."""
 _QUESTION_PREFIX: Final = (
     r"\W*(?:(?:and|but|or|so|ok|okay|then|well|hm+|hi|hey|btw|also|und|aber|also|ok)\b\W*)*"
 )
@@ -73,7 +86,9 @@ _QUESTION: Final = re.compile(
 )
 _CONDITION: Final = re.compile(_QUESTION_PREFIX + r"(?:when|where|whenever|wenn)\b[^,]*,\s*\w", re.I)
 """A clause and what holds of it: "when the build fails, run make clean"."""
-_QUESTION_END: Final = re.compile(r"[,\s](?:why|how|when|where|who|what|warum|wie|wann|wo|wer)\W*$", re.I)
+_LAST_QUESTION_WORD: Final = re.compile(r"[,\s](?:why|how|when|where|who|what|warum|wie|wann|wo|wer)$", re.I)
+MAX_QUESTION_WORD: Final = 6
+"""Characters of the longest of these, with the one before it."""
 
 _NOT_KNOWING: Final = re.compile(
     r"\b(?:(?:do|does|did|can|could)(?:n't| not)|cannot)\s+(?:\w+\s+)?(?:know|have|see|find|tell|say)\b"
@@ -94,7 +109,12 @@ def is_question(sentence: str) -> bool:
         return True
     if text.endswith((".", "!", "。", ":")) or _CONDITION.match(text):
         return False
-    return bool(_QUESTION.match(text) or _QUESTION_END.search(text))
+    if _QUESTION.match(text):
+        return True
+    end = len(text)
+    while end and not (text[end - 1].isalnum() or text[end - 1] == "_"):
+        end -= 1
+    return bool(_LAST_QUESTION_WORD.search(text, max(0, end - MAX_QUESTION_WORD), end))
 
 
 def only_asks(text: str) -> bool:
@@ -103,11 +123,25 @@ def only_asks(text: str) -> bool:
     >>> [only_asks(text) for text in ("Done. Anything else?", "why is it slow", "It was the index. Why?")]
     [True, True, False]
     """
-    return all(
-        is_question(sentence) or is_small_talk(sentence)
-        for sentence in _SENTENCE.split(text)
-        if sentence and sentence.strip()
-    )
+    return all(asks or is_small_talk(sentence) for sentence, asks in sentences(text))
+
+
+def sentences(text: str) -> tuple[tuple[str, bool], ...]:
+    """Return the sentences and lines of a text that are not blank, and whether each asks."""
+    return (_recent_sentences if len(text) <= MAX_CACHED_TEXT else _split_sentences)(text)
+
+
+def _split_sentences(text: str) -> tuple[tuple[str, bool], ...]:
+    found, start = [], 0
+    for border in (*_SENTENCE_END.finditer(text), None):
+        end = len(text) if border is None else border.start() + (border[0][0] != "\n")
+        if (sentence := text[start:end]) and not sentence.isspace():
+            found.append((sentence, is_question(sentence)))
+        start = end if border is None else border.end()
+    return tuple(found)
+
+
+_recent_sentences: Final = lru_cache(maxsize=1_024)(_split_sentences)
 
 
 def cut_blocks(text: str, opening: str, closing: str) -> tuple[str, int]:
@@ -130,9 +164,9 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     >>> drop_questions("I redo the page. How long is the trial? It was 14 days.", lambda said: "trial" in said)
     'I redo the page. It was 14 days.'
     """
-    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence and sentence.strip()]
-    left = [sentence for sentence in sentences if not (is_question(sentence) and repeats(sentence))]
-    return text if len(left) == len(sentences) else " ".join(left)
+    said = sentences(text)
+    left = [sentence for sentence, asks in said if not (asks and repeats(sentence))]
+    return text if len(left) == len(said) else " ".join(left)
 
 
 def admits_not_knowing(reply: str) -> bool:

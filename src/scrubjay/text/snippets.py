@@ -9,6 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
@@ -192,8 +193,16 @@ def contains_phrase(content: str, phrase: str) -> bool:
     return "\n".join(("", *wanted, "")) in "\n".join(("", *_phrase_atoms(content), ""))
 
 
-def _phrase_atoms(text: str) -> list[str]:
+MAX_CACHED_TEXT = 200
+"""Characters of a text whose words are kept for a while: a search looks for many names in one question."""
+
+
+def _phrase_atoms(text: str) -> tuple[str, ...]:
     """Return the folded words without inner marks, and the characters of unspaced scripts."""
+    return (_recent_atoms if len(text) <= MAX_CACHED_TEXT else _split_atoms)(text)
+
+
+def _split_atoms(text: str) -> tuple[str, ...]:
     atoms: list[str] = []
     end = 0
     for word in split_words(text):
@@ -202,7 +211,10 @@ def _phrase_atoms(text: str) -> list[str]:
         else:  # of overlapping bigrams only the last character is new
             atoms += word.text[-1] if word.start < end else word.text
         end = word.end
-    return atoms
+    return tuple(atoms)
+
+
+_recent_atoms = lru_cache(maxsize=1_024)(_split_atoms)
 
 
 def _matches(content: str, groups: Sequence[TermGroup], language: str) -> list[_Match]:

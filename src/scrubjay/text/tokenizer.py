@@ -20,7 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from threading import Lock
 from typing import Final, Protocol, cast
 
@@ -329,7 +329,9 @@ def find_terms(
     learnt = _form_cache(language)
     wanted_terms = frozenset(wanted)
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
-    for raw in set(_word_pattern(text).findall(text)):
+    pieces = _word_splitter(text.isascii()).split(text)  # by turns what is between two words, and a word
+    raws = pieces[1::2]
+    for raw in set(raws):
         emitted, source_words = (learnt[raw], 1) if raw in learnt else _learn_forms(raw, language, learnt)
         if wanted_terms.isdisjoint(emitted):
             continue
@@ -338,11 +340,12 @@ def find_terms(
         )  # nothing to trim or to tell apart
         forms = tuple(term for term in emitted if term in wanted_terms)
         known[raw] = [(0, len(raw), forms)] if single_word else _cached_hits(raw, wanted_terms, language)
+    starts = islice(accumulate(map(len, pieces)), 0, None, 2)
     return [
-        (match.start() + first, match.start() + last, forms)
-        for match in _word_pattern(text).finditer(text)
-        if (hits := known.get(match[0])) is not None
-        for first, last, forms in hits
+        (start + first, start + last, forms)
+        for raw, start in zip(raws, starts, strict=False)
+        if raw in known
+        for first, last, forms in known[raw]
     ]
 
 
@@ -352,11 +355,21 @@ def terms_by_word(text: str, language: str = "en") -> list[frozenset[str]]:
     >>> [sorted(forms) for forms in terms_by_word("Running late")]
     [['run', 'running'], ['late']]
     """
-    return [
-        frozenset(_stem_gram(gram, piece, language))
-        for match in _word_pattern(text).finditer(text)
-        for gram, piece, _, _ in _source_words(match.group())
-    ]
+    return list(iter_terms_by_word(text, language))
+
+
+def iter_terms_by_word(text: str, language: str = "en") -> Iterator[frozenset[str]]:
+    """Yield what `terms_by_word` returns, for a caller that often needs only the first few."""
+    known = _form_cache(language)
+    for raw in _word_pattern(text).findall(text):
+        if raw not in known:
+            _learn_forms(raw, language, known)
+        if raw in known:
+            yield frozenset(known[raw])
+        else:
+            yield from (
+                frozenset(_stem_gram(gram, piece, language)) for gram, piece, _, _ in _source_words(raw)
+            )
 
 
 def _cached_hits(raw: str, wanted: Collection[str], language: str) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -367,6 +380,12 @@ def _cached_hits(raw: str, wanted: Collection[str], language: str) -> list[tuple
 
 def _word_pattern(text: str) -> re.Pattern[str]:
     return _ASCII if text.isascii() else _unicode_pattern()
+
+
+@cache
+def _word_splitter(plainly: bool) -> re.Pattern[str]:
+    word = _ASCII if plainly else _unicode_pattern()
+    return re.compile(f"({word.pattern.removeprefix('(?a)')})", word.flags)
 
 
 @cache

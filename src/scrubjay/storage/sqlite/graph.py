@@ -261,9 +261,10 @@ class SQLiteGraph:
         singly = inward and limit is not None
         nodes = {one: node for one in ids if (node := parse_node_hash(one))}
         by_kind: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
+        stored = [kind for kind in kinds if self._has_edges(kind)]
         for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
             numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
-            for kind in kinds:
+            for kind in stored:
                 for batch in rows.id_batches(numbers) if not singly else ([number] for number in numbers):
                     for number, edge in read(of, tier, batch, kind, limit if singly else None):
                         by_kind[(of, tier, number), kind].append(edge)
@@ -271,6 +272,13 @@ class SQLiteGraph:
         for one, node in nodes.items():
             found[one] = tuple(edge for kind in kinds for edge in by_kind.get((node, kind), ())[:limit])
         return found
+
+    def _has_edges(self, kind: str) -> bool:
+        one = f"SELECT 1 FROM edge e {BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ? LIMIT 1"
+        values = (self._tenant, KIND_CODE[kind])
+        return self._snapshot.cached(
+            ("edges", kind), lambda: self._db.execute(one, values).fetchone() is not None
+        )
 
     def _any(self, kind: str) -> bool:
         one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
