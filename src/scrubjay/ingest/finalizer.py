@@ -235,6 +235,7 @@ class _VisiblePages:
         self._pages: dict[tuple[str, ...], PageIndex] = {}
         self._hidden: dict[tuple[str, ...], set[str]] = {}
         self._by_path: dict[str, list[tuple[str, str, str]]] = {}
+        self._by_heading: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
 
     def target_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
         """Return the passage that a link leads to: under the heading it names, else the first."""
@@ -245,14 +246,22 @@ class _VisiblePages:
             path = self._pages[keys].find(target, origin)
             if path is None:
                 return None
-            visible = [(memory, heading) for memory, heading, key in self._passages(path) if key in keys]
+            visible = self._first_by_heading(path, keys)
             if visible or path == origin:
                 break
             hidden.add(path)  # a visible page may have the same name
             del self._pages[keys]
-        wanted = heading_slug(target.heading)
-        under_heading = (memory for memory, heading in visible if wanted and heading == wanted)
-        return next(under_heading, visible[0][0] if visible else None)
+        return visible.get(heading_slug(target.heading), visible.get(""))
+
+    def _first_by_heading(self, path: str, keys: tuple[str, ...]) -> Mapping[str, str]:
+        """Return the first visible passage under each heading, and under "" the first of all."""
+        if (path, keys) not in self._by_heading:
+            found = self._by_heading[path, keys] = {}
+            for memory, heading, key in self._passages(path):
+                if key in keys:
+                    found.setdefault("", memory)
+                    found.setdefault(heading, memory)
+        return self._by_heading[path, keys]
 
     def _passages(self, path: str) -> list[tuple[str, str, str]]:
         if path not in self._by_path:

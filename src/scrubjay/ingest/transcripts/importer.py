@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -173,7 +174,8 @@ def import_transcript(
     if stored is None:
         moved_from = _moved_from(source, state, known, gone)
         stored = known[moved_from] if moved_from is not None else None
-    return _TranscriptImport(run, source, state, form).documents(stored, moved_from)
+    own = authorship(source, state.path) == OWN
+    return _TranscriptImport(run, source, state, form, own).documents(stored, moved_from)
 
 
 def _moved_from(
@@ -207,11 +209,11 @@ def log_fingerprint(file: BinaryIO, cursor: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _TurnDraft:
-    """A turn as memories without turn numbers, with the tombstones that it would have left if forgotten."""
+    """A turn as memories without turn numbers; ``said`` is what it was before redaction, "" where that is the same."""
 
     session: str
     text: str
-    tombstones: set[str]
+    said: str
     records: Sequence[Record]
 
 
@@ -223,6 +225,7 @@ class _TranscriptImport:
     source: Source
     state: FileState
     form: TranscriptFormat
+    own: bool
     skipped: Counter[SkippedItem] = field(default_factory=Counter)
     numbers: dict[str, int] = field(default_factory=dict)
     recent: dict[str, list[StoredTurn]] = field(default_factory=dict)
@@ -343,7 +346,6 @@ class _TranscriptImport:
         written = turn.at if turn.at is not None else self.state.mtime_ns // 1000 or now
         event = EventTime(turn.at, turn.at, "second", "UTC") if turn.at is not None else None
         project = run.projects.of(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
-        own = authorship(source, path) == OWN
         records = []
         for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
             content = clean.text[passage.start : passage.end]
@@ -364,24 +366,29 @@ class _TranscriptImport:
                 agent=turn.agent or None,
                 session=turn.session,
                 role=turn.role,
-                origin=turn.origin if own else UNTRUSTED,
+                origin=turn.origin if self.own else UNTRUSTED,
                 event=event,
             )
             records.append(record)
-        tombstones = tombstone_hashes(run.secret, clean.text, run.scope.keys)
-        if clean.counts:  # it may have been forgotten as redacted without context
-            plain = redact_text(turn.text, run.chunks.allow).text
-            tombstones |= tombstone_hashes(run.secret, plain, run.scope.keys)
-        return _TurnDraft(turn.session, clean.text, tombstones, records)
+        return _TurnDraft(turn.session, clean.text, turn.text if clean.counts else "", records)
+
+    def _tombstones(self, draft: _TurnDraft) -> set[str]:
+        """Return the tombstones that a turn would have left if forgotten."""
+        secret, keys = self.run.secret, self.run.scope.keys
+        found = tombstone_hashes(secret, draft.text, keys)
+        if draft.said:  # it may have been forgotten as redacted without context
+            found |= tombstone_hashes(secret, redact_text(draft.said, self.run.chunks.allow).text, keys)
+        return found
 
     def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[PreparedMemory]:
         present = reader.get([record.id for draft in drafts for record in draft.records])
-        forgotten = reader.forgotten_hashes(one for draft in drafts for one in draft.tombstones)
+        # None are made where nothing was forgotten: they take as long as the rest of a draft.
+        forgotten = reader.forgotten_hashes(chain.from_iterable(map(self._tombstones, drafts)))
         fresh: dict[str, PreparedMemory] = {}
         for draft in drafts:
             session = draft.session
             new = [one for one in draft.records if one.id not in present and one.id not in fresh]
-            if forgotten and not forgotten.isdisjoint(draft.tombstones):
+            if forgotten and not forgotten.isdisjoint(self._tombstones(draft)):
                 self.run.tally.forgotten += 1
                 continue
             if not new:
