@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from scrubjay.frozen import frozen
@@ -65,7 +65,7 @@ class Factor:
     reason: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)  # not `frozen`, which has no `__post_init__`
 class Candidate:
     """A memory found by at least one channel, with every part of its score.
 
