@@ -504,6 +504,7 @@ class Memory:
     def close(self) -> None:
         """Close the store, also for what `seen_by` returned; closing twice does nothing."""
         self._workspace.closed.set()
+        self._workspace.listings.close()
         self._workspace.store.close()
 
     def _refuse_closed(self) -> None:

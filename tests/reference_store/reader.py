@@ -309,6 +309,10 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
             len(self._sources),
         )
 
+    @property
+    def state(self) -> object:
+        return object()
+
     def versions(self) -> StageVersions | None:
         return self._state.versions
 

@@ -478,6 +478,15 @@ class ChangesContract:
             with store.reader(who) as reader:
                 assert reader.versions() == VERSIONS
 
+    def test_a_write_makes_another_state(self, store: Store, ann: Scope) -> None:
+        """What was worked out from a state holds for that state alone."""
+        states = []
+        for name in ("jay", "crow", "rook"):
+            with store.reader(ann) as reader:
+                states.append(reader.state)
+            write_changes(store, ann, PutMemory(sample_memory(name, ANN_KEY)))
+        assert len(set(states)) == 3
+
     def test_a_store_that_nobody_writes_is_not_busy(self, store: Store, ann: Scope) -> None:
         """A reader who would write on the side may."""
         store.write(ann, [])

@@ -461,7 +461,7 @@ class SyncSettings:
         10.0, "Seconds that `scrubjay sync` on a terminal spends on backfilled models.", 0, 86_400
     )
     look_seconds: float = number(
-        0.02, "Seconds that an answer may wait for the check for changed files.", 0, 60
+        0.25, "Seconds that an answer may wait for the check for changed files.", 0, 60
     )
     debounce: float = number(1.5, "Seconds without a change after which `scrubjay watch` syncs.", 0.05, 600)
     include: tuple[str, ...] = option(

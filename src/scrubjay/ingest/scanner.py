@@ -18,7 +18,7 @@ from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
@@ -27,6 +27,9 @@ from scrubjay.models.records import Document, Source
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
+
+if TYPE_CHECKING:
+    from scrubjay.ingest.listings import FolderWatch, Listings
 
 # reStructuredText and Org have other headings, so they are only taken when `include` names them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
@@ -268,10 +271,12 @@ def scan_files(
     include: Sequence[str] = DEFAULT_INCLUDE,
     exclude: Sequence[str] = (),
     until: float = math.inf,
+    watch: FolderWatch | None = None,
 ) -> ScanResult:
     """List the files of a folder, or one file, without opening any but ignore files.
 
-    ``exclude`` overrules every ignore file; ``until`` is a time of ``time.monotonic`` at which to give up.
+    ``exclude`` overrules every ignore file; ``until`` is a time of ``time.monotonic`` at which to give up; ``watch``
+    gets each folder before it is listed.
 
     Raises:
         InputError: ``include`` or ``exclude`` holds an invalid pattern.
@@ -297,7 +302,7 @@ def scan_files(
         return ScanResult(
             (), (ScanProblem(".", f"{root} cannot be read: {reason}. Nothing was removed.", hint),), True
         )
-    return _Walk(top, taking, leaving, until).run()
+    return _Walk(top, taking, leaving, until, watch).run()
 
 
 def _too_large(path: str, size: int) -> ScanProblem:
@@ -319,8 +324,15 @@ class _Folder:
 class _Walk:
     """An explicit stack, so depth is bounded by the disk alone."""
 
-    def __init__(self, top: str, include: IncludePatterns, exclude: IgnoreRules, until: float) -> None:
-        self.top, self.include, self.exclude, self.until = top, include, exclude, until
+    def __init__(
+        self,
+        top: str,
+        include: IncludePatterns,
+        exclude: IgnoreRules,
+        until: float,
+        watch: FolderWatch | None,
+    ) -> None:
+        self.top, self.include, self.exclude, self.until, self.watch = top, include, exclude, until, watch
         self.files: list[FileState] = []
         self.problems: list[ScanProblem] = []
         self.links: list[tuple[str, str, FolderRules]] = []
@@ -351,6 +363,8 @@ class _Walk:
             if (info.st_dev, info.st_ino) in self.seen:
                 return True
             self.seen.add((info.st_dev, info.st_ino))
+            if self.watch is not None:
+                self.watch.add(folder.path, info.st_dev)
             with os.scandir(folder.path) as entries:
                 found = list(entries)
         except OSError as error:
@@ -393,6 +407,8 @@ class _Walk:
         elif is_link:
             if not is_skipped_name(name) or self.include.names(name):
                 self.links.append((above + name, entry.path, rules))
+                if self.watch is not None:
+                    self.watch.give_up()
         elif self._wanted(name, above + name, rules) and entry.is_file(follow_symlinks=False):
             self._file(above + name, entry.path, entry.stat(follow_symlinks=False))
 
@@ -413,6 +429,8 @@ class _Walk:
     def _file(self, path: str, place: str, info: os.stat_result) -> None:
         if not self._check_name(path):
             return
+        if self.watch is not None and info.st_nlink > 1:
+            self.watch.give_up()
         if info.st_size > MAX_FILE_BYTES and not may_be_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
         else:
@@ -469,13 +487,13 @@ OPENCODE_SIDE_FOLDERS: Final = ("storage/message/", "storage/part/", "storage/se
 """Folders of OpenCode whose files are read with their session."""
 
 
-def list_files(source: Source, until: float = math.inf) -> ScanResult:
-    """List the files of a source by its patterns."""
+def list_files(source: Source, until: float = math.inf, watch: FolderWatch | None = None) -> ScanResult:
+    """List the files of a source by its patterns; ``until`` and ``watch`` as in `scan_files`."""
     include = include_patterns(source)
     exclude = (
         (*source.exclude, *OPENCODE_SIDE_FOLDERS) if TRANSCRIPT_INCLUDE[0] in include else source.exclude
     )
-    return scan_files(Path(source.root), include=include, exclude=exclude, until=until)
+    return scan_files(Path(source.root), include=include, exclude=exclude, until=until, watch=watch)
 
 
 def is_excluded(source: Source, folder: str) -> bool:
@@ -593,8 +611,10 @@ def _is_due(source: Source, document: Document | None) -> bool:
         return True  # the sync reports why it cannot be read
 
 
-def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshness:
-    """Compare each source's files with the store, for at most ``seconds``.
+def check_freshness(
+    reader: Reader, sources: Sequence[Source], seconds: float, listings: Listings | None = None
+) -> Freshness:
+    """Compare each source's files with the store, for at most ``seconds``; ``listings`` are those the process keeps.
 
     A missing root is not reported: `status` shows it, and its memories still answer.
     """
@@ -607,7 +627,9 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
             if has_moved(source):
                 changed.append(source.id)
             continue
-        found = list_files(source, started + seconds)
+        if listings is not None and listings.shows_no_change(source, reader.state):
+            continue
+        found = (listings.list_files if listings is not None else list_files)(source, started + seconds)
         if not found.complete:
             partial.append(
                 f"{source.root} was not compared with the store: that takes longer than {seconds * 1000:g} ms."
@@ -619,6 +641,8 @@ def check_freshness(reader: Reader, sources: Sequence[Source], seconds: float) -
         stale = [file for file in stale if _is_due(source, known.get(file.path))]
         count = len(stale) + len(gone)
         if not count:
+            if listings is not None:
+                listings.compared(source, found, reader.state)
             continue
         fitting, larger = select_within_budget(stale, known, room)
         room -= sum(unread_bytes(state, known) for state in fitting)

@@ -456,6 +456,11 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """Return how many memories one visibility key holds, 0 for one that is not the scope's; cheap at any size."""
         ...
 
+    @property
+    def state(self) -> object:
+        """State of the store that this view reads: equal ones have the same content, a write makes another."""
+        ...
+
     def versions(self) -> StageVersions | None:
         """Return the versions that the current generation was stamped with, None before the first stamp."""
         ...

@@ -184,6 +184,10 @@ class SnapshotReader:
     _read_models: Callable[[], dict[str, RegisteredModel]]
     _count_windows: Callable[[str], int]
 
+    @property
+    def state(self) -> object:
+        return self._snapshot.cached("state", object)
+
     def sources(self) -> list[Source]:
         return list(self._snapshot.cached("sources", self._read_sources))
 

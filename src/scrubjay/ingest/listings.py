@@ -1,0 +1,177 @@
+"""Kept listings: know without looking at each file that nothing changed since a source was listed.
+
+Linux puts an event into an inotify queue before the call that changed a file returns, so an empty queue proves that a
+listing still holds. Where that is not certain (another system, a network's file system, links into a folder, no room
+for watches) nothing is kept and each search lists the files again. `watcher` reports changes later, and on all systems.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.frozen import frozen
+
+if TYPE_CHECKING:
+    from scrubjay.ingest.scanner import ScanResult
+    from scrubjay.models.records import Source
+
+MIN_FILES: Final = 300
+"""Files of a source below which listing them takes less than a millisecond or two."""
+MAX_FILES: Final = 100_000
+"""Files of a source above which its listing, 250 bytes a file, is not kept."""
+MAX_SOURCES: Final = 8
+"""Listings that a process keeps: a user has 128 queues."""
+MAX_STATES: Final = 64
+"""States of the store, one a thread, for which a listing is known to show no change."""
+LOCAL_SYSTEMS: Final = frozenset(
+    {"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
+)
+"""File systems whose files only this machine changes."""
+
+# sys/inotify.h: modify, attrib, moved from and to, create, delete, delete self, move self.
+_MASK: Final = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
+_FLAGS: Final = 0o4000 | 0o2000000  # not blocking, closed on exec
+
+
+class FolderWatch:
+    """An inotify queue for the folders of one source.
+
+    Raises:
+        OSError: The system has none.
+    """
+
+    def __init__(self, root: str) -> None:
+        import ctypes
+
+        if sys.platform != "linux" or file_system(root) not in LOCAL_SYSTEMS:
+            raise OSError(errno.ENOSYS, "no events of all changes")
+        self._libc = ctypes.CDLL(None)
+        self._root = root
+        self._identity = _identity(root)
+        self._queue = self._libc.inotify_init1(_FLAGS)
+        if self._queue < 0:
+            raise OSError("no inotify")
+        self.complete = True
+
+    def add(self, folder: str, device: int) -> None:
+        """Watch a folder that is about to be listed."""
+        known = self._libc.inotify_add_watch(self._queue, os.fsencode(folder), _MASK) >= 0
+        self.complete = self.complete and known and device == self._identity[0]
+
+    def give_up(self) -> None:
+        """Note a file that can change without an event in a watched folder: a link."""
+        self.complete = False
+
+    def quiet(self) -> bool:
+        """Return whether nothing has happened since the watch began; once False, it stays so."""
+        try:
+            self.complete = self.complete and _identity(self._root) == self._identity
+            self.complete = self.complete and not os.read(self._queue, 4096)
+        except BlockingIOError:
+            pass  # the queue is empty
+        except OSError:
+            self.complete = False
+        return self.complete
+
+    def close(self) -> None:
+        os.close(self._queue)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    info = os.stat(path)
+    return info.st_dev, info.st_ino
+
+
+def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
+    """Return the type of the file system of a path, an empty string where it is unknown."""
+    real, found, longest = os.path.join(os.path.realpath(path), ""), "", -1
+    with open(mounts, "rb") as lines:
+        for line in lines:
+            before, _, after = os.fsdecode(line).partition(" - ")
+            place = before.split(" ")[4].replace("\\040", " ")
+            if real.startswith(os.path.join(place, "")) and len(place) >= longest:  # the last one is on top
+                found, longest = after.partition(" ")[0], len(place)
+    return found
+
+
+@frozen
+class _Kept:
+    rules: tuple[object, ...]
+    found: ScanResult
+    watch: FolderWatch
+    unchanged: set[object]
+
+
+class Listings:
+    """The listings that a process keeps, by source. The first time a source is only listed: a command asks once."""
+
+    def __init__(self) -> None:
+        self._large: set[str] = set()
+        self._kept: dict[str, _Kept] = {}
+        self._lock = threading.Lock()
+
+    def list_files(self, source: Source, until: float = math.inf) -> ScanResult:
+        """List the files of a source as `scanner.list_files` does, or return its listing if it still holds."""
+        from scrubjay.ingest.scanner import list_files
+
+        kept = self._still_holding(source)
+        if kept is not None:
+            return kept.found
+        watch = self._new_watch(source)
+        found = list_files(source, until, watch)
+        worth = MIN_FILES <= len(found.files) <= MAX_FILES and not found.problems
+        with self._lock:
+            if watch is None:
+                if worth:
+                    self._large.add(source.id)
+            elif worth and watch.quiet() and source.id not in self._kept and len(self._kept) < MAX_SOURCES:
+                self._kept[source.id] = _Kept(_rules(source), found, watch, set())
+            else:
+                watch.close()
+        return found
+
+    def shows_no_change(self, source: Source, state: object) -> bool:
+        """Return whether a source's files are still those that were compared with this state of the store."""
+        kept = self._still_holding(source)
+        return kept is not None and state in kept.unchanged
+
+    def compared(self, source: Source, found: ScanResult, state: object) -> None:
+        """Note that a listing shows no change against a state of the store."""
+        with self._lock:
+            kept = self._kept.get(source.id)
+            if kept is not None and kept.found is found:
+                if len(kept.unchanged) >= MAX_STATES:
+                    kept.unchanged.clear()
+                kept.unchanged.add(state)
+
+    def close(self) -> None:
+        with self._lock:
+            for kept in self._kept.values():
+                kept.watch.close()
+            self._kept.clear()
+
+    def _still_holding(self, source: Source) -> _Kept | None:
+        with self._lock:
+            kept = self._kept.get(source.id)
+            if kept is None or (kept.rules == _rules(source) and kept.watch.quiet()):
+                return kept
+            self._kept.pop(source.id).watch.close()
+            return None
+
+    def _new_watch(self, source: Source) -> FolderWatch | None:
+        if source.id not in self._large:
+            return None
+        try:
+            return FolderWatch(source.root)
+        except OSError:
+            return None
+
+
+def _rules(source: Source) -> tuple[object, ...]:
+    """What a listing depends on; a process that was forked from another must not take its events."""
+    return os.getpid(), source.root, source.include, source.exclude
