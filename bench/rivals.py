@@ -228,7 +228,8 @@ MEASURES = {
     "first": Measure("first sync, to its end"),
     "rate": Measure("files until searchable", "a second", 0, less=False),
     "unchanged": Measure("sync, nothing changed"),
-    "changed": Measure("sync, one file changed"),
+    "changed": Measure("sync, one file changed, until searchable"),
+    "changed_end": Measure("sync, one file changed, to its end"),
     "cold": Measure("cold search"),
     "warm": Measure("warm search, in a process", "ms", 1),
     "served": Measure("warm search, by a server", "ms", 1),
@@ -273,7 +274,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             measured = compare(tools, tree, place, args)
             result["trees"][tree[0]] = measured
             page.append(markdown(measured))
-            print(f"\n{measured['title']}\n{_plain(measured)}\nload {measured['load']}", flush=True)
+            print(
+                f"\n{measured['title']}\n{_plain(measured)}\nscrubjay: {measured['said']}\nload {measured['load']}",
+                flush=True,
+            )
     if args.write:
         write_page(result, page, args.write)
     return result
@@ -314,16 +318,21 @@ def _round(tool: Tool, home: Path, tree: Path, own: Figures, queries: Sequence[s
     def timed(arguments: Sequence[str]) -> Watched:
         return watched(arguments, environ(home))
 
+    def searchable(done: Watched) -> float:
+        # The summary is the first line that scrubjay prints; the others have no second phase.
+        return done.first_line if isinstance(tool, Scrubjay) else done.seconds
+
     first = timed(tool.first(home, tree))
     own.said = first.output.partition("\n")[0]
-    # The summary is the first line that scrubjay prints; the others have no second phase.
-    own.add("searchable", first.first_line if isinstance(tool, Scrubjay) else first.seconds)
+    own.add("searchable", searchable(first))
     own.add("first", first.seconds)
     own.add("memory", first.peak)
     own.add("unchanged", timed(tool.again(home, tree)).seconds)
-    words = _put_in(tree, number)
-    own.add("changed", timed(tool.again(home, tree)).seconds)
-    if not timed(tool.search(home, words)).output.strip():
+    words, file = _put_in(tree, number)
+    changed = timed(tool.again(home, tree))
+    own.add("changed", searchable(changed))
+    own.add("changed_end", changed.seconds)
+    if file not in timed(tool.search(home, words)).output:
         raise HollowError(f"{tool.name} does not find what its sync of {tree.name} brought.")
     for query in queries[number * COLD : (number + 1) * COLD] or queries[:COLD]:
         own.add("cold", timed(tool.search(home, query)).seconds)
@@ -331,15 +340,15 @@ def _round(tool: Tool, home: Path, tree: Path, own: Figures, queries: Sequence[s
     own.add("index", size / 1e6)
 
 
-def _put_in(tree: Path, number: int) -> str:
-    """Put a paragraph into the middle of the largest file; return words that no other text holds."""
+def _put_in(tree: Path, number: int) -> tuple[str, str]:
+    """Put a paragraph into the middle of the largest file; return words that no other text holds, and the file."""
     rng = random.Random(number)
     word = "".join(rng.choice(LETTERS) + rng.choice("aeiou") for _ in range(5))
     file = max(sorted(tree.rglob("*.md")), key=lambda path: path.stat().st_size)
     parts = file.read_text(encoding="utf-8", errors="replace").split("\n\n")
     parts.insert(len(parts) // 2, f"The {word} heron was seen here.")
     file.write_text("\n\n".join(parts), encoding="utf-8")
-    return f"{word} heron"
+    return f"{word} heron", file.name
 
 
 def _warm(tool: Tool, home: Path, tree: Path, own: Figures, name: str, items: Sequence[KnownItem]) -> None:
@@ -424,11 +433,11 @@ def _plain(measured: Mapping[str, Any]) -> str:
 
 
 def markdown(measured: Mapping[str, Any]) -> str:
-    """A heading, the table, and what scrubjay said of its first sync."""
+    """The table below its title."""
     head, *rows = cells(measured)
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    shown_rows = "\n".join(f"| {' | '.join(row)} |" for row in lines)
-    return f"**{measured['title']}**\n\n{shown_rows}\n"
+    body = "\n".join(f"| {' | '.join(row)} |" for row in lines)
+    return f"**{measured['title']}**\n\n{body}\n"
 
 
 def machine() -> str:

@@ -51,6 +51,13 @@ def test_what_a_person_states_becomes_a_memory_with_its_turn_as_evidence(memory:
     assert [one.id for one in found] == [fact.id]
 
 
+@pytest.mark.parametrize("end", [", so", ", so."])
+def test_a_turn_that_breaks_off_is_stored_and_learned_from(memory: Memory, end: str) -> None:
+    memory.add_many([turn(f"My sister Ana lives in Porto{end}")])
+    (fact,) = kept(memory, "semantic")
+    assert fact.content.startswith("My sister Ana lives in Porto")
+
+
 @pytest.mark.parametrize("fields", [{"role": "assistant"}, {"origin": "untrusted"}])
 def test_what_a_model_or_a_stranger_states_is_learned_from_by_nobody(
     memory: Memory, fields: dict[str, str]

@@ -401,7 +401,7 @@ def _bounds(sequence: WordSequence, first: int, last: int, is_question: bool) ->
 def _joins(words: list[str], first: int, at: int, last: int, comma: bool) -> bool:
     if words[at] == "since" and not comma:
         return False  # "for years, since I was nine"
-    if not (_opens(words, at + 1, last) or (words[at] == "so" and comma)):
+    if not (_opens(words, at + 1, last) or (words[at] == "so" and comma and at + 1 < last)):
         return False
     if words[at + 1] not in OWNED and at - first >= LEAST_SAID:
         return True
