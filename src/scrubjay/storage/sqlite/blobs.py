@@ -98,7 +98,7 @@ class VectorLayout(NamedTuple):
     def pack(self, vectors: VectorRows) -> bytes:
         slots, scales, data = vectors
         scale_bytes = scales.astype("<f4").tobytes() if self.scaled else b""
-        return slots.astype("<u2").tobytes() + scale_bytes + np.ascontiguousarray(data).tobytes()
+        return b"".join((slots.astype("<u2").tobytes(), scale_bytes, np.ascontiguousarray(data).data))
 
     def unpack(self, blob: bytes, rows: int) -> VectorRows:
         slots = np.frombuffer(blob, "<u2", rows)
@@ -120,10 +120,11 @@ def unpack_terms(data: bytes) -> list[int]:
 
 def join_vector_rows(parts: Sequence[VectorRows]) -> VectorRows:
     """Join the rows of several vector blobs, in the order of their slots."""
-    slots = np.concatenate([part[0] for part in parts])
+    slots, scales, data = map(np.concatenate, zip(*parts, strict=True))
+    if (slots[1:] >= slots[:-1]).all():  # the rows of whole segments: tens of megabytes
+        return slots, scales, data
     order = np.argsort(slots, kind="stable")
-    scales = np.concatenate([part[1] for part in parts])[order]
-    return slots[order], scales, np.concatenate([part[2] for part in parts])[order]
+    return slots[order], scales[order], data[order]
 
 
 MAX_OPEN_FILES: Final = 512

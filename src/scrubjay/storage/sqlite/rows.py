@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -100,7 +100,7 @@ def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
         yield ids[first : first + BATCH_IDS]
 
 
-def placeholders(values: Sequence[object]) -> str:
+def placeholders(values: Sized) -> str:
     return ",".join("?" * len(values))
 
 

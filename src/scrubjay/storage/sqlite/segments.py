@@ -17,6 +17,7 @@ from scrubjay.models.ids import parse_id
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.scoring import MAX_TERM_COUNT
 from scrubjay.storage.sqlite import blobs
+from scrubjay.storage.sqlite.rows import placeholders
 from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
@@ -252,6 +253,10 @@ way to a million memories, and a reader of a million looks into some forty segme
 
 VECTOR_BYTES: Final = 32 << 20
 """Most bytes of vectors of a segment: a merge holds them in memory twice."""
+MERGED_POSTINGS: Final = 200_000
+"""Postings merged at once, about: those of 65,536 memories together took 300 MB."""
+FIRST_MERGED_TERMS: Final = 64
+"""Terms merged first; how many come next follows from their postings."""
 USUAL_TOKENS: Final = 20
 """Rows of a usual memory by a late-interaction model."""
 TOKEN_BLOB_BYTES: Final = 64 << 10
@@ -319,8 +324,9 @@ def _segment_limit(db: Database, tenant: int) -> int:
 
 def merge_segments(db: Database, segments: Sequence[int]) -> int:
     """Merge segments, in their order, into a new one, and return how many memories it has."""
-    marks = ",".join("?" * len(segments))
-    rows = db.execute(f"SELECT * FROM segment WHERE id IN ({marks}) ORDER BY id", tuple(segments)).fetchall()
+    rows = db.execute(
+        f"SELECT * FROM segment WHERE id IN ({placeholders(segments)}) ORDER BY id", tuple(segments)
+    ).fetchall()
     remap: dict[int, NDArray[np.int32]] = {}
     parts = []
     base = 0
@@ -338,7 +344,8 @@ def merge_segments(db: Database, segments: Sequence[int]) -> int:
         (*rows[0][1:4], base, base, int(columns["length"].sum()), columns.tobytes()),
     )
     fresh = db.last_insert_rowid()
-    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", _merge_postings(db, remap, fresh))
+    for merged in _merge_postings(db, remap, fresh):
+        db.executemany("INSERT INTO posting VALUES (?, ?, ?)", merged)
     _merge_vectors(db, remap, fresh)
     db.executemany(
         "UPDATE slot SET segment = ?, slot = ? WHERE num = ?",
@@ -351,34 +358,51 @@ def merge_segments(db: Database, segments: Sequence[int]) -> int:
 
 def _merge_postings(
     db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
-) -> Iterator[tuple[int, int, bytes]]:
-    parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
-    for segment, remapped in sorted(remap.items()):
-        found = db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,)).fetchall()
-        sizes, slots, counts = blobs.unpack_lists([data for _, data in found])
-        terms = np.repeat(np.fromiter((term for term, _ in found), np.uint32, len(found)), sizes)
-        places = remapped[slots]
-        live = places >= 0
-        parts.append((places[live].astype(np.uint16), terms[live], counts[live]))
-    slots, numbers, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return posting_lists(fresh, slots, numbers, counts)
+) -> Iterator[Iterator[tuple[int, int, bytes]]]:
+    """Yield the rows of the merged posting lists, a range of terms at a time."""
+    (last,) = db.execute(
+        f"SELECT max(term) FROM posting WHERE segment IN ({placeholders(remap)})", tuple(remap)
+    ).fetchone()
+    term, width = 0, FIRST_MERGED_TERMS
+    while term <= (last or 0):
+        parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
+        for segment, remapped in sorted(remap.items()):
+            found = db.execute(
+                "SELECT term, data FROM posting WHERE segment = ? AND term >= ? AND term < ?",
+                (segment, term, term + width),
+            ).fetchall()
+            sizes, slots, counts = blobs.unpack_lists([data for _, data in found])
+            terms = np.repeat(np.fromiter((number for number, _ in found), np.uint32, len(found)), sizes)
+            places = remapped[slots]
+            live = places >= 0
+            parts.append((places[live].astype(np.uint16), terms[live], counts[live]))
+        slots, numbers, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+        yield posting_lists(fresh, slots, numbers, counts)
+        term += width
+        width = max(1, min(4 * width, width * MERGED_POSTINGS // max(1, len(numbers))))
 
 
 def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:
-    models: dict[int, list[blobs.VectorRows]] = defaultdict(list)
-    for segment, places in remap.items():
-        found = db.execute(
-            "SELECT v.model, v.rows, v.data, m.dimensions, m.pooling FROM vector v JOIN model m ON m.id = v.model "
-            "WHERE v.segment = ? ORDER BY v.id",
-            (segment,),
-        ).fetchall()
-        for model, rows, data, *layout in found:
-            slots, scales, codes = blobs.VectorLayout.stored(*layout).unpack(data, rows)
-            moved = places[slots]
-            live = moved >= 0
-            models[model].append((moved[live].astype(np.uint16), scales[live], codes[live]))
-    for model, parts in models.items():
-        write_vectors(db, fresh, model, vector_layout(db, model), blobs.join_vector_rows(parts))
+    found = db.execute(
+        f"SELECT DISTINCT model FROM vector WHERE segment IN ({placeholders(remap)})", tuple(remap)
+    ).fetchall()
+    for (model,) in found:
+        layout = vector_layout(db, model)
+        parts: list[blobs.VectorRows] = []
+        for segment, places in remap.items():
+            read = db.execute(
+                "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
+            )
+            for rows, data in read.fetchall():
+                slots, scales, codes = layout.unpack(data, rows)
+                moved = places[slots]
+                live = moved >= 0
+                if not live.all():
+                    moved, scales, codes = moved[live], scales[live], codes[live]
+                parts.append((moved.astype(np.uint16), scales, codes))
+        joined = blobs.join_vector_rows(parts)
+        parts.clear()
+        write_vectors(db, fresh, model, layout, joined)
 
 
 def write_vectors(
