@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
-MAX_REMEMBERED_TERMS: Final = 400_000
-"""Terms whose numbers a process caches: at most 60 MB."""
+MAX_REMEMBERED_TERMS: Final = 100_000
+"""Terms whose numbers a process caches: at most 15 MB. A batch of a thousand passages has twenty thousand."""
 
 MAX_CANDIDATES: Final = 50_000
 """Most terms compared with a mistyped word."""
