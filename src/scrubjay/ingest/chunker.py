@@ -217,6 +217,7 @@ LEAD_TOKENS = 128
 """Tokens of front matter and bare headings that go with the next section even if that must then be cut."""
 
 _BODILESS = frozenset(("heading", "blank", "front_matter", "rule"))
+_NOT_BLANK = re.compile("[^\ufeff \t\n\v\f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,7 @@ def chunk_text(
     ``name`` is the title outside headings, and its suffix tells whether the text is code.
     """
     flat = normalize_newlines(text)
-    if not flat.strip("\ufeff \t\n\v\f"):
+    if not _NOT_BLANK.search(flat):  # `strip` would copy a large text
         return ()
     if found is None:
         found = parse_blocks(flat, markdown=not is_code_file(name))
