@@ -27,6 +27,7 @@ COMMANDS = {
     "embedders": ("speed:EMBEDDERS", "cold start, rate and size of the bundled embedding models"),
     "background": ("background:BACKGROUND", "processor and memory of the process that embeds"),
     "growth": ("growth:GROWTH", "what a store costs as it grows to a million memories"),
+    "freshness": ("freshness:FRESHNESS", "what it costs a search to look for changed files"),
     "serving": ("serving:SERVING", "throughput and latency of `scrubjay serve` with several clients"),
     "tool-tokens": ("tool_tokens:TOOL_TOKENS", "tokens of what a model reads of a search by MCP"),
     "mcp": ("serving:MCP", "tokens of the MCP tools, and the round trip of a call"),

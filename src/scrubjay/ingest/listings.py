@@ -2,7 +2,8 @@
 
 Linux puts an event into an inotify queue before the call that changed a file returns, so an empty queue proves that a
 listing still holds. Where that is not certain (another system, a network's file system, links into a folder, no room
-for watches) nothing is kept and each search lists the files again. `watcher` reports changes later, and on all systems.
+for watches) nothing is kept and each search lists the files again. Writes through a memory map alone make no event
+(inotify(7)); databases, editors and agents do not write so. `watcher` reports changes later, and on all systems.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class FolderWatch:
 
     def __init__(self, root: str) -> None:
         import ctypes
+        import weakref
 
         if sys.platform != "linux" or file_system(root) not in LOCAL_SYSTEMS:
             raise OSError(errno.ENOSYS, "no events of all changes")
@@ -56,6 +58,7 @@ class FolderWatch:
         self._queue = self._libc.inotify_init1(_FLAGS)
         if self._queue < 0:
             raise OSError("no inotify")
+        self.close = weakref.finalize(self, os.close, self._queue)
         self.complete = True
 
     def add(self, folder: str, device: int) -> None:
@@ -77,9 +80,6 @@ class FolderWatch:
         except OSError:
             self.complete = False
         return self.complete
-
-    def close(self) -> None:
-        os.close(self._queue)
 
 
 def _identity(path: str) -> tuple[int, int]:
