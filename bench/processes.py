@@ -23,7 +23,8 @@ first = time.perf_counter() - begun
 output = (line + process.stdout.read()).decode("utf-8", "replace")
 _, status, used = os.wait4(process.pid, 0)
 seconds = time.perf_counter() - begun
-json.dump([first, seconds, used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), output], sys.stdout)
+peak = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+json.dump([first, seconds, used.ru_utime + used.ru_stime, peak, output], sys.stdout)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
@@ -83,10 +84,11 @@ def timed(
 
 
 class Watched(NamedTuple):
-    """Seconds of a command until its first line of output and until its end, its peak in megabytes, its output."""
+    """Seconds of a command until its first line of output, until its end and of processor; megabytes at its peak."""
 
     first_line: float
     seconds: float
+    cpu: float
     peak: float
     output: str
 

@@ -226,6 +226,7 @@ class Measure:
 MEASURES = {
     "searchable": Measure("first sync, until searchable"),
     "first": Measure("first sync, to its end"),
+    "cpu": Measure("first sync, processor"),
     "rate": Measure("files until searchable", "a second", 0, less=False),
     "unchanged": Measure("sync, nothing changed"),
     "changed": Measure("sync, one file changed, until searchable"),
@@ -326,6 +327,7 @@ def _round(tool: Tool, home: Path, tree: Path, own: Figures, queries: Sequence[s
     own.said = first.output.partition("\n")[0]
     own.add("searchable", searchable(first))
     own.add("first", first.seconds)
+    own.add("cpu", first.cpu)
     own.add("memory", first.peak)
     own.add("unchanged", timed(tool.again(home, tree)).seconds)
     words, file = _put_in(tree, number)

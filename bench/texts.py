@@ -104,7 +104,7 @@ def generate(into: Path, seed: int, files: int = 112) -> Tree:
 
 
 def varied(tree: Tree, into: Path, seed: int, files: int = 10_000, size: int = 4_500) -> Tree:
-    """A tree of so many files of about `size` characters: sections of another, with words of it in others' places.
+    """A tree of so many files of `size` characters on average: sections of another, with words of it in others' places.
 
     Every sixth word longer than three letters is exchanged for one with a number of its own, one in thirty, or without.
     """
@@ -128,11 +128,12 @@ def varied(tree: Tree, into: Path, seed: int, files: int = 10_000, size: int = 4
     large = into / f"{name}-large"
     for number in range(files):
         parts: list[str] = []
-        while sum(map(len, parts)) < size:
-            parts.append(rng.choice(sections)[:size])
+        length = rng.randint(size // 5, size * 9 // 5)
+        while sum(map(len, parts)) < length:
+            parts.append(rng.choice(sections))
         file = large / f"part{number % 100:02}" / f"page{number:05}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(re.sub(r"[^\W\d_]{4,}", other, "\n".join(parts)[: size * 2]), encoding="utf-8")
+        file.write_text(re.sub(r"[^\W\d_]{4,}", other, "\n".join(parts)[:length]), encoding="utf-8")
     return large.name, large
 
 
