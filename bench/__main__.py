@@ -24,6 +24,7 @@ COMMANDS = {
         "speed:SPEED",
         "time, memory and disk of stores beside bare FTS5; --rivals: of other tools too",
     ),
+    "large-files": ("large_files:LARGE_FILES", "the sync of one large transcript and of one large note"),
     "embedders": ("speed:EMBEDDERS", "cold start, rate and size of the bundled embedding models"),
     "background": ("background:BACKGROUND", "processor and memory of the process that embeds"),
     "growth": ("growth:GROWTH", "what a store costs as it grows to a million memories"),

@@ -47,6 +47,17 @@ def test_rivals_are_measured_on_the_same_tree_and_their_ratios_put_into_the_page
     assert row.endswith(f"| {ratio:.2f} |")
 
 
+def test_a_large_log_and_a_large_note_are_written_synced_and_deleted(tmp_path: Path):
+    _, folder = generate(tmp_path, 5, files=2)
+    out = tmp_path / "large.json"
+    arguments = ["--tree", str(folder), "--transcript", ".2", "--note", ".02", "--words", ".02"]
+    assert main(["large-files", *arguments, "--json", str(out)]) == 0
+    found = json.loads(out.read_text())
+    for name in ("log.jsonl", "note.md"):
+        assert found[name]["passages"].startswith("1 file, ")
+        assert found[name]["peak_mb"] > 10
+
+
 def test_a_rival_that_is_not_there_is_named_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["speed", "--rivals", "--qmd", str(tmp_path / "qmd")]) == 1
     assert f"There is no command {tmp_path / 'qmd'}." in capsys.readouterr().err
