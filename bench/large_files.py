@@ -1,8 +1,8 @@
 """The sync of one large file as a command: seconds, processor, megabytes a second and peak memory.
 
-`--transcript` is a made-up log of Claude Code of so many megabytes, of which the share `--words` is said by people and models
-and the rest is output of tools, which is read and not stored. `--note` is a Markdown file of so many megabytes. Both
-repeat sections of a tree with other words in some places, and are deleted afterwards.
+`--transcript` is a made-up log of Claude Code of so many megabytes: the share `--words` of it is said by people and
+models, and the rest is output of tools, which is read and not stored. `--note` is a Markdown file of so many megabytes.
+Both repeat sections of a tree with other words in some places, and are deleted afterwards.
 """
 
 from __future__ import annotations
