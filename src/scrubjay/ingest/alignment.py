@@ -341,14 +341,12 @@ def _record(
 ) -> Record:
     """Build a passage's memory from what is stored of it; its status stays as long as its text does."""
     if match is None:
-        old = Record(
-            memory, PASSAGE_TIER, "", digest, draft.title, traits.key, traits.owner, traits.recorded_at,
-            traits.updated_at,
+        return Record(
+            memory, PASSAGE_TIER, draft.content, digest, draft.title, traits.key, traits.owner, traits.recorded_at,
+            traits.updated_at, draft.heading_path, traits.tags, draft.place, traits.project,
+            origin=traits.origin or "owner", pinned=traits.pinned, event=traits.event,
         )  # fmt: skip
-    elif match.content_hash == digest:
-        old = match
-    else:
-        old = replace(match, status="active", valid_until=None)
+    old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
     marker = note_marker_id(draft.content)
     addition = marker is not None
     return replace(
