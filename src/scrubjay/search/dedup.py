@@ -245,6 +245,8 @@ def maximal_marginal_relevance(
             idf.update({word: math.log(1 + len(every) / count) for word, count in counts.items()})
         return math.fsum(map(idf.__getitem__, words))
 
+    # A word of both texts weighs as one of two texts at most, any other as one of all at least.
+    ratio = math.log(1 + len(every) / 2) / math.log(2) * (1.0 - MIN_SIMILARITY) / MIN_SIMILARITY
     chosen: list[Candidate] = []
     while texts:
         best = min(texts, key=attrgetter("rank"))
@@ -256,6 +258,10 @@ def maximal_marginal_relevance(
         for other in texts:
             shared = 2 * (other.bits & best.bits).bit_count()
             if shared <= size and shared <= len(other.words):
+                continue
+            if shared * ratio < 2 * (
+                size + len(other.words) - shared
+            ):  # at most `MIN_SIMILARITY`, whatever they weigh
                 continue
             for text in (other, best):
                 if text.weight is None:

@@ -164,8 +164,11 @@ def _by_title(
     if not names:
         return
     texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
+    joined = "\n".join(texts.values())
     matches: list[tuple[str, str, str]] = []
     for memory, name in names.items():
+        if name not in joined:
+            continue
         holders = [seed for seed, text in texts.items() if seed != memory and name in text]
         if holders:  # few titles are in any text: compiling a pattern for each took half of a search
             pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")

@@ -354,9 +354,12 @@ def score_rows(
 ) -> tuple[fusion.ScoreTable, Mapping[str, RankingMetadata]]:
     """Score memories by fusion ``auto``: weighted channels, then every feature; in no order."""
     reader, plan, channels, stages = state.reader, state.plan, state.channels, state.plan.stages
-    adjacent = reader.adjacent(ids) if "neighbours" in stages else {}
-    every = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
-    heads = reader.ranking_metadata(every)
+    heads, every = reader.ranking_metadata(ids), sorted(set(ids))
+    turns = [memory for memory, head in heads.items() if head.turn] if "neighbours" in stages else []
+    adjacent = reader.adjacent(turns) if turns else {}
+    if adjacent:
+        every = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
+        heads = reader.ranking_metadata(every)
     weights = fusion.channel_weights(channels.rankings, plan.query.text)
     table = fusion.build_table(channels.rankings, every, weights, heads)
     if "evidence" in stages:

@@ -375,18 +375,24 @@ def order_turns(
 ) -> tuple[list[Candidate], Mapping[str, RelevanceFeatures]]:
     """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
 
-    Passages keep their order among themselves, and so do turns. Returns the features, too; none where there is no turn.
+    Passages keep their order among themselves, and so do turns. Returns the features that it took, too.
     """
     heads = reader.ranking_metadata([one.id for one in candidates])
     is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
     if not any(is_turn.values()):
         return list(candidates), {}
-    features = relevance_features(plan, channels.terms, channels.rankings, is_turn)
-    first_turns = [one.id for one in candidates if is_turn[one.id]][:MAX_READ_TURNS]
-    features |= question_features(features, reader.get(first_turns) if first_turns else {}, plan, channels)
-    asking = {memory for memory, own in features.items() if own.answering < ASKING_SHARE}
     passages = [one for one in candidates if not is_turn[one.id]]
-    stating = [one for one in candidates if is_turn[one.id] and one.id not in asking]
+    turns = [one for one in candidates if is_turn[one.id]]
+    records = reader.get([one.id for one in turns[:MAX_READ_TURNS]])
+    shares = answering_shares(records, plan, channels)
+    asking = {memory for memory, share in shares.items() if share < ASKING_SHARE}
+    stating = [one for one in turns if one.id not in asking]
+    wanted = is_turn
+    if not passages:  # then only questions are placed, behind the first of the others
+        first = [one.id for one in best_first(stating)[:COMPARED_PASSAGES]]
+        wanted = dict.fromkeys([*first, *shares, *replies_by_question(shares, records).values()], True)
+    features = relevance_features(plan, channels.terms, channels.rankings, wanted)
+    features |= question_features(features, shares, records)
     stating = place_turns(stating, passages, features)
     answers = [*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]]
     answers = [one for one in answers if features[one.id].sufficient]
@@ -415,31 +421,31 @@ def place_turns(
 
 
 def question_features(
-    features: Mapping[str, RelevanceFeatures],
-    records: Mapping[str, Record],
-    plan: QueryPlan,
-    channels: ChannelResults,
+    features: Mapping[str, RelevanceFeatures], shares: Mapping[str, float], records: Mapping[str, Record]
 ) -> dict[str, RelevanceFeatures]:
-    """Return the features of turns that only ask, and of the replies to them.
+    """Return the features of turns that only ask, by their `answering_shares`, and of the replies to them.
 
     An earlier question of the same does not answer it; the reply does, unless it says that it does not know.
     """
+    found = {memory: replace(features[memory], answering=share) for memory, share in shares.items()}
+    for memory, reply in replies_by_question(shares, records).items():
+        answering = found.get(reply, features[reply])
+        relevance = max(answering.propagated, features[memory].relevance)
+        found[reply] = replace(answering, propagated=relevance)
+    return found
+
+
+def replies_by_question(shares: Mapping[str, float], records: Mapping[str, Record]) -> dict[str, str]:
+    """Return the turns that only ask, each with the reply among ``records`` that does not say it does not know."""
     from scrubjay.text.dialogue import admits_not_knowing
 
-    found = {
-        memory: replace(features[memory], answering=share)
-        for memory, share in answering_shares(records, plan, channels).items()
-    }
     beside = {(record.session, record.turn): record for record in records.values() if record.turn is not None}
-    for memory, own in list(found.items()):
+    found = {}
+    for memory in [one for one, share in shares.items() if share < ASKING_SHARE]:
         asking = records[memory]
         reply = beside.get((asking.session, (asking.turn or 0) + 1))
-        if own.answering >= ASKING_SHARE or reply is None or reply.role == asking.role:
-            continue
-        if not admits_not_knowing(reply.content):
-            answering = found.get(reply.id, features[reply.id])
-            relevance = max(answering.propagated, features[memory].relevance)
-            found[reply.id] = replace(answering, propagated=relevance)
+        if reply is not None and reply.role != asking.role and not admits_not_knowing(reply.content):
+            found[memory] = reply.id
     return found
 
 

@@ -54,6 +54,8 @@ RECORD_COLUMNS: Final = (
 )  # fmt: skip
 """The columns of ``memory`` that hold a record, in the order of `record_to_row`."""
 _SELECTED_NAMES: Final = ("source", "path", *(name for name in RECORD_COLUMNS if name != "document"))
+_EVENT: Final = _SELECTED_NAMES.index(EVENT_TIME_COLUMNS[0])
+_FIELDS: Final = _EVENT + len(EVENT_TIME_COLUMNS)
 SELECTED_COLUMNS: Final = "d.source, d.path, " + ", ".join(f"m.{name}" for name in _SELECTED_NAMES[2:])
 """A record's columns as `record_from_row` reads them, from ``memory m`` and ``document d``."""
 
@@ -165,10 +167,8 @@ def _number_range(digits: str) -> tuple[int, int]:
 
 def record_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) -> Record:
     """Return a record from a row of `SELECTED_COLUMNS`; ``decode`` reads a list as the store holds it."""
-    values = dict(zip(_SELECTED_NAMES, row, strict=True))
-    number, source, path = values.pop("hash"), values.pop("source"), values.pop("path")
-    place = [values.pop(name) for name in PLACE_COLUMNS]
-    event = [values.pop(name) for name in EVENT_TIME_COLUMNS]
+    (source, path, number), place, event = row[:3], row[3:_EVENT], row[_EVENT:_FIELDS]
+    values = dict(zip(_SELECTED_NAMES[_FIELDS:], row[_FIELDS:], strict=True))
     for name in LIST_COLUMNS:
         values[name] = tuple(decode(values[name]))
     values["pinned"] = bool(values["pinned"])

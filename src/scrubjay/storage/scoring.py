@@ -248,7 +248,8 @@ def score_words(table: MemoryTable, found: Sequence[GroupScores], passing: NDArr
     scores = np.zeros(table.rows, np.float64)
     for rows, amounts in found:
         scores[rows] += amounts
-    mean, deviation = mean_and_deviation(scores[table.live])
+    # Where every row is live, they need not be copied.
+    mean, deviation = mean_and_deviation(scores if table.memories == table.rows else scores[table.live])
     return ArrayScores(
         table=table,
         scores=scores,

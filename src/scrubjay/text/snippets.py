@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
@@ -43,8 +44,7 @@ class Snippet:
     end: int
 
 
-@frozen
-class _Match:
+class _Match(NamedTuple):
     start: int
     end: int
     groups: tuple[int, ...]
@@ -222,10 +222,12 @@ def _matches(content: str, groups: Sequence[TermGroup], language: str) -> list[_
     for index, group in enumerate(groups):
         for form in group.forms:
             owners.setdefault(form, []).append(index)
-    return [
-        _Match(start, end, tuple(sorted({index for form in forms for index in owners[form]})))
-        for start, end, forms in (find_terms(content, owners, language) if owners else ())
-    ]
+    found = find_terms(content, owners, language) if owners else []
+    groups_of = {
+        forms: tuple(sorted({index for form in forms for index in owners[form]}))
+        for forms in {forms for _, _, forms in found}
+    }
+    return [_Match(start, end, groups_of[forms]) for start, end, forms in found]
 
 
 def _weights(groups: Sequence[TermGroup], weights: Mapping[str, float] | None) -> list[float]:

@@ -332,8 +332,9 @@ def find_terms(
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
     pieces = _word_splitter(text.isascii()).split(text)  # by turns what is between two words, and a word
     raws = pieces[1::2]
-    for raw in set(raws):
-        emitted, source_words = (learnt[raw], 1) if raw in learnt else _learn_forms(raw, language, learnt)
+    distinct = set(raws)
+    for raw, forms in zip(distinct, map(learnt.get, distinct), strict=True):
+        emitted, source_words = (forms, 1) if forms is not None else _learn_forms(raw, language, learnt)
         if wanted_terms.isdisjoint(emitted):
             continue
         single_word = (
