@@ -181,6 +181,7 @@ class AsyncMemory:
     backup = _in_thread(Memory.backup)
     copy = _in_thread(Memory.copy)
     embed = _in_thread(Memory.embed)
+    enrich = _in_thread(Memory.enrich)
     rebuild = _in_thread(Memory.rebuild)
     build_index = _in_thread(Memory.build_index)
     drop_index = _in_thread(Memory.drop_index)

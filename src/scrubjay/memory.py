@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ConsolidationReport,
         CopyReport,
         EmbedReport,
+        EnrichReport,
         ExportReport,
         FetchReport,
         ForgetReport,
@@ -180,9 +181,12 @@ class Memory:
         share: bool | None = None,
         git: bool | None = None,
         embed_seconds: float = 0.0,
+        enrich: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
         """Sync a folder or file, or every registered source, into the store.
+
+        First everything becomes searchable, then it is enriched (`enrich`).
 
         Args:
             path: Folder or file, registered as a source if it is new; None for all sources.
@@ -200,6 +204,7 @@ class Memory:
             git: Whether to ingest the commits of a folder that is the root of a git repository, stored with the source;
                 on by default. None keeps what is stored.
             embed_seconds: Seconds to spend on backfilled models afterwards.
+            enrich: Whether to return after the enrichment; otherwise as soon as everything is searchable.
             progress: Called with the progress.
 
         Raises:
@@ -230,6 +235,7 @@ class Memory:
             project,
             choice,
             git,
+            enriched=enrich,
         )
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
@@ -430,6 +436,15 @@ class Memory:
         from scrubjay.services.curation import remove_link
 
         remove_link(self._workspace, src, dst, kind)
+
+    def enrich(self, *, progress: Callable[[Progress], None] | None = None) -> EnrichReport:
+        """Find concepts, links, categories and facts of what was synced without; it can be interrupted at any time.
+
+        If another process or thread does so already, it returns at once.
+        """
+        from scrubjay.services.sync import enrich
+
+        return enrich(self._workspace, progress)
 
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None
@@ -1324,17 +1339,21 @@ def hook_context(
 
 
 def embed_background_models(memory: Memory, proceed: Callable[[], bool]) -> EmbedReport:
-    """Embed pending memories with the bundled models, newest first; ``proceed`` is called before each batch."""
-    from scrubjay.services.sync import embed_pending
+    """Enrich what is due, then embed pending memories with the bundled models, newest first.
 
+    ``proceed`` is called before each batch.
+    """
+    from scrubjay.services.sync import embed_pending, enrich
+
+    enrich(memory._workspace, proceed=proceed)
     return embed_pending(memory._workspace, None, None, proceed)
 
 
 def background_pending(memory: Memory) -> int:
-    """Return how many embeddings `embed_background_models` would compute."""
-    from scrubjay.services.sync import background_pending
+    """Return how many memories `embed_background_models` would enrich, and how many embeddings it would compute."""
+    from scrubjay.services.sync import background_pending, count_due
 
-    return background_pending(memory._workspace)
+    return count_due(memory._workspace) + background_pending(memory._workspace)
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:

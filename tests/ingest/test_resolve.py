@@ -15,7 +15,8 @@ from web import edges, scope_of, store_of
 from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.ingest import finalizer
-from scrubjay.ingest.finalizer import relink_source
+from scrubjay.ingest.finalizer import finalize_source
+from scrubjay.models.records import DUE_LINKS, Source
 
 Open = Callable[..., Memory]
 
@@ -243,8 +244,16 @@ def test_after_any_changes_the_links_are_those_that_all_notes_looked_at_anew_wou
         with store_of(memory).reader(scope_of(memory)) as reader:
             sources = reader.sources()
         for source in sources:
-            relink_source(store_of(memory), scope_of(memory), source)
+            relink(memory, source)
         assert before == linked(memory)
+
+
+def relink(memory: Memory, source: Source) -> None:
+    store, scope = store_of(memory), scope_of(memory)
+    with store.reader(scope) as reader:
+        due = dict.fromkeys(reader.documents(source.id), DUE_LINKS)
+        changes = finalize_source(reader, store.secret(scope), scope, source, due, ("links",))
+    store.write(scope, changes)
 
 
 def _do(memory: Memory, notes: Notes, kind: str, value: object) -> None:

@@ -15,7 +15,7 @@ from web import categories, edges, everything, joined, named, scope_of, store_of
 from scrubjay import Memory
 from scrubjay.config.settings import LINKING_STAGES, LinkingSettings, Settings
 from scrubjay.errors import StoreBusyError
-from scrubjay.ingest import rebuild
+from scrubjay.ingest import enrichment
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.models.graph import Category, Edge
 from scrubjay.models.reports import Progress
@@ -97,7 +97,7 @@ def test_it_goes_page_by_page_and_says_how_far_it_is(
     memory = opened()
     memory.sync(notes.root)
     before = told(edges(memory, "links", "references", "similar"))
-    monkeypatch.setattr(rebuild, "REBUILD_PAGE", 5)
+    monkeypatch.setattr(enrichment, "PAGE", 5)
     heard: list[Progress] = []
     memory.rebuild(progress=heard.append)
     assert told(edges(memory, "links", "references", "similar")) == before

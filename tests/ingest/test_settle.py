@@ -1,4 +1,4 @@
-"""A sync that was cut short: the next one makes good what could only be told at the end."""
+"""An enrichment that was cut short: the next sync finishes it."""
 
 from __future__ import annotations
 
@@ -42,11 +42,6 @@ def tree(notes: Notes) -> None:
     notes.write("deep/d.md", "# D\n\nNothing.\n")
 
 
-def synced(desk: Workspace) -> bool:
-    with desk.store.reader(desk.scope) as reader:
-        return all(source.synced_at is not None for source in reader.sources())
-
-
 def whole(memory: Memory) -> tuple[set[tuple[str, str, str]], set[str]]:
     return (
         {(edge.src, edge.kind, edge.dst) for edge in edges(memory, "links", "belongs")},
@@ -64,7 +59,7 @@ def test_a_first_sync_that_was_cut_short_is_made_good(
     with pytest.raises(StoreBusyError):
         memory.sync(notes.root)
     assert memory.status().documents == 4
-    assert not synced(desk)
+    assert memory.status().unenriched == 4
     memory.sync()
     found = whole(memory)
     assert len(edges(memory, "links")) == 3
@@ -97,19 +92,19 @@ def test_an_edit_whose_sync_was_cut_short_is_made_good(
     assert whole(memory) == found
 
 
-def test_a_sync_that_was_cut_short_leaves_a_source_that_says_so_until_it_is_made_good(
+def test_the_status_counts_the_documents_of_a_sync_that_was_cut_short_until_it_is_made_good(
     desk: Workspace, notes: Notes
 ) -> None:
     tree(notes)
     store, memory = failing(desk, links)
     memory.sync(notes.root)
-    assert synced(desk)
+    assert not memory.status().unenriched
     notes.write("a.md", "# A\n\nSee [[d]].\n")
     store.left = 2
     for _ in range(2):
         with pytest.raises(StoreBusyError):
             memory.sync()
-        assert not synced(desk)
+        assert memory.status().unenriched == 2  # b.md links to it
     memory.sync()
-    assert synced(desk)
+    assert not memory.status().unenriched
     assert len(edges(memory, "links")) == 3

@@ -21,11 +21,19 @@ from scrubjay.models.records import (
     Scope,
     Source,
     StageVersions,
+    due_level,
     said_at,
 )
 from scrubjay.models.results import Hit, round_score
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
-from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
+from scrubjay.storage.interface import (
+    Counts,
+    Coverage,
+    DueMemory,
+    ModelState,
+    PendingMemory,
+    RankingMetadata,
+)
 from scrubjay.storage.rows import token_codes_only
 from scrubjay.storage.scoring import EXACT_SHARE, MAX_TERM_COUNT, idf, quantize, saturation
 from scrubjay.storage.table import record_matches
@@ -278,6 +286,14 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         if newest:
             missing.sort(key=said_at, reverse=True)
         return [PendingMemory(record, self._before(record)) for record in missing[:limit]]
+
+    def due(self, level: int) -> list[DueMemory]:
+        found = []
+        for record in (m.record for m in self._visible.values()):
+            if record.due and due_level(record.due) >= level:
+                where = (None, None) if record.place is None else (record.place.source, record.place.path)
+                found.append(DueMemory(record.id, record.key, record.due, *where))
+        return found
 
     def _before(self, record: Record) -> str:
         if record.place is None:

@@ -10,7 +10,18 @@ from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.graph import Category, Edge, Entity
 from scrubjay.models.ids import EmbeddingModel, parse_id, tombstone_hash
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event, LifecycleChange, apply_change
-from scrubjay.models.records import TIER_PREFIXES, TIERS, Document, Record, Scope, Source, StageVersions
+from scrubjay.models.records import (
+    TIER_PREFIXES,
+    TIERS,
+    Document,
+    Record,
+    Scope,
+    Source,
+    StageVersions,
+    due_level,
+    due_mark,
+    due_since,
+)
 from scrubjay.storage import changes as c
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
@@ -254,6 +265,8 @@ class TenantState:
                 self._drop_model(fingerprint)
             case c.PutVectors():
                 self._put_vectors(scope, change)
+            case c.PutDue(marks, was):
+                self._put_due(scope, marks, was)
 
     def _apply_to_documents(
         self, scope: Scope | None, change: c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
@@ -295,6 +308,7 @@ class TenantState:
             other = self.memories.get(TIER_PREFIXES[tier] + record.id.partition("_")[2])
             if other is not None and (tier != record.tier or not _sees(scope, other.record.key)):
                 raise id_conflict(record.id)
+        self.memories.pop(record.id, None)  # written anew, it is the last
         self.memories[record.id] = memory
         self.life.readings.pop(record.id, None)
 
@@ -302,6 +316,18 @@ class TenantState:
         if fingerprint not in self.models:
             raise NotFoundError(f"No model {fingerprint} is registered in this store. {NOTHING_WRITTEN}")
         return self.models[fingerprint][0]
+
+    def _put_due(self, scope: Scope | None, marks: Mapping[str, int], was: Mapping[str, int] | None) -> None:
+        for memory, mark in marks.items():
+            if self._sees_memory(scope, memory):
+                held = self.memories[memory]
+                now = held.record.due
+                if was is None:
+                    level = max(due_level(mark), due_level(now))
+                    now = due_mark(level, due_since(mark))
+                elif now == was[memory]:
+                    now = mark
+                self.memories[memory] = replace(held, record=replace(held.record, due=now))
 
     def _put_document(self, scope: Scope | None, change: c.PutDocument) -> None:
         document = change.document

@@ -454,6 +454,7 @@ def test_every_field_of_a_memory_survives_an_export_and_an_import() -> None:
         recorded_at=5,
         updated_at=6,
         last_used=7,
+        due=8,
     )
     summaries = {"abstract", "overview"}  # made anew from the text
     unset = Record(

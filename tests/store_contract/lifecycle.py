@@ -20,13 +20,22 @@ from scrubjay.models.lifecycle import (
     LifecycleChange,
     apply_change,
 )
-from scrubjay.models.records import EventTime, Record, RecordFilter, Scope
+from scrubjay.models.records import (
+    DUE_FACTS,
+    DUE_LINKS,
+    EventTime,
+    Record,
+    RecordFilter,
+    Scope,
+    due_mark,
+)
 from scrubjay.storage.changes import (
     Change,
     DropMemory,
     DropSource,
     Forget,
     PutDocument,
+    PutDue,
     PutEdges,
     PutEvents,
     PutExtractions,
@@ -37,7 +46,7 @@ from scrubjay.storage.changes import (
     PutSource,
     UnchangedPassage,
 )
-from scrubjay.storage.interface import Store
+from scrubjay.storage.interface import DueMemory, Store
 from store_contract.answers import EVERY_STATUS
 from store_contract.samples import (
     ANN_KEY,
@@ -113,6 +122,30 @@ class LifecycleContract:
             9,
             4,
         )
+
+    def test_enrichment_is_due_in_the_order_of_writing_until_its_mark_is_taken_away(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        links, everything = due_mark(DUE_LINKS, 5), due_mark(DUE_FACTS, 6)
+        _put_memories(store, ann, "ba", due=everything)
+        _put_memories(store, ann, "c")
+
+        def due(level: int, scope: Scope = ann) -> list[DueMemory]:
+            with store.reader(scope) as reader:
+                return reader.due(level)
+
+        assert due(DUE_FACTS) == [DueMemory(B, ANN_KEY, everything), DueMemory(A, ANN_KEY, everything)]
+        assert due(DUE_LINKS, bob) == []
+        write_changes(store, bob, PutDue({C: links}))
+        write_changes(store, ann, PutDue({A: links, C: links, D: links}))
+        assert [(one.id, one.mark) for one in due(DUE_LINKS)] == [
+            (B, everything), (A, due_mark(DUE_FACTS, 5)), (C, links)
+        ]  # fmt: skip
+        write_changes(
+            store, ann, PutDue(dict.fromkeys([A, B, C], 0), {A: everything, B: everything, C: links})
+        )
+        assert [one.id for one in due(DUE_LINKS)] == [A]
+        assert _read_record(store, ann, A).due == due_mark(DUE_FACTS, 5)
 
     def test_a_life_can_take_a_time_away(self, store: Store, ann: Scope) -> None:
         """None is a value of its own."""

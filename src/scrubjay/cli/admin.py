@@ -87,6 +87,11 @@ def status(call: Call) -> None:
         write(
             f"unread     {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
         )
+    if found.unenriched:
+        write(
+            f"enriching  {format_count(found.unenriched, 'document')} waiting since {found.unenriched_since}; "
+            "the next sync or a background process links them"
+        )
     waiting = max((model.waiting for model in found.models), default=0)
     if waiting or background["embedding"]:
         write(f"embedding  {waiting:,} pending; {embedding_summary(background['embedding'], call.settings)}")

@@ -8,9 +8,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -33,7 +33,7 @@ from scrubjay.config.paths import data_folder, environment
 from scrubjay.daemon.embedding import start_embedding
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.scanner import DEFAULT_INCLUDE
-from scrubjay.models.reports import ModelStatus, Progress, SourceStatus, SyncReport
+from scrubjay.models.reports import FileError, ModelStatus, Progress, SourceStatus, SyncReport
 from scrubjay.text.display import single_line
 
 if TYPE_CHECKING:
@@ -230,30 +230,59 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
 
     The root of a git repository brings its history: each commit that says something is a memory.
 
-    A file that cannot be read is reported and skipped. Stored passages are searchable at once; embeddings of the
-    larger models follow: on a terminal for some seconds, then in the background, or by `scrubjay embed`.
+    A file that cannot be read is reported and skipped. Once the summary is printed all is searchable, and Ctrl-C does
+    no harm: concepts, links, categories and facts follow, then embeddings of the larger models: on a terminal for some
+    seconds, then in the background, or by `scrubjay embed`.
     """
     settings = call.settings
     on_terminal = sys.stdout.isatty() and not call.json
     seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
     with call.open(new=True) as memory, show_progress(quiet=call.json) as (report, pace):
         try:
-            done = memory.sync(path, embed_seconds=seconds, progress=report, **rules)
+            done = memory.sync(
+                path, embed_seconds=seconds * call.json, enrich=call.json, progress=report, **rules
+            )
+            if not call.print_json(done):
+                print_summary(done)
+                if path is not None and not (done.passages or done.problems):
+                    write_error(NOTHING_TO_SYNC)
+                done = _enrich(memory, done, seconds, report)
         except KeyboardInterrupt:
             write_error(f"\nStopped. {_interrupted_note(pace.report)}")
             raise
         follow = start_embedding(settings, environment(call.store, call.user), memory)
-    if call.print_json(done):
-        return
-    print_summary(done)
-    if path is not None and not (done.passages or done.problems):
-        write_error(NOTHING_TO_SYNC)
-    pending_embedding(done.waiting, pace.rate, follow=follow)
+    if not call.json:
+        pending_embedding(done.waiting, pace.rate, follow=follow)
+
+
+def _enrich(
+    memory: Memory, done: SyncReport, seconds: float, report: Callable[[Progress], None]
+) -> SyncReport:
+    """Go on after the summary, and return it with what is pending now."""
+    found = memory.enrich(progress=report)
+    if found.linked or found.learned:
+        write(
+            f"{format_count(found.linked, 'concept')} linked, {format_count(found.learned, 'fact')} extracted, "
+            f"{format_duration(found.seconds)}"
+        )
+    if found.waiting and not found.problems:
+        write("Another process links the rest.")
+    _print_problems(found.problems)
+    if seconds:
+        embedded = memory.embed(seconds=seconds, progress=report)
+        if embedded.embedded:
+            write(
+                f"{embedded.embedded:,} embedded, {embedded.waiting:,} pending, {format_duration(embedded.seconds)}"
+            )
+        return replace(done, waiting=embedded.waiting)
+    return done
 
 
 def _interrupted_note(last: Progress | None) -> str:
     if last is not None and last.stage == "embed":
         return "All files are stored and searchable; run `scrubjay embed` to finish embedding."
+    if last is not None and last.stage == "connect":
+        return "All files are stored and searchable; the next sync links the rest, or it follows in the background."
     far = (
         f"{last.done:,} of {format_count(last.total, 'changed file')}"
         if last and last.stage == "write"
@@ -263,11 +292,12 @@ def _interrupted_note(last: Progress | None) -> str:
 
 
 def print_summary(done: SyncReport) -> None:
+    linked = f"{format_count(done.linked, 'concept')} linked, " if done.linked else ""
+    embedded = f"{done.embedded:,} embedded, " if done.embedded else ""
     write(
         f"{format_count(done.files, 'file')}, {format_count(done.passages, 'passage')}: {done.added:,} added, "
         f"{done.updated:,} updated, {done.unchanged:,} unchanged, {done.removed:,} removed, "
-        f"{format_count(done.linked, 'concept')} linked, {done.embedded:,} embedded, "
-        f"{done.waiting:,} pending, {format_duration(done.seconds)}"
+        f"{linked}{embedded}{done.waiting:,} pending, {format_duration(done.seconds)}"
     )
     if done.commits or done.left_out:
         write(f"{_commit_counts(done)}.")
@@ -279,7 +309,11 @@ def print_summary(done: SyncReport) -> None:
         )
     for kind, times in done.scrubbed.items():
         write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
-    for trouble in (*done.notices, *done.problems):
+    _print_problems((*done.notices, *done.problems))
+
+
+def _print_problems(problems: Sequence[FileError]) -> None:
+    for trouble in problems:
         write_error(f"{single_line(trouble.path)}: {single_line(trouble.message)}")
         if trouble.hint:
             write_error(f"  hint: {single_line(trouble.hint)}")

@@ -319,7 +319,9 @@ class _KeyRun:
         self, memories: Sequence[PreparedMemory], replaced: Sequence[str], after: Sequence[Change]
     ) -> None:
         ctx = self._ctx
-        ctx.edges.add_entities([memory.record for memory in memories], replaced)
+        with ctx.reader() as reader:
+            stored = list(reader.get(replaced).values())
+        ctx.edges.add_entities([memory.record for memory in memories], stored)
         before, linking = ctx.edges.changes(memories, replaced)
         if ctx.dry_run:
             ctx.preview.add(memories, [*before, *linking, *after], digests=False)

@@ -89,20 +89,32 @@ def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]
 
 
 class NameStats:
-    """Counts the stored memories that mention a name, except for those that are about to be replaced."""
+    """Estimates how many connected memories mention a name.
 
-    def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
+    Attributes:
+        stored: Stored memories that do not count.
+        connected: How many of the others are connected, and how many there are.
+    """
+
+    def __init__(self, reader: Reader, stored: Sequence[Record], connected: tuple[int, int]) -> None:
         self._reader = reader
-        self._replaced = replaced
+        self._stored = stored
+        self._connected = connected
         self._languages = reader.languages() or ("en",)
 
     def count(self, names: Sequence[str]) -> list[int]:
-        """Return an upper bound of how many stored memories mention each name."""
-        stored = [name_frequency(self._reader, name, self._languages)[1] for name in names]
-        if not self._replaced:
-            return stored
-        replaced = count_mentions(self._replaced, names)
-        return [max(0, count - twice) for count, twice in zip(stored, replaced, strict=True)]
+        """Return how many memories have the rarest word of each name, an upper bound where all are connected."""
+        connected, others = self._connected
+        if not connected:
+            return [0] * len(names)
+        rarest = [name_frequency(self._reader, name, self._languages) for name in names]
+        words = [
+            name if group is None else group.word for name, (group, _) in zip(names, rarest, strict=True)
+        ]
+        own = count_mentions(self._stored, words) if self._stored else [0] * len(names)
+        return [
+            max(0, count - twice) * connected // others for (_, count), twice in zip(rarest, own, strict=True)
+        ]
 
 
 class EntityDictionary:

@@ -426,7 +426,7 @@ def _content_changes(
     at = new.updated_at
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
     fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)
-    edge_builder.add_entities([new], [old.id])
+    edge_builder.add_entities([new], [old])
     first, last = edge_builder.changes([fresh], [old.id])
     edges: list[Edge] = []
     other = None

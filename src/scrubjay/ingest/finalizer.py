@@ -1,23 +1,23 @@
-"""Finalizer: resolve the links and folder categories of a source once its documents are stored.
+"""Finalizer: resolve the links and folder categories of a source once its documents are connected.
 
-A link may precede its page, so links are collected during a sync and resolved at its end; when a page is new, stored
-notes that may link to it are searched for. URLs, images and links in code do not count.
+A link may precede its page, so all links are resolved together; when a page is new or changed, stored notes that may
+link to it are searched for. URLs, images and links in code do not count.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.categories.folders import folder_changes
-from scrubjay.ingest.alignment import PreparedDocument
-from scrubjay.ingest.sync_run import LINK_BATCH, SyncRun
+from scrubjay.ingest.sync_run import LINK_BATCH
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.records import (
+    DUE_PLACE,
     Document,
     PassageRef,
     PassageRefs,
@@ -28,122 +28,65 @@ from scrubjay.models.records import (
     note_documents,
 )
 from scrubjay.storage.changes import Change, PutEdges
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader
 from scrubjay.text.markdown import LinkTarget, extract_links, heading_slug
 from scrubjay.text.tokenizer import query_groups
 
 MAX_CACHED_PASSAGES: Final = 50_000
-"""Passages cached through one sync: 15 MB."""
+"""Passages cached while one source is finalized: 15 MB."""
 MAX_MENTIONS: Final = 200
 """Stored passages searched for links to a new page."""
 DOCUMENTS_PER_LOOKUP: Final = 50
 """Documents that can be read in the time of one word lookup."""
 
 
-class SourceFinalizer:
-    """Collects what a sync changes in one source, and derives links and folder categories from it at the end."""
+def finalize_source(
+    reader: Reader,
+    secret: bytes,
+    scope: Scope,
+    source: Source,
+    due: Mapping[str, int],
+    stages: Collection[str],
+) -> list[Change]:
+    """Return what brings links and folder categories of a source up to date.
 
-    def __init__(self, run: SyncRun, source: Source, known: Mapping[str, Document]) -> None:
-        self._stages = run.edges.stages
-        self._scope = run.scope
-        self._secret = run.secret
-        self._source = source
-        self._known = known
-        self._resolver = LinkResolver(source.id, run.scope)
-        self._changed_paths: set[str] = set()
-        self._shown_paths: set[str] = set()
-        self._keys: set[str] = set()
-        self._passages: dict[str, tuple[PassageRef, ...]] = {}
-        self._room = MAX_CACHED_PASSAGES
-
-    def note_batch(self, reader: Reader, batch: Sequence[PreparedDocument]) -> None:
-        """Record documents that are about to be written, and which passages link to the ones they replace."""
-        replaced = [
-            memory
-            for one in batch
-            for memory in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
-        ]
-        if replaced and "links" in self._stages:
-            self._resolver.add_linking(reader, replaced)
-        for one in batch:
-            self._keys |= one.keys
-            if one.fresh or one.kept or one.dropped:
-                self._changed_paths.add(one.path)
-            if one.shown:
-                self._shown_paths.add(one.path)
-            self._resolver.add((memory.record for memory in one.fresh), one.renewed)
-            self._cache_passages(one)
-
-    def note_dropped(self, reader: Reader, records: Sequence[Record]) -> None:
-        """Record which passages link to those that are about to be dropped."""
-        self._keys.update(record.key for record in records)
-        if records and "links" in self._stages:
-            self._resolver.add_linking(reader, [record.id for record in records])
-
-    def changes(self, reader: Reader, *, everything: bool) -> list[Change]:
-        """Return what brings links and folder categories up to date, of all documents with ``everything``."""
-        documents = note_documents(reader.documents(self._source.id))
-        changes: list[Change] = []
-        if "links" in self._stages:
-            if everything:
-                changes += relink_changes(reader, self._scope, self._source)
-            else:
-                changes += self._link_changes(reader, documents)
-        if "categories" in self._stages:
-            changes += self._folder_changes(reader, documents.keys(), everything=everything)
-        return changes
-
-    def _link_changes(self, reader: Reader, documents: Mapping[str, Document]) -> list[Change]:
-        if self._known:
-            # Unchanged passages may link to a new heading, or resolve from another folder now.
-            for path in sorted(self._changed_paths & documents.keys()):
-                self._resolver.add(reader.passages(self._source.id, path))
-            titles = {path: document.title for path, document in self._known.items()}
-            new = [
-                document
-                for path, document in documents.items()
-                if titles.get(path) != document.title or path in self._shown_paths
-            ]
-            self._resolver.add_mentions(reader, new, documents)
-        return put_links(self._resolver.edges(reader, documents, now_micros(), self._passages))
-
-    def _folder_changes(self, reader: Reader, now: Set[str], *, everything: bool) -> list[Change]:
-        before = note_documents(self._known).keys()
-        touched = self._changed_paths & now | now ^ before
-        if everything or not before:
-            passages = {} if everything else self._passages
-            return folder_changes(reader, self._secret, self._source, now_micros(), passages=passages)
-        if not touched:
-            return []
-        # Other keys' categories stay as they are: their viewers must not notice.
-        return folder_changes(
-            reader, self._secret, self._source, now_micros(), changed=sorted(touched), keys=self._keys
-        )
-
-    def _cache_passages(self, one: PreparedDocument) -> None:
-        path = one.path
-        partial = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._passages
-        if partial or self._known or len(one.fresh) > self._room:
-            self._passages[path] = ()  # read when it is needed
-            return
-        records = [memory.record for memory in one.fresh]
-        self._passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
-        self._room -= len(records)
-
-
-def relink_source(store: Store, scope: Scope, source: Source) -> None:
-    with store.reader(scope) as reader:
-        changes = relink_changes(reader, scope, source)
-    for change in changes:
-        store.write(scope, [change])
-
-
-def relink_changes(reader: Reader, scope: Scope, source: Source) -> list[Change]:
-    resolver = LinkResolver(source.id, scope)
+    Args:
+        reader: A view of ``scope``.
+        secret: The tenant's key of ids.
+        scope: Who writes.
+        source: The source.
+        due: Path of a document that is due to its level: at `DUE_LINKS` only its own links are resolved.
+        stages: As in `LinkingOptions`.
+    """
+    at = now_micros()
     documents = note_documents(reader.documents(source.id))
-    for path in documents:
-        resolver.add(reader.passages(source.id, path), None)
-    return put_links(resolver.edges(reader, documents, now_micros(), {}))
+    relinked = sorted(due.keys() & documents.keys())
+    placed = [path for path in relinked if due[path] >= DUE_PLACE]
+    resolver = LinkResolver(source.id, scope)
+    passages: dict[str, tuple[PassageRef, ...]] = {}
+    room = MAX_CACHED_PASSAGES
+    for path in relinked:
+        records = reader.passages(source.id, path)
+        if "links" in stages:
+            resolver.add(records, None)
+        if len(records) <= room:
+            passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
+            room -= len(records)
+    changes: list[Change] = []
+    if "links" in stages:
+        if len(relinked) < len(documents):
+            resolver.add_mentions(reader, [documents[path] for path in placed], documents)
+        changes += put_links(resolver.edges(reader, documents, at, passages))
+    if placed and "categories" in stages:
+        changed = None if len(placed) == len(documents) else placed
+        changes += folder_changes(reader, secret, source, at, changed=changed, passages=passages)
+    return changes
+
+
+def linking_passages(reader: Reader, passages: Sequence[str]) -> set[str]:
+    """Return the passages with found links to some that are about to change, move or go."""
+    edges = reader.edges(passages, ["links"], inward=True) if passages else ()
+    return {edge.src for edge in edges if edge.origin == "found"}
 
 
 def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
@@ -178,13 +121,6 @@ class LinkResolver:
                 targets = extract_links(record.content)
                 if targets or stale is None or record.id in stale:
                     self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
-
-    def add_linking(self, reader: Reader, passages: Sequence[str]) -> None:
-        """Add the passages that link to ones which are about to change, move or go."""
-        sources = {
-            edge.src for edge in reader.edges(passages, ["links"], inward=True) if edge.origin == "found"
-        }
-        self.add(reader.get(sorted(sources)).values(), sources)
 
     def add_mentions(
         self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]

@@ -1,14 +1,16 @@
-"""Linker: connect new memories by entities, similarity and topics.
+"""Linker: connect memories by entities, similarity and topics.
 
 Everything is done per visibility key: what a key's texts teach is stored under that key and judged by what all its
-viewers see, so private memories never change what others see. A similarity edge is stored once, from the later memory.
+viewers see, so private memories never change what others see. A similarity edge is stored once, from the memory that is
+connected later; stored memories that are still to be connected count as if they were not there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrubjay.categories.clustering import has_enough_words
@@ -22,7 +24,7 @@ from scrubjay.entities.dictionary import (
 )
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge, Entity
-from scrubjay.models.records import Record, Scope
+from scrubjay.models.records import DUE_EDGES, Record, Scope
 from scrubjay.models.results import MICRO
 from scrubjay.storage.changes import Change, PreparedMemory, PutConcept, PutEdges, QuantizedVectors
 from scrubjay.storage.interface import Reader, Store
@@ -59,7 +61,6 @@ class SimilarityOptions:
 class SimilarityCandidate:
     """What decides whether a memory may be joined: passages of one ``document`` (source and path) are not."""
 
-    key: str
     document: tuple[str, str]
     comparable: bool
 
@@ -77,17 +78,17 @@ class SimilarityLinker:
         at: int,
         *,
         beside: Sequence[PreparedMemory] = (),
-        rejoin: bool = False,
+        unconnected: Mapping[str, str] = MappingProxyType({}),
     ) -> list[Edge]:
-        """Return similarity edges of memories that are about to be written.
+        """Return similarity edges of some memories.
 
         Args:
             reader: A view of the memories' viewers: they share one visibility key.
             fresh: The memories.
             at: UTC microseconds of the edges.
-            beside: Other new memories, of wider keys.
-            rejoin: The memories are stored already and all are joined anew: of two with one key, the one with the
-                greater id makes their link.
+            beside: Others that are connected with them, of wider keys.
+            unconnected: Stored memories still to be connected, with their keys: those of the same key make their links
+                themselves.
         """
         import numpy as np
 
@@ -102,7 +103,7 @@ class SimilarityLinker:
         others = [*comparable, *self._comparable(beside)]
         new_ids = {memory.record.id for memory in (*fresh, *beside)}
         found = self._stored_neighbours(
-            reader, [memory.record for memory in comparable], queries, new_ids, rejoin=rejoin
+            reader, [memory.record for memory in comparable], queries, new_ids, unconnected
         )
         micro = _cosines(queries, [memory.vectors[self._fingerprint] for memory in others])
         ids = np.array([memory.record.id for memory in others])
@@ -133,8 +134,7 @@ class SimilarityLinker:
         records: Sequence[Record],
         queries: NDArray[np.float32],
         new_ids: set[str],
-        *,
-        rejoin: bool,
+        unconnected: Mapping[str, str],
     ) -> list[dict[str, float]]:
         found: list[dict[str, float]] = [{} for _ in records]
         if not reader.windows(self._fingerprint):
@@ -157,7 +157,9 @@ class SimilarityLinker:
                 fit = [
                     hit
                     for hit in nearby
-                    if hit.id not in new_ids and self._may_join(records[row], hit.id, rejoin)
+                    if hit.id not in new_ids
+                    and unconnected.get(hit.id) != records[row].key
+                    and self._may_join(records[row], hit.id)
                 ]
                 found[row] = {hit.id: hit.score for hit in fit}
                 if len(nearby) == limit_now and len(fit) < links:
@@ -167,21 +169,19 @@ class SimilarityLinker:
                 break
         return found
 
-    def _may_join(self, record: Record, other: str, rejoin: bool) -> bool:
+    def _may_join(self, record: Record, other: str) -> bool:
         candidate = self._candidates.get(other)
-        if (
-            candidate is None
-            or not candidate.comparable
-            or candidate.document == self._candidates[record.id].document
-        ):
-            return False
-        return not rejoin or candidate.key != record.key or _digits(other) < _digits(record.id)
+        return (
+            candidate is not None
+            and candidate.comparable
+            and candidate.document != self._candidates[record.id].document
+        )
 
     def _add_candidates(self, records: Sequence[Record]) -> None:
         for record in records:
             place = record.place
             document = (place.source, place.path) if place is not None else ("", record.id)
-            self._candidates[record.id] = SimilarityCandidate(record.key, document, has_enough_words(record))
+            self._candidates[record.id] = SimilarityCandidate(document, has_enough_words(record))
 
     def _best_edges(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
         ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[: self._options.links]
@@ -189,10 +189,6 @@ class SimilarityLinker:
             Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
             for other, score in ranked
         ]
-
-
-def _digits(memory: str) -> str:
-    return memory.partition("_")[2]
 
 
 def _cosines(queries: NDArray[np.float32], vectors: Sequence[QuantizedVectors]) -> NDArray[np.int64]:
@@ -228,7 +224,7 @@ LINK_EVERYTHING: Final = LinkingOptions()
 
 
 class EdgeBuilder:
-    """Builds the edges of memories that one call writes.
+    """Builds the edges of memories that one call writes or connects.
 
     Attributes:
         linked: Entity references made.
@@ -254,7 +250,7 @@ class EdgeBuilder:
         self._new_entities: dict[str, list[Entity]] = {}
         self._entity_changes: list[Change] = []
         self._earlier_mentions: list[Change] = []
-        self._last_changes: tuple[list[Change], list[Change]] = ([], [])
+        self._unconnected: dict[str, str] | None = None
         self._similarity = SimilarityLinker(fingerprint, options.similarity)
         self._topics: dict[str, TopicAssigner] = {}
         self.linked = 0
@@ -264,20 +260,30 @@ class EdgeBuilder:
     def stages(self) -> tuple[str, ...]:
         return self._options.stages
 
-    def add_entities(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
-        """Discover the entities of memories that are about to be written, a window at a time.
+    @property
+    def unconnected(self) -> dict[str, str]:
+        """Stored memories that are still to be connected, with their keys."""
+        if self._unconnected is None:
+            with self._store.reader(self._scope) as reader:
+                self._unconnected = {one.id: one.key for one in reader.due(DUE_EDGES)}
+        return self._unconnected
 
-        Stored memories that mention a new entity are linked with the next `changes`. ``stored`` are ids of
-        ``records`` that exist already.
+    def add_entities(self, records: Sequence[Record], stored: Sequence[Record] = ()) -> None:
+        """Discover the entities of memories, before their `changes`.
+
+        Connected memories that mention a new entity are linked with the next `changes`. ``stored`` are those of
+        ``records`` that exist already, as they are stored.
         """
         if "concepts" not in self._options.stages:
             return
         at = now_micros()
         for key, same in _by_key(records, lambda record: record.key).items():
-            with self._store.reader(self._scope.seen_with(key)) as reader:
+            viewers = self._scope.seen_with(key)
+            with self._store.reader(viewers) as reader:
                 dictionary = self._dictionary(reader, key)
-                before = list(reader.get([r.id for r in same if r.id in stored]).values()) if stored else []
-                new = dictionary.discover(same, self._secret, key, at, NameStats(reader, before).count)
+                before = [record for record in stored if record.key == key]
+                stats = NameStats(reader, before, self._connected(reader, viewers.keys, before))
+                new = dictionary.discover(same, self._secret, key, at, stats.count)
             self._entity_changes += [PutConcept(concept) for concept in new]
             if new:
                 # Not in the shared cache: if the write fails, other calls must not know them.
@@ -289,12 +295,21 @@ class EdgeBuilder:
                 )
                 self._link_earlier(new, key, at)
 
+    def _connected(
+        self, reader: Reader, keys: Sequence[str], stored: Sequence[Record] = ()
+    ) -> tuple[int, int]:
+        """Return how many stored memories of some keys are connected, and of how many; ``stored`` are left out."""
+        others = sum(map(reader.count_memories, keys)) - len(stored)
+        own = {record.id for record in stored}
+        waiting = sum(key in keys and memory not in own for memory, key in self.unconnected.items())
+        return others - waiting, others
+
     def changes(
-        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str], *, rejoin: bool = False
+        self, fresh: Sequence[PreparedMemory], renewed: Sequence[str]
     ) -> tuple[list[Change], list[Change]]:
         """Return what to write before these memories and what after them, in the same transaction.
 
-        ``renewed`` are ids of those that replace an earlier text; ``rejoin`` as for `SimilarityLinker.similar`.
+        ``renewed`` are ids of those that may have had edges before.
         """
         at = now_micros()
         edges: list[Edge] = []
@@ -310,24 +325,20 @@ class EdgeBuilder:
                     edges += references
                 if "similar" in self._options.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
-                    edges += self._similarity.similar(reader, same, at, beside=beside, rejoin=rejoin)
+                    edges += self._similarity.similar(
+                        reader, same, at, beside=beside, unconnected=self.unconnected
+                    )
                 if "categories" in self._options.stages:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
+        for memory in fresh:
+            self.unconnected.pop(memory.record.id, None)
         before, after = self._entity_changes, self._earlier_mentions
-        self._last_changes = list(before), list(after)
         self._entity_changes, self._earlier_mentions = [], []
         if renewed:  # similarity to the earlier text may no longer hold
             after.append(PutEdges((), tuple(renewed), ("similar",), inward=True))
         after.append(PutEdges(tuple(edges), tuple(renewed), DERIVED_EDGE_KINDS))
         return before, after
-
-    def requeue(self) -> None:
-        """Return the entities of a failed write to the queue: later memories may mention them."""
-        entities, mentions = self._last_changes
-        self._entity_changes[:0] = entities
-        self._earlier_mentions[:0] = mentions
-        self._last_changes = [], []
 
     def _dictionary(self, reader: Reader, key: str) -> EntityDictionary:
         if key not in self._by_key:
@@ -355,7 +366,13 @@ class EdgeBuilder:
             if key not in viewers.keys:
                 continue
             with self._store.reader(viewers) as reader:
-                found = [r for r in earlier_mentions(reader, new) if own in (key, r.key)]
+                if not self._connected(reader, viewers.keys)[0]:
+                    continue
+                found = [
+                    r
+                    for r in earlier_mentions(reader, new)
+                    if own in (key, r.key) and r.id not in self.unconnected
+                ]
             edges = tuple(edge for record in found for edge in dictionary.references(record, at, own))
             if edges:
                 self.linked += len(edges)

@@ -1,20 +1,23 @@
-"""Sync pipeline: scan a source, compare it with the store, read and write what changed, resolve links and folders.
+"""Sync pipeline: scan a source, compare it with the store, read and write what changed.
 
-An interrupted sync leaves its source without a time of its last sync; the next one then finalizes all of it.
+What it writes can be found at once, by words and the base model, and is marked for enrichment (`enrichment.py`). What
+no longer holds goes in the same transaction as the text it was of.
+
+An interrupted sync leaves its source without a time of its last sync; the next one then looks at all of its folders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
+from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.embedder import embed_memories
-from scrubjay.ingest.finalizer import SourceFinalizer
+from scrubjay.ingest.finalizer import linking_passages
 from scrubjay.ingest.git import Repository
 from scrubjay.ingest.git_commits import (
     UNREAD_COMMITS,
@@ -26,6 +29,7 @@ from scrubjay.ingest.git_commits import (
     superseded_by,
     superseding_edges,
 )
+from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
 from scrubjay.ingest.scanner import (
@@ -37,22 +41,34 @@ from scrubjay.ingest.scanner import (
     select_within_budget,
 )
 from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_history, judge_source, with_head
-from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, ProgressMeter, SyncRun
+from scrubjay.ingest.sync_run import (
+    MAX_BATCH_DOCUMENTS,
+    MAX_BATCH_PASSAGES,
+    ProgressMeter,
+    SyncRun,
+    write_in_batches,
+)
 from scrubjay.models.dates import now_micros
-from scrubjay.models.records import Document, Source
+from scrubjay.models.records import (
+    DUE_EDGES,
+    DUE_FACTS,
+    DUE_LINKS,
+    DUE_PLACE,
+    Document,
+    Source,
+    due_mark,
+    note_documents,
+)
 from scrubjay.models.reports import FileError
 from scrubjay.storage.changes import (
     Change,
     DropDocument,
     PreparedMemory,
     PutDocument,
+    PutDue,
     PutEdges,
-    PutMemory,
     PutSource,
 )
-
-MAX_WINDOW: Final = 3_000
-"""Documents, and passages, whose entities are discovered together: about 100 MB with their terms."""
 
 
 def sync_source(
@@ -109,12 +125,25 @@ def sync_source(
             run.write(changes)
         else:  # nothing stored depends on them: write them with the first batch
             run.pending.extend(changes)
-        finalizer = SourceFinalizer(run, source, known)
-        _write_changed(run, source, known, changed, gone, finalizer)
-        with run.store.reader(run.scope) as reader:
-            changes = finalizer.changes(reader, everything=unfinished and only is None)
+        touched, keys = _write_changed(run, source, known, changed, gone)
+        changes = []
+        if unfinished and only is None:
+            changes = _folder_changes(run, source)
+        elif touched:
+            changes = _folder_changes(run, source, touched, keys)
     synced_at = now_micros() if only is None else registered.synced_at
-    run.write_in_batches([*changes, PutSource(replace(registered, synced_at=synced_at))])
+    write_in_batches(run.write, [*changes, PutSource(replace(registered, synced_at=synced_at))])
+
+
+def _folder_changes(
+    run: SyncRun, source: Source, changed: Collection[str] | None = None, keys: Set[str] | None = None
+) -> list[Change]:
+    """Bring the folder categories of documents up to date that were stored before, so that none is outdated."""
+    if "categories" not in run.stages:
+        return []
+    with run.store.reader(run.scope) as reader:
+        paths = None if changed is None else sorted(changed)
+        return folder_changes(reader, run.secret, source, now_micros(), changed=paths, keys=keys)
 
 
 def sync_history(
@@ -160,12 +189,11 @@ def sync_history(
     run.write([*changes, *trust_changes, PutSource(begun)])
     problems = len(run.tally.problems)
     naming: list[str] = []
-    changed: set[str] = set()
-    finalizer = SourceFinalizer(run, source, known)
+    changed: Mapping[str, Set[str]] = {}
     meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in now.new], known, "history")
     try:
         documents = prepare_commits(run, source, repository.read(list(now.new.values())), known, naming)
-        changed = _write_documents(run, source, meter.read(documents), finalizer, meter)
+        changed = _write_documents(run, source, meter.read(documents), meter)
     except SourceError as error:
         run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
     meter.finish()
@@ -173,8 +201,8 @@ def sync_history(
         if unfinished:
             naming += names_of_others(reader, source, known)
         left = superseded_by(reader, source, now.gone)
-    _drop_documents(run, source, now.gone, finalizer)
-    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed | set(now.gone))]
+    _drop_documents(run, source, now.gone)
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed.keys() | set(now.gone))]
     with run.store.reader(run.scope) as reader:
         documents_now = reader.documents(source.id)
         edges = superseding_edges(reader, source, reader.get(naming).values(), documents_now)
@@ -184,7 +212,7 @@ def sync_history(
     count_commits(run.tally, known, documents_now)
     if len(run.tally.problems) == problems:  # else the whole history is compared the next time
         source = with_head(source, now.head)
-    run.write_in_batches([*changes, PutSource(replace(source, synced_at=now_micros()))])
+    write_in_batches(run.write, [*changes, PutSource(replace(source, synced_at=now_micros()))])
 
 
 def _report_scan(
@@ -212,8 +240,8 @@ def _write_changed(
     known: Mapping[str, Document],
     changed: Sequence[FileState],
     gone: Sequence[str],
-    finalizer: SourceFinalizer,
-) -> None:
+) -> tuple[set[str], set[str]]:
+    """Write what changed and drop what is gone; return the paths of stored notes that it touched, and their keys."""
     # Conversations stay when their log is deleted; notes do not.
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)
@@ -221,38 +249,39 @@ def _write_changed(
     movable = set(moved.values())
     meter = ProgressMeter(run.progress, changed, known)
     documents = meter.read(prepare_documents(run, source, known, changed, moved, logs))
-    changed_paths = _write_documents(run, source, documents, finalizer, meter)
+    written = _write_documents(run, source, documents, meter)
     meter.finish()
-    dropped = sorted(notes - (movable - set(moved.values())))
-    _drop_documents(run, source, dropped, finalizer)
-    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed_paths | set(dropped))]
+    renamed = movable - set(moved.values())
+    dropped = sorted(notes - renamed)
+    keys = set().union(*written.values()) | _drop_documents(run, source, dropped)
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(written.keys() | set(dropped))]
+    return (written.keys() | set(dropped) | renamed) & note_documents(known).keys(), keys
 
 
 def _write_documents(
-    run: SyncRun,
-    source: Source,
-    documents: Iterable[PreparedDocument],
-    finalizer: SourceFinalizer,
-    meter: ProgressMeter,
-) -> set[str]:
-    """Write documents in batches, and return the paths of those that changed."""
-    changed_paths: set[str] = set()
+    run: SyncRun, source: Source, documents: Iterable[PreparedDocument], meter: ProgressMeter
+) -> dict[str, frozenset[str]]:
+    """Write documents in batches, and return the paths of those that changed, with the keys that they change."""
+    changed: dict[str, frozenset[str]] = {}
     rejected: set[str] = set()
-    for window in _grouped(documents, MAX_WINDOW, MAX_WINDOW):
-        for number, batch in enumerate(_grouped(window, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)):
-            _write_batch(run, source, batch, finalizer, rejected, window=() if number else window)
-            meter.add_written(batch)
-            changed_paths.update(one.path for one in batch if one.fresh or one.dropped)
-    return changed_paths
+    for batch in _grouped(documents, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES):
+        _write_batch(run, source, batch, rejected)
+        meter.add_written(batch)
+        changed |= {one.path: one.keys for one in batch if one.fresh or one.dropped}
+    return changed
 
 
-def _drop_documents(run: SyncRun, source: Source, paths: Sequence[str], finalizer: SourceFinalizer) -> None:
-    if paths:
-        with run.store.reader(run.scope) as reader:
-            records = [record for path in paths for record in reader.passages(source.id, path)]
-            finalizer.note_dropped(reader, records)
-        run.tally.removed += len(records)
-        run.write([DropDocument(source.id, path) for path in paths])
+def _drop_documents(run: SyncRun, source: Source, paths: Sequence[str]) -> set[str]:
+    """Drop documents, and return the keys of their passages."""
+    if not paths:
+        return set()
+    with run.store.reader(run.scope) as reader:
+        records = [record for path in paths for record in reader.passages(source.id, path)]
+        linking = linking_passages(reader, [record.id for record in records])
+    run.tally.removed += len(records)
+    mark = due_mark(DUE_LINKS, now_micros())
+    run.write([*(DropDocument(source.id, path) for path in paths), PutDue(dict.fromkeys(linking, mark))])
+    return {record.key for record in records}
 
 
 def _grouped(
@@ -271,18 +300,10 @@ def _grouped(
         yield group
 
 
-def _write_batch(
-    run: SyncRun,
-    source: Source,
-    batch: Sequence[PreparedDocument],
-    finalizer: SourceFinalizer,
-    rejected: set[str],
-    window: Sequence[PreparedDocument] = (),
-) -> None:
+def _write_batch(run: SyncRun, source: Source, batch: Sequence[PreparedDocument], rejected: set[str]) -> None:
     """Write a batch; where the quota has no room for all, each document that fits.
 
     ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
-    ``window`` are the documents whose entities are discovered before.
     """
     fitting = []
     for document in batch:
@@ -290,28 +311,14 @@ def _write_batch(
             _uncount(run, document)
         else:
             fitting.append(document)
-    embedded = embed_memories(
-        [memory for document in fitting for memory in document.fresh],
-        [text for document in fitting for text in document.preceding],
-        run.base,
-        run.chunks.overlap,
-    )
-    with run.store.reader(run.scope) as reader:  # views of the steps below are nested in this one
-        run.edges.add_entities(
-            [memory.record for document in window for memory in document.fresh],
-            {memory for document in window for memory in document.renewed},
-        )
-        if not fitting:
-            return
-        finalizer.note_batch(reader, fitting)
-        changes = _batch_changes(run, fitting, embedded)
+    if not fitting:
+        return
     try:
-        run.write(changes)
+        run.write(_batch_changes(run, fitting))
     except QuotaError as error:
-        run.edges.requeue()
         if len(fitting) > 1:
             for document in fitting:
-                _write_batch(run, source, [document], finalizer, rejected)
+                _write_batch(run, source, [document], rejected)
             return
         path = fitting[0].path
         rejected.add(path)
@@ -319,16 +326,16 @@ def _write_batch(
         run.report_problem(source, path, f"{error} What is stored of this file stays as it was.", error.hint)
 
 
-def _batch_changes(
-    run: SyncRun, batch: Sequence[PreparedDocument], embedded: Sequence[PreparedMemory]
-) -> list[Change]:
-    """Return a batch's documents, the facts in their turns, and the edges of both."""
-    turns = [one for one in embedded if one.record.turn is not None]
-    facts = run.facts.extract(turns, settle=False)
-    run.edges.add_entities([one.record for one in facts.fresh])
-    renewed = [memory for document in batch for memory in document.renewed]
-    first, last = run.edges.changes([*embedded, *facts.fresh], renewed)
-    passages = iter(embedded)
+def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Change]:
+    """Return a batch's documents, what no longer holds of their earlier texts, and the marks of enrichment."""
+    now = now_micros()
+    embedded = embed_memories(
+        [memory for document in batch for memory in document.fresh],
+        [text for document in batch for text in document.preceding],
+        run.base,
+        run.chunks.overlap,
+    )
+    passages = (_marked(memory, now) for memory in embedded)
     documents = [
         PutDocument(
             one.document,
@@ -340,7 +347,31 @@ def _batch_changes(
         )
         for one in batch
     ]
-    return [*first, *documents, *map(PutMemory, facts.fresh), *last, *facts.after]
+    renewed = tuple(memory for document in batch for memory in document.renewed)
+    kept = [(one, kept.id) for one in batch for kept in one.kept]
+    replaced = [
+        *renewed,
+        *(memory for one in batch for memory in one.dropped),
+        *(memory for _, memory in kept),
+    ]
+    if not replaced:
+        return [*documents]
+    with run.store.reader(run.scope) as reader:
+        linking = linking_passages(reader, replaced)
+    marks = dict.fromkeys(linking, due_mark(DUE_LINKS, now))
+    # Fresh passages mark their whole document.
+    marks |= {memory: due_mark(DUE_PLACE, now) for one, memory in kept if not one.fresh}
+    return [
+        *documents,
+        PutEdges((), renewed, (*DERIVED_EDGE_KINDS, "links")),
+        PutEdges((), renewed, ("similar",), inward=True),
+        PutDue(marks),
+    ]
+
+
+def _marked(memory: PreparedMemory, now: int) -> PreparedMemory:
+    level = DUE_EDGES if memory.record.turn is None else DUE_FACTS
+    return replace(memory, record=replace(memory.record, due=due_mark(level, now)))
 
 
 def _uncount(run: SyncRun, document: PreparedDocument) -> None:

@@ -1,7 +1,7 @@
-"""Rebuild: chunk, embed and link all stored memories again, after an upgrade or a change of settings.
+"""Rebuild: chunk and embed all stored memories again, after an upgrade or a change of settings.
 
 No file is read: passages partition their document, so the stored text is their join. Ids, additions, pins and
-tombstones stay.
+tombstones stay. All of them are marked to be connected again (`enrichment.py`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.categories.folders import update_folders
-from scrubjay.categories.topics import organise_topics
 from scrubjay.ingest.alignment import (
     DocumentTraits,
     IdFactory,
@@ -23,92 +21,31 @@ from scrubjay.ingest.alignment import (
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
-from scrubjay.ingest.finalizer import relink_source
-from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import draft_passages, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
     COMMIT,
+    DUE_EDGES,
     LEFT_OUT,
     NEVER_INJECT,
     UNTRUSTED,
     Document,
     Record,
     Scope,
-    StageVersions,
+    due_level,
+    due_mark,
 )
 from scrubjay.models.reports import Progress
-from scrubjay.storage.changes import (
-    DropCategory,
-    PreparedMemory,
-    PutDocument,
-    PutEdges,
-    PutMemory,
-    PutVersions,
-)
+from scrubjay.storage.changes import PreparedMemory, PutDocument, PutMemory, PutVersions
 from scrubjay.storage.interface import Rebuild, Store
-from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 
-REBUILD_PAGE: Final = 1_000
 REBUILD_BATCH: Final = 64
 """Documents of one transaction, and sixteen times as many additions."""
-NO_TERMS: Final = Terms({}, 0)
-
-
-def rebuild_edges(
-    store: Store,
-    scope: Scope,
-    base: Embedder,
-    edge_builder: EdgeBuilder,
-    progress: Callable[[Progress], None] | None = None,
-) -> None:
-    """Connect every memory of a principal again; each page is one transaction."""
-    started = time.monotonic()
-    fingerprint = base.model.fingerprint
-    after, done = "", 0
-    with store.reader(scope) as reader:
-        total = reader.counts().memories
-        sources = reader.sources()
-        embedded = any(one.model.fingerprint == fingerprint for one in reader.models())
-    own = {source.id for source in sources}
-    while True:
-        with store.reader(scope) as reader:
-            page = reader.page(after, REBUILD_PAGE)
-            vectors = reader.vectors(fingerprint, [record.id for record in page]) if embedded else {}
-        if not page:
-            break
-        after = page[-1].id
-        memories = [
-            PreparedMemory(one, NO_TERMS, {fingerprint: vectors[one.id]} if one.id in vectors else {})
-            for one in page
-        ]
-        ids = [record.id for record in page]
-        edge_builder.add_entities(page, ids)
-        # Only who syncs a shared note can tell its folder.
-        foreign = {one.id for one in page if one.place is not None and one.place.source not in own}
-        first, last = edge_builder.changes(memories, [one for one in ids if one not in foreign], rejoin=True)
-        cleared = [PutEdges((), tuple(sorted(foreign)), ("references", "similar"))] if foreign else []
-        store.write(scope, [*first, *cleared, *last])
-        done += len(page)
-        if progress is not None:
-            progress(Progress("connect", done, total, time.monotonic() - started))
-    if "links" in edge_builder.stages:
-        for source in sources:
-            relink_source(store, scope, source)
-    if "categories" in edge_builder.stages:
-        for key in scope.keys:
-            organise_topics(store, scope, key, base)
-        for source in sources:
-            update_folders(store, scope, source, now_micros())
-    else:
-        with store.reader(scope) as reader:
-            categories = [DropCategory(category.id) for category in reader.categories()]
-        store.write(scope, categories)
 
 
 def rebuild_tenant(
@@ -117,11 +54,10 @@ def rebuild_tenant(
     base: Embedder,
     chunks: ChunkSettings,
     progress: Callable[[Progress], None] | None = None,
-    stamp: StageVersions | None = None,
 ) -> None:
     """Rebuild every memory of the tenant beside the old ones, then switch at once.
 
-    Progress counts the caller's own documents only. ``stamp`` overrides the versions that the new generation records.
+    Progress counts the caller's own documents only.
     """
     started = time.monotonic()
     secret = store.secret(scope)
@@ -141,8 +77,8 @@ def rebuild_tenant(
             some = additions[first : first + REBUILD_BATCH * 16]
             fresh = [prepare_memory(memory.record) for memory in some]
             embedded = embed_memories(fresh, [""] * len(fresh), base)
-            generation.write([PutMemory(memory) for memory in embedded])
-        generation.write([PutVersions(stamp or stage_versions(chunks))])
+            generation.write([PutMemory(memory) for memory in _marked(embedded)])
+        generation.write([PutVersions(stage_versions(chunks))])
 
 
 def _rebuilt(
@@ -158,7 +94,7 @@ def _rebuilt(
         rebuilt = replace(document, versions=versions)
         if versions.extractor == COMMIT and document.versions.scrubber != versions.scrubber:
             rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
-        return PutDocument(rebuilt, tuple(embedded))
+        return PutDocument(rebuilt, _marked(embedded))
     rebuilt = replace(document, versions=versions)
     damaged = any(text_hash(record.content) != record.content_hash for record in old)
     if damaged or document.versions.scrubber != versions.scrubber:
@@ -176,7 +112,17 @@ def _rebuilt(
     memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in prepared.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
     preceding = preceding_texts(memory.record for memory in memories)
-    return PutDocument(rebuilt, tuple(embed_memories(memories, preceding, base, chunks.overlap)))
+    return PutDocument(rebuilt, _marked(embed_memories(memories, preceding, base, chunks.overlap)))
+
+
+def _marked(memories: Sequence[PreparedMemory]) -> tuple[PreparedMemory, ...]:
+    """Mark memories to be connected; a turn whose facts are still to be extracted stays one."""
+    now = now_micros()
+    levels = (max(DUE_EDGES, due_level(memory.record.due)) for memory in memories)
+    return tuple(
+        replace(memory, record=replace(memory.record, due=due_mark(level, now)))
+        for memory, level in zip(memories, levels, strict=True)
+    )
 
 
 def _traits(old: Sequence[Record]) -> DocumentTraits:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.categories.folders import EDGE_BATCH
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.chunker import ChunkSettings
-from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.projects import ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.scanner import FileState, unread_bytes
@@ -64,6 +62,7 @@ class SyncRun:
     """One sync of some sources.
 
     Attributes:
+        stages: Stages of linking (`LinkingOptions`).
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
         variables: Environment with which git is run.
         pending: Changes that go with the next write.
@@ -76,8 +75,7 @@ class SyncRun:
     chunks: ChunkSettings
     tally: SyncTally
     projects: ProjectResolver
-    edges: EdgeBuilder
-    facts: FactStage
+    stages: Sequence[str]
     progress: Callable[[Progress], None] | None
     paused: Callable[[str, str, int | None], bool]
     variables: Mapping[str, str]
@@ -88,18 +86,6 @@ class SyncRun:
         if self.pending or changes:
             self.store.write(self.scope, [*self.pending, *changes])
             self.pending.clear()
-
-    def write_in_batches(self, changes: Sequence[Change]) -> None:
-        """Write many changes in order, in transactions of limited size."""
-        batch: list[Change] = []
-        relinked = 0
-        for change in changes:
-            batch.append(change)
-            relinked += len(change.of) if isinstance(change, PutEdges) else 0
-            if relinked >= LINK_BATCH or len(batch) >= EDGE_BATCH:
-                self.write(batch)
-                batch, relinked = [], 0
-        self.write(batch)
 
     def report_problem(self, source: Source, path: str, message: str, hint: str = "") -> None:
         self.tally.problems.append(FileError(str(Path(source.root) / path), message, hint))
@@ -120,6 +106,20 @@ class SyncRun:
             size=state.size,
         )
         return PreparedDocument(document)
+
+
+def write_in_batches(write: Callable[[Sequence[Change]], None], changes: Sequence[Change]) -> None:
+    """Write many changes in order, in transactions of limited size."""
+    batch: list[Change] = []
+    relinked = 0
+    for change in changes:
+        batch.append(change)
+        relinked += len(change.of) if isinstance(change, PutEdges) else 0
+        if relinked >= LINK_BATCH or len(batch) >= EDGE_BATCH:
+            write(batch)
+            batch, relinked = [], 0
+    if batch:
+        write(batch)
 
 
 class ProgressMeter:

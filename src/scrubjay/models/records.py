@@ -225,6 +225,7 @@ class Record:
         last_used: UTC microseconds of the last use, or None.
         abstract: L0: a phrase of at most 30 tokens, or None where ``content`` is no longer than that.
         overview: L1: at most 120 tokens, or None where ``content`` is no longer than that.
+        due: What enrichment is still to do (`due_mark`), 0 for nothing.
     """
 
     id: str
@@ -255,6 +256,35 @@ class Record:
     last_used: int | None = None
     abstract: str | None = None
     overview: str | None = None
+    due: int = 0
+
+
+DUE_LINKS: Final = 1
+"""Enrichment that is due: the links of the memory's document."""
+DUE_PLACE: Final = 2
+"""Also its categories of folders, and the links of other documents to a new page."""
+DUE_EDGES: Final = 3
+"""Also its entities, similar memories and topics."""
+DUE_FACTS: Final = 4
+"""Also the facts in a turn."""
+_LEVEL_BITS: Final = 3
+
+
+def due_mark(level: int, at: int) -> int:
+    """Return the mark of a memory that enrichment is due for since ``at`` (UTC microseconds).
+
+    >>> due_level(due_mark(DUE_EDGES, 5)), due_since(due_mark(DUE_EDGES, 5))
+    (3, 5)
+    """
+    return at << _LEVEL_BITS | level
+
+
+def due_level(mark: int) -> int:
+    return mark & ((1 << _LEVEL_BITS) - 1)
+
+
+def due_since(mark: int) -> int:
+    return mark >> _LEVEL_BITS
 
 
 def said_at(record: Record) -> int:

@@ -225,6 +225,25 @@ class EmbedReport:
 
 
 @frozen
+class EnrichReport:
+    """Result of an enrichment.
+
+    Attributes:
+        linked: Entity mentions found, counted once per memory.
+        learned: Facts extracted from people's statements.
+        waiting: Memories that still wait: another process is at work on them, or ``problems`` says why.
+        seconds: Wall time.
+        problems: What could not be stored.
+    """
+
+    linked: int
+    learned: int
+    waiting: int
+    seconds: float
+    problems: tuple[FileError, ...] = ()
+
+
+@frozen
 class ModelStatus:
     """A registered model and its coverage.
 
@@ -318,6 +337,8 @@ class StoreStatus:
         notes: What was decided for this store by itself, and what it might use.
         archived: Memories archived by consolidation runs and not restored, newest run first.
         unread: Files whose stored state is incomplete: unreadable, or their sync did not end.
+        unenriched: Documents that wait for enrichment: concepts, links, categories and facts.
+        unenriched_since: When the first of them was stored, or None.
     """
 
     store: str
@@ -333,6 +354,8 @@ class StoreStatus:
     notes: tuple[str, ...] = ()
     archived: tuple[ArchivedByRun, ...] = ()
     unread: tuple[FileError, ...] = ()
+    unenriched: int = 0
+    unenriched_since: str | None = None
 
 
 @frozen

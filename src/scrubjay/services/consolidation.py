@@ -26,7 +26,7 @@ from scrubjay.models.dates import now_micros
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
 from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
-from scrubjay.services.sync import edge_builder, recluster_due
+from scrubjay.services.sync import edge_builder, enrich, recluster_due
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutRun
 
@@ -64,6 +64,8 @@ def run_consolidation(
         keys = [key for key in workspace.scope.keys if due is None or _is_due(rows, key, now, due)]
         if not keys:
             return ConsolidationReport(passed="not due", interrupted=interrupted, dry_run=dry_run)
+        if not dry_run:
+            enrich(workspace)
         run = new_run_id()
         base = workspace.models.writer()
         edges = edge_builder(workspace, base)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import to_datetime
-from scrubjay.models.records import FOREIGN, JOINT, LEFT_OUT, OWN, Record, Source
+from scrubjay.models.records import DUE_LINKS, FOREIGN, JOINT, LEFT_OUT, OWN, Record, Source, due_since
 from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
 from scrubjay.models.sources import authorship, repository_of, source_location
 from scrubjay.models.sources import find_source as sources_find_source
@@ -50,9 +50,7 @@ def _known_projects(workspace: Workspace) -> ProjectResolver:
 
 
 def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:
-    synced = (
-        to_datetime(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
-    )
+    synced = _iso_time(source.synced_at) if source.synced_at is not None else None
     place = source_location(source)
     documents = reader.documents(source.id)
     work = _ownership_counts(source, documents)
@@ -73,6 +71,10 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         commits=len(documents) - left_out if repository else 0,
         left_out=left_out,
     )
+
+
+def _iso_time(at: int) -> str:
+    return to_datetime(at).isoformat(timespec="seconds")
 
 
 def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str]:
@@ -98,6 +100,7 @@ def store_status(workspace: Workspace) -> StoreStatus:
         counts = reader.counts()
         archived = _archived_by_runs(reader) if counts.statuses.get("archived") else ()
         troubles = tuple(unread_files(reader))
+        due = reader.due(DUE_LINKS)
     return StoreStatus(
         store=workspace.store.url,
         bytes=workspace.store.size(),
@@ -116,6 +119,8 @@ def store_status(workspace: Workspace) -> StoreStatus:
         ),
         archived=archived,
         unread=troubles,
+        unenriched=len({(one.source, one.path or one.id) for one in due}),
+        unenriched_since=None if not due else _iso_time(min(due_since(one.mark) for one in due)),
     )
 
 

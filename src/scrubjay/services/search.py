@@ -90,9 +90,7 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
     if files.versions is not None and files.versions != current_versions(workspace):
         return (*files.partial, STALE_VERSION)
     try:
-        done = sync_each(
-            workspace, list(files.changed), time.monotonic(), None, max_recluster=0, inline=MAX_INLINE_BYTES
-        )
+        done = sync_each(workspace, list(files.changed), time.monotonic(), None, inline=MAX_INLINE_BYTES)
     except StoreBusyError:
         return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:

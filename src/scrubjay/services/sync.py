@@ -1,4 +1,4 @@
-"""Sync, embed and rebuild sources, with the links and facts derived from them."""
+"""Sync, enrich, embed and rebuild sources."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,17 +23,18 @@ from scrubjay.categories.topics import (
 from scrubjay.config.paths import environment
 from scrubjay.config.pauses import Pauses
 from scrubjay.config.settings import data_dir
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.embedder import backfill_vectors, count_pending
+from scrubjay.ingest.enrichment import EnrichmentRun, due_memories
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.git import Repository
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
-from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
+from scrubjay.ingest.rebuild import rebuild_tenant
 from scrubjay.ingest.scanner import MAX_INLINE_FILES, ScanResult
 from scrubjay.ingest.sources import (
     NO_CHOICE,
@@ -45,6 +47,7 @@ from scrubjay.ingest.sync_run import SyncRun, SyncTally
 from scrubjay.models.records import COMMIT, Source, StageVersions
 from scrubjay.models.reports import (
     EmbedReport,
+    EnrichReport,
     FileError,
     ProgressCallback,
     RemovedSource,
@@ -54,7 +57,7 @@ from scrubjay.models.reports import (
 )
 from scrubjay.models.sources import exclude_nested_sources, expand_path, repository_of, source_location
 from scrubjay.services.workspace import Workspace, resolve_projects
-from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
+from scrubjay.storage.changes import Change, DropCategory, DropMemory, DropSource, PutCategory, PutVersions
 from scrubjay.storage.interface import Reader
 from scrubjay.text.display import estimate_tokens
 
@@ -108,6 +111,52 @@ def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
     return EdgeBuilder(
         workspace.store, workspace.scope, base.model.fingerprint, workspace.dictionaries, options
     )
+
+
+def fact_stage(workspace: Workspace, base: Embedder) -> FactStage:
+    stages = workspace.settings.facts.stages
+    return FactStage(workspace.store, workspace.scope, base, stages, curates=workspace.may_curate)
+
+
+def count_due(workspace: Workspace) -> int:
+    """Return how many memories wait for enrichment by this caller."""
+    with workspace.store.reader(workspace.scope) as reader:
+        return len(due_memories(reader))
+
+
+def enrich(
+    workspace: Workspace,
+    progress: ProgressCallback | None = None,
+    proceed: Callable[[], bool] = lambda: True,
+) -> EnrichReport:
+    """Work off the queue of enrichment, unless another process or thread does.
+
+    Args:
+        workspace: The workspace.
+        progress: Called with the progress.
+        proceed: As in `EnrichmentRun`.
+    """
+    started = time.monotonic()
+    store, scope, base = workspace.store, workspace.scope, workspace.models.writer()
+    linked = learned = 0
+    problems: tuple[FileError, ...] = ()
+    waiting = count_due(workspace)
+    if not waiting:  # an earlier call may have been interrupted, or left topics to this one
+        recluster_due(workspace, base, edge_builder(workspace, base))
+    while waiting and not problems and proceed():
+        edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
+        recluster = partial(recluster_due, workspace, base, edges)
+        with store.try_exclusive(scope, "enrichment") as alone:
+            if not alone:
+                break
+            try:
+                EnrichmentRun(store, scope, base, edges, facts, recluster, progress, proceed).enrich()
+            except QuotaError as error:
+                problems = (FileError(store.url, f"Facts were not stored: {error}", error.hint),)
+        linked += edges.linked
+        learned += facts.learned
+        waiting = count_due(workspace)  # what was written meanwhile, by whoever found this call at work
+    return EnrichReport(linked, learned, waiting, time.monotonic() - started, problems)
 
 
 def embed_pending(
@@ -186,8 +235,12 @@ def sync(
     project: str | None = None,
     choice: TrustChoice = NO_CHOICE,
     git: bool | None = None,
+    *,
+    enriched: bool = True,
 ) -> SyncReport:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
+
+    What was written is searchable, and with ``enriched`` also enriched, before this returns.
 
     The history of a folder that is a repository is synced with it, unless ``git`` says or has said otherwise.
 
@@ -246,6 +299,8 @@ def sync(
         workspace, chosen, started, progress, only=only, project=named, choice=choice, found=found
     )
     done = replace(done, notices=(*done.notices, *notices))
+    if enriched:
+        done = _enriched(workspace, done, progress)
     if workspace.log is not None and done.problems:
         workspace.log.write(
             "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
@@ -253,6 +308,20 @@ def sync(
     if workspace.log is not None and done.notices:
         workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
     return done
+
+
+def _enriched(workspace: Workspace, done: SyncReport, progress: ProgressCallback | None = None) -> SyncReport:
+    report = enrich(workspace, progress)
+    with workspace.store.reader(workspace.scope) as reader:
+        waiting = count_pending(reader, workspace.models.backfilled()) if report.learned else done.waiting
+    return replace(
+        done,
+        linked=report.linked,
+        learned=report.learned,
+        waiting=waiting,
+        problems=(*done.problems, *report.problems),
+        seconds=done.seconds + report.seconds,
+    )
 
 
 def _with_history(
@@ -299,7 +368,7 @@ def _count_stored_commits(reader: Reader, source: Source) -> int:
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
     started = time.monotonic()
     _update_versions(workspace, None)
-    return sync_each(workspace, [source], started, None, only=only)
+    return _enriched(workspace, sync_each(workspace, [source], started, None, only=only))
 
 
 def current_versions(workspace: Workspace) -> StageVersions:
@@ -316,21 +385,19 @@ def sync_each(
     chosen: Sequence[Source],
     started: float,
     progress: ProgressCallback | None,
-    max_recluster: int | None = None,
     only: Path | None = None,
     project: str | None = None,
     inline: int | None = None,
     choice: TrustChoice = NO_CHOICE,
     found: ScanResult | None = None,
 ) -> SyncReport:
-    """Sync sources one after the other.
+    """Sync sources one after the other, up to their enrichment.
 
     Args:
         workspace: The workspace.
         chosen: The sources.
         started: When the call began, by the monotonic clock.
         progress: Called with the progress.
-        max_recluster: ``max_memories`` of `recluster_due`.
         only: As in `sync_source`.
         project: As in `sync_source`.
         inline: ``most`` of `sync_source`.
@@ -339,21 +406,15 @@ def sync_each(
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
-    base = workspace.models.writer()
-    edges = edge_builder(workspace, base)
-    facts = FactStage(
-        workspace.store, workspace.scope, base, workspace.settings.facts.stages, curates=workspace.may_curate
-    )
     run = SyncRun(
         workspace.store,
         workspace.scope,
         workspace.store.secret(workspace.scope),
-        base,
+        workspace.models.writer(),
         chunk_settings(workspace),
         tally,
         projects,
-        edges,
-        facts,
+        workspace.settings.linking.stages,
         progress,
         Pauses(str(data_dir())).silent,
         environment(),
@@ -368,7 +429,6 @@ def sync_each(
         own = exclude_nested_sources(source, known)
         scan = found if only is None and own == source else None
         pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
-    recluster_due(workspace, base, edges, max_recluster)
     with workspace.store.reader(workspace.scope) as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled())
@@ -380,8 +440,8 @@ def sync_each(
         unchanged=passages - tally.added - tally.updated,
         removed=tally.removed,
         forgotten=tally.forgotten,
-        linked=edges.linked,
-        learned=facts.learned,
+        linked=0,
+        learned=0,
         embedded=0,
         waiting=waiting,
         scrubbed=dict(sorted(tally.scrubbed.items())),
@@ -417,18 +477,24 @@ def _update_versions(workspace: Workspace, progress: ProgressCallback | None) ->
 
 
 def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> None:
-    """Rebuild every memory, then its edges; until both are done the store does not have this version."""
+    """Rebuild every memory, and mark all to be connected again."""
     store, scope = workspace.store, workspace.scope
-    now, base = current_versions(workspace), workspace.models.writer()
-    unconnected = replace(now, labeller=f"{now.labeller}, unconnected")
-    rebuild_tenant(store, scope, base, chunk_settings(workspace), progress, unconnected)
-    rebuild_edges(store, scope, base, edge_builder(workspace, base), progress)
-    store.write(scope, [PutVersions(now)])
+    with store.reader(scope) as reader:
+        categories = reader.categories()
+    if "categories" in workspace.settings.linking.stages:  # topics of no memories are due
+        stale: list[Change] = [
+            PutCategory(replace(one, built=0)) for one in categories if one.kind == "topic"
+        ]
+    else:
+        stale = [DropCategory(one.id) for one in categories]
+    store.write(scope, stale)
+    rebuild_tenant(store, scope, workspace.models.writer(), chunk_settings(workspace), progress)
 
 
 def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None) -> SyncReport:
     started = time.monotonic()
     _rebuild_all(workspace, progress)
+    enrich(workspace, progress)
     workspace.store.vacuum()
     with workspace.store.reader(workspace.scope) as reader:
         counts = reader.counts()

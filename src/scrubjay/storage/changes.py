@@ -179,6 +179,20 @@ class PutVectors:
 
 
 @frozen
+class PutDue:
+    """Mark visible memories for enrichment, or as enriched; other ids are ignored.
+
+    Attributes:
+        marks: Memory id to its new mark (`records.due_mark`), or 0.
+        was: The marks that they had when their enrichment began; one that has another by now keeps it. None only ever
+            adds: a memory keeps the level that it has if that is higher.
+    """
+
+    marks: Mapping[str, int]
+    was: Mapping[str, int] | None = None
+
+
+@frozen
 class PutVersions:
     """Stamp the tenant's memories with the versions of the stages that made them."""
 
@@ -331,6 +345,7 @@ Change = (
     | PutModel
     | DropModel
     | PutVectors
+    | PutDue
     | GraphChange
     | HistoryChange
 )

@@ -125,6 +125,17 @@ class PendingMemory:
 
 
 @frozen
+class DueMemory:
+    """A memory that enrichment is due for; ``source`` and ``path`` are its document's, ``mark`` is `Record.due`."""
+
+    id: str
+    key: str
+    mark: int
+    source: str | None = None
+    path: str | None = None
+
+
+@frozen
 class RankingMetadata:
     """What ranking needs of a memory besides its text.
 
@@ -435,6 +446,10 @@ class Reader(GraphReader, HistoryReader, Protocol):
 
         ``newest`` puts those first that became true last (`records.said_at`).
         """
+        ...
+
+    def due(self, level: int) -> list[DueMemory]:
+        """Return visible memories that enrichment of at least this level is due for, in the order of writing."""
         ...
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:

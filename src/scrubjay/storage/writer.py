@@ -79,6 +79,8 @@ class MemoryWriter(ABC):
                 for cached in texts.values():
                     check_vectors(registered.model, cached, "A cached text")
                 self._write_vectors(registered, change)
+            case c.PutDue():
+                self._write_due(change)
 
     def _sees(self, key: str) -> bool:
         return self._scope is None or key in self._scope.keys
@@ -216,6 +218,9 @@ class MemoryWriter(ABC):
 
     @abstractmethod
     def _write_vectors(self, registered: RegisteredModel, change: c.PutVectors) -> None: ...
+
+    @abstractmethod
+    def _write_due(self, change: c.PutDue) -> None: ...
 
 
 class GraphWriter(ABC):

@@ -370,6 +370,7 @@ class ValueReader:
             valid_from=line.optional_number("valid_from"),
             valid_until=line.optional_number("valid_until"),
             last_used=line.optional_number("last_used"),
+            due=line.number("due", 0),
         )
         if not content:
             raise InputError("content is empty")

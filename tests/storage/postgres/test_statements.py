@@ -22,6 +22,7 @@ from scrubjay.storage.changes import (
     PutCategory,
     PutConcept,
     PutDocument,
+    PutDue,
     PutMemory,
     PutModel,
     PutProject,
@@ -149,6 +150,10 @@ def _remove(store: PostgresStore, scope: Scope) -> None:
     )
     with store.reader(scope) as reader:
         ids, sources = reader.ids_with_prefix("", 3), reader.sources()
+        reader.due(1)
+    write_changes(
+        store, scope, PutDue(dict.fromkeys(ids, 8)), PutDue(dict.fromkeys(ids, 0), dict.fromkeys(ids, 8))
+    )
     dropped = replace(SMALL_MODEL, revision="dropped")
     write_changes(store, scope, PutModel(dropped))
     write_changes(store, scope, DropModel(dropped.fingerprint))

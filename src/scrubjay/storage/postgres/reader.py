@@ -21,7 +21,7 @@ import numpy as np
 from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import Document, Record, RecordFilter, Scope, Source, StageVersions
-from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
+from scrubjay.storage.interface import Counts, Coverage, DueMemory, PendingMemory, RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
@@ -519,6 +519,14 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         order = "coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, m.hash" if newest else "m.hash"
         records = self._records(f"{condition} ORDER BY {order} LIMIT %s", *values, limit)
         return [PendingMemory(record, self._text_before(record)) for record in records]
+
+    def due(self, level: int) -> list[DueMemory]:
+        found = self._all(
+            f"SELECT m.tier, m.hash, m.key, m.due, d.source, d.path {rows.FROM_MEMORY} WHERE {IN_SCOPE} "
+            "AND m.due > 0 AND m.due & 7 >= %s ORDER BY m.num",
+            *self._scope_keys, level,
+        )  # fmt: skip
+        return [DueMemory(id_from_hash(tier, number), *row) for tier, number, *row in found]
 
     def _text_before(self, record: Record) -> str:
         place = record.place

@@ -196,6 +196,12 @@ ALTER TABLE source ADD COLUMN trust text NOT NULL DEFAULT '', ADD COLUMN share b
 ALTER TABLE event ADD COLUMN actor text NOT NULL DEFAULT '';
 """
 
+M011: Final = """
+-- due: what enrichment is still to do, and since when (`records.due_mark`). What was written before is enriched.
+ALTER TABLE memory ADD COLUMN due bigint NOT NULL DEFAULT 0;
+CREATE INDEX memory_due ON memory (tenant, num) WHERE due > 0;
+"""
+
 Migration = tuple[int, str, str]
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     (1, "first", M001),
@@ -208,6 +214,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     (8, "looked up", M008),
     (9, "enlarged", M009),
     (10, "trusted", M010),
+    (11, "enriched", M011),
 )
 
 

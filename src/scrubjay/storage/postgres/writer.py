@@ -358,6 +358,18 @@ class PostgresWriter(MemoryWriter):
                 (tenant, tenant, count // 8 + 1),
             )
 
+    def _write_due(self, change: c.PutDue) -> None:
+        holders = self._holders(change.marks).items()
+        seen = {m: num for m, (num, key, tier) in holders if self._sees(key) and tier == rows.tier_of(m)}
+        if change.was is None:
+            new, only = "(%s & ~7::bigint) | greatest(%s & 7::bigint, due & 7)", ""
+            values = [(change.marks[m], change.marks[m], self._tenant.number, num) for m, num in seen.items()]
+        else:
+            new, only = "%s", " AND due = %s"
+            values = [(change.marks[m], self._tenant.number, num, change.was[m]) for m, num in seen.items()]
+        with self._db.cursor() as cursor:
+            cursor.executemany(f"UPDATE memory SET due = {new} WHERE tenant = %s AND num = %s{only}", values)
+
 
 class PostgresRebuild:
     def __init__(self, db: Database, old: Tenant) -> None:

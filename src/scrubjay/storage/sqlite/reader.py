@@ -16,7 +16,7 @@ import numpy as np
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
-from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
+from scrubjay.storage.interface import Counts, Coverage, DueMemory, PendingMemory, RankingMetadata
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     SOURCE_COLUMNS,
@@ -468,6 +468,14 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
             for (num,) in nums
             for record in self.visible.records("m.num = ?", (num,))
         ]
+
+    def due(self, level: int) -> list[DueMemory]:
+        found = self._db.execute(
+            "SELECT m.tier, m.hash, m.key, m.due, d.source, d.path FROM memory m LEFT JOIN document d "
+            f"ON d.id = m.document WHERE {self.visible.among()} AND m.due > 0 AND m.due & 7 >= ? ORDER BY m.num",
+            (*self._own, level),
+        ).fetchall()
+        return [DueMemory(id_from_hash(tier, number), *row) for tier, number, *row in found]
 
     def _text_before(self, num: int) -> str:
         row = self._db.execute(

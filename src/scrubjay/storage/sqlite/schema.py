@@ -184,6 +184,12 @@ ALTER TABLE source ADD COLUMN repositories TEXT;
 ALTER TABLE event ADD COLUMN actor TEXT NOT NULL DEFAULT '';
 """
 
+M007: Final = """
+-- due: what enrichment is still to do, and since when (`records.due_mark`). What was written before is enriched.
+ALTER TABLE memory ADD COLUMN due INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX memory_due ON memory (tenant, num) WHERE due > 0;
+"""
+
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (1, "first", M001),
     (2, "connected", M002),
@@ -191,6 +197,7 @@ MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (4, "pinned", M004),
     (5, "read", M005),
     (6, "trusted", M006),
+    (7, "enriched", M007),
 )
 
 

@@ -635,6 +635,19 @@ class SQLiteWriter(MemoryWriter):
                     (tenant.number, tenant.number),
                 )
 
+    def _write_due(self, change: c.PutDue) -> None:
+        was = change.was
+        for memory, mark in change.marks.items():
+            for num in self._numbers([memory]):
+                if was is None:
+                    values = (mark, mark, num)
+                    self._db.execute(
+                        "UPDATE memory SET due = (? & ~7) | max(? & 7, due & 7) WHERE num = ?", values
+                    )
+                else:
+                    values = (mark, num, was[memory])
+                    self._db.execute("UPDATE memory SET due = ? WHERE num = ? AND due = ?", values)
+
 
 DROP_BATCH: Final = 2_000
 """Rows of an old generation removed in one transaction, so that no lock is held for long."""
