@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -21,13 +20,14 @@ from scrubjay.entities.matcher import (
 from scrubjay.entities.normalization import normalize_name, number_stem, other_number
 from scrubjay.models.graph import Edge, Entity, EntityRow, entity_from_row, entity_to_row, merge_entities
 from scrubjay.models.ids import entity_id
-from scrubjay.models.records import Record, RecordFilter
+from scrubjay.models.records import STATUSES, Record, RecordFilter
 from scrubjay.storage.interface import Reader
 from scrubjay.text.markdown import extract_links
 from scrubjay.text.tokenizer import TermGroup, query_groups
 
 MAX_EARLIER: Final = 500
 """Stored memories that are searched for the name of a new entity."""
+EVERY_STATUS: Final = RecordFilter(statuses=STATUSES)
 LOOKUP_BATCH: Final = 200
 """Words that are looked up together."""
 MAX_REFERENCES: Final = 32
@@ -81,40 +81,32 @@ def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple
     return rarest, least
 
 
-def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]:
-    """Return how many of some memories mention each name."""
-    matcher = EntityMatcher(Entity(str(number), "", name) for number, name in enumerate(names))
-    counts = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
-    return [counts[str(number)] for number in range(len(names))]
-
-
 class NameStats:
-    """Estimates how many connected memories mention a name.
+    """Counts the connected memories that may mention a name; ``apart`` are ids of the other stored ones."""
 
-    Attributes:
-        stored: Stored memories that do not count.
-        connected: How many of the others are connected, and how many there are.
-    """
-
-    def __init__(self, reader: Reader, stored: Sequence[Record], connected: tuple[int, int]) -> None:
+    def __init__(self, reader: Reader, apart: Collection[str], connected: int) -> None:
         self._reader = reader
-        self._stored = stored
+        self._apart = apart
         self._connected = connected
         self._languages = reader.languages() or ("en",)
+        self._counts: dict[TermGroup, int] = {}
 
     def count(self, names: Sequence[str]) -> list[int]:
-        """Return how many memories have the rarest word of each name, an upper bound where all are connected."""
-        connected, others = self._connected
-        if not connected:
-            return [0] * len(names)
-        rarest = [name_frequency(self._reader, name, self._languages) for name in names]
-        words = [
-            name if group is None else group.word for name, (group, _) in zip(names, rarest, strict=True)
-        ]
-        own = count_mentions(self._stored, words) if self._stored else [0] * len(names)
-        return [
-            max(0, count - twice) * connected // others for (_, count), twice in zip(rarest, own, strict=True)
-        ]
+        """Return how many memories have the rarest word of each name."""
+        return [self._count(name) if self._connected else 0 for name in names]
+
+    def _count(self, name: str) -> int:
+        group, count = name_frequency(self._reader, name, self._languages)
+        if group is None or not self._apart:
+            return count
+        if group not in self._counts:
+            # All of a common word's memories would take long to list.
+            certain = min(count - len(self._apart), self._connected)
+            if certain < MAX_EARLIER:
+                hits = self._reader.words([group], EVERY_STATUS).top(count)
+                certain = sum(hit.id not in self._apart for hit in hits)
+            self._counts[group] = certain
+        return self._counts[group]
 
 
 class EntityDictionary:

@@ -281,8 +281,8 @@ class EdgeBuilder:
             viewers = self._scope.seen_with(key)
             with self._store.reader(viewers) as reader:
                 dictionary = self._dictionary(reader, key)
-                before = [record for record in stored if record.key == key]
-                stats = NameStats(reader, before, self._connected(reader, viewers.keys, before))
+                apart = self.unconnected | {record.id: record.key for record in stored}
+                stats = NameStats(reader, apart, self._count_connected(reader, viewers.keys, apart))
                 new = dictionary.discover(same, self._secret, key, at, stats.count)
             self._entity_changes += [PutConcept(concept) for concept in new]
             if new:
@@ -295,14 +295,8 @@ class EdgeBuilder:
                 )
                 self._link_earlier(new, key, at)
 
-    def _connected(
-        self, reader: Reader, keys: Sequence[str], stored: Sequence[Record] = ()
-    ) -> tuple[int, int]:
-        """Return how many stored memories of some keys are connected, and of how many; ``stored`` are left out."""
-        others = sum(map(reader.count_memories, keys)) - len(stored)
-        own = {record.id for record in stored}
-        waiting = sum(key in keys and memory not in own for memory, key in self.unconnected.items())
-        return others - waiting, others
+    def _count_connected(self, reader: Reader, keys: Sequence[str], apart: Mapping[str, str]) -> int:
+        return sum(map(reader.count_memories, keys)) - sum(key in keys for key in apart.values())
 
     def changes(
         self, fresh: Sequence[PreparedMemory], renewed: Sequence[str]
@@ -366,7 +360,7 @@ class EdgeBuilder:
             if key not in viewers.keys:
                 continue
             with self._store.reader(viewers) as reader:
-                if not self._connected(reader, viewers.keys)[0]:
+                if not self._count_connected(reader, viewers.keys, self.unconnected):
                     continue
                 found = [
                     r
