@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,22 @@ def test_a_source_that_is_gone_is_named_with_what_to_do(case: Installation, tmp_
     assert found.state == WARNING
     assert str(notes) in found.found
     assert f"scrubjay sources remove {source.id}" in found.fix
+
+
+def test_documents_that_nobody_enriches_are_a_warning_after_a_day(
+    case: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "unlinked"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A\n\nThe heron.\n", "utf-8")
+    with Memory.open(settings=case.settings) as memory:
+        memory.sync(notes, enrich=False)
+    assert "enrichment" not in [found.about for found in doctor_checks.check_store(case)]
+    monkeypatch.setattr(doctor_checks, "MAX_UNENRICHED", timedelta(0))
+    assert one(doctor_checks.check_store(case), "enrichment").fix == "scrubjay sync"
+    with Memory.open(settings=case.settings) as memory:
+        memory.sync()
+    assert "enrichment" not in [found.about for found in doctor_checks.check_store(case)]
 
 
 def test_vectors_that_wait_are_counted_and_many_are_told(

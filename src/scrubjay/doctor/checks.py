@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -197,6 +198,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
     yield _check_texts(installation)
     yield from _check_server(installation, found)
     yield from _check_archived(found)
+    yield from _check_unenriched(found)
     yield _check_backlog(found, installation)
     yield from _check_sources(found)
     yield _check_clock(installation, found)
@@ -312,6 +314,20 @@ def _check_archived(found: StoreStatus) -> Iterator[Check]:
             "archive",
             f"{unasked:,} memories were archived by an earlier version without being asked",
             "scrubjay restore --archived-by-consolidation",
+        )
+
+
+MAX_UNENRICHED: Final = timedelta(days=1)
+"""Time after which documents that wait for enrichment are a warning: nobody works them off."""
+
+
+def _check_unenriched(found: StoreStatus) -> Iterator[Check]:
+    since = found.unenriched_since
+    if since is not None and datetime.now(UTC) - datetime.fromisoformat(since) > MAX_UNENRICHED:
+        yield check_warning(
+            "enrichment",
+            f"{found.unenriched:,} documents have waited since {since[:10]} to be linked; searches find them",
+            "scrubjay sync",
         )
 
 
