@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
+from scrubjay.ingest.files import MAX_FILE_BYTES
 from scrubjay.ingest.listings import MIN_FILES, file_system
 
 LONG_AGO = 1_700_000_000
@@ -24,6 +25,8 @@ def root(tmp_path: Path) -> Path:
         write(folder / f"part{number % 3}" / f"{number}.md", f"Pot number {number}.")
     write(folder / "part0" / "kettle.md", "The kettle is blue.")
     write(folder / "part0" / ".gitignore", "draft*")
+    with (folder / "large.md").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)  # left out, which is a problem of each listing
     return folder
 
 

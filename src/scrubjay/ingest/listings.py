@@ -124,7 +124,7 @@ class Listings:
             return kept.found
         watch = self._new_watch(source)
         found = list_files(source, until, watch)
-        worth = MIN_FILES <= len(found.files) <= MAX_FILES and not found.problems
+        worth = MIN_FILES <= len(found.files) <= MAX_FILES
         with self._lock:
             if watch is None:
                 if worth:
