@@ -262,6 +262,8 @@ USUAL_TOKENS: Final = 20
 TOKEN_BLOB_BYTES: Final = 64 << 10
 """Bytes of a blob of token codes: a search reads those of a few hundred memories from the middle of such blobs, and
 SQLite walks all pages of a blob before the place that is read."""
+VECTOR_BLOB_BYTES: Final = 4 << 20
+"""Bytes of a blob of scaled vectors: to write it takes four times as much memory."""
 MIN_SEGMENT_LIMIT: Final = 16_384
 """Memories that a merged segment may always have, whatever the length of their vectors."""
 
@@ -408,13 +410,11 @@ def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 def write_vectors(
     db: Database, segment: int, model: int, layout: blobs.VectorLayout, vectors: blobs.VectorRows
 ) -> None:
-    """Write rows, in the order of their slots; codes of tokens in several blobs, each memory's in one."""
+    """Write rows, in the order of their slots, in blobs of limited size; each memory's in one."""
     slots = vectors[0]
-    cuts = [0, len(slots)] if len(slots) else []
-    if not layout.scaled and len(slots):
-        firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
-        piece = firsts // (TOKEN_BLOB_BYTES // layout.width)
-        cuts = [*firsts[np.flatnonzero(np.diff(piece, prepend=-1))].tolist(), len(slots)]
+    firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
+    piece = firsts // (_blob_bytes(layout) // layout.width)
+    cuts = [*firsts[np.flatnonzero(np.diff(piece, prepend=-1))].tolist(), len(slots)]
     db.executemany(
         "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
         (
@@ -424,11 +424,14 @@ def write_vectors(
     )
 
 
+def _blob_bytes(layout: blobs.VectorLayout) -> int:
+    return VECTOR_BLOB_BYTES if layout.scaled else TOKEN_BLOB_BYTES
+
+
 def join_vectors(db: Database, segment: int, model: int) -> None:
     """Join the blobs that a backfill appended to a segment, once they are `FANOUT` or more."""
     layout = vector_layout(db, model)
-    # Of codes of tokens only the small blobs: the others are as large as they get.
-    most = 2**62 if layout.scaled else TOKEN_BLOB_BYTES // layout.width // 2
+    most = _blob_bytes(layout) // layout.width // 2  # larger blobs are as large as they get
     found = db.execute(
         "SELECT id, rows FROM vector WHERE segment = ? AND model = ? AND rows <= ? ORDER BY rows DESC, id",
         (segment, model, most),
