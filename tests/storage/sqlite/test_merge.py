@@ -13,7 +13,15 @@ from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.storage.changes import PutMemory, PutModel
 from scrubjay.storage.sqlite import blobs, segments
 from scrubjay.storage.sqlite.store import SQLiteStore
-from store_contract.samples import sample_memory, write_changes
+from store_contract.samples import (
+    SMALL_MODEL,
+    sample_memory,
+    sample_vector,
+    sample_windows,
+    term_group,
+    write_changes,
+)
+from store_contract.sqlite_check import disagreements
 
 ANN = Scope("t", "ann")
 MOST = 32
@@ -69,3 +77,26 @@ def test_one_write_joins_no_more_than_it_has_time_for_and_the_next_goes_on(
     assert 100 < len(sizes(store)) < 200
     fill(store, 30, 201)
     assert len(sizes(store)) < 40
+
+
+def test_each_memory_is_nearest_to_its_own_vector_whatever_blob_it_lies_in(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "VECTOR_BLOB_BYTES", 5 * SMALL_MODEL.row_bytes)
+    monkeypatch.setattr(segments, "MERGED_POSTINGS", 8)
+    monkeypatch.setattr(segments, "FIRST_MERGED_TERMS", 2)
+    write_changes(store, ANN, PutModel(SMALL_MODEL))
+    texts = [f"m{number}" for number in range(64)]
+    for number, text in enumerate(texts):
+        codes = sample_windows(text, 1 + number % 4)
+        write_changes(
+            store, ANN, PutMemory(sample_memory(text, "user:ann", vectors={SMALL_MODEL.fingerprint: codes}))
+        )
+    assert max(sizes(store)) == MOST
+    with store.reader(ANN) as reader:
+        for text in texts:
+            (hit,) = reader.nearest(SMALL_MODEL.fingerprint, sample_vector(text), RecordFilter()).top(1)
+            assert hit.id == sample_memory(text, "user:ann").record.id
+            assert len(reader.words([term_group(text)], RecordFilter()).top(9)) == 1
+    store.close()
+    assert disagreements(tmp_path / "memories.db") == []
