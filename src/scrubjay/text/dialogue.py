@@ -6,7 +6,7 @@ Free of heavy imports: hooks and the proxy check for small talk before a store i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -69,9 +69,9 @@ def _words(text: str) -> list[str]:
 
 # It begins with a set of characters: what an alternative begins with is looked for eight times as slowly.
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？\n](?:(?<=[.!?…])\s+|(?<=[。！？])|(?<=\n)\n*)")
-MAX_CACHED_TEXT: Final = 4_096
-"""Characters of a text up to which its sentences are kept for a while: each search reads the same turns again. 1,024 of
-them are 8 MB at most."""
+MAX_CACHED_TEXT: Final = 8_192
+"""Characters of a text up to which its questions are kept for a while: each search reads the same turns again. 2,048 of
+them are 16 MB at most, texts that a reader keeps as well."""
 _QUESTION_PREFIX: Final = (
     r"\W*(?:(?:and|but|or|so|ok|okay|then|well|hm+|hi|hey|btw|also|und|aber|also|ok)\b\W*)*"
 )
@@ -123,25 +123,24 @@ def only_asks(text: str) -> bool:
     >>> [only_asks(text) for text in ("Done. Anything else?", "why is it slow", "It was the index. Why?")]
     [True, True, False]
     """
-    return all(asks or is_small_talk(sentence) for sentence, asks in sentences(text))
+    return all(is_question(sentence) or is_small_talk(sentence) for sentence in sentences(text))
 
 
-def sentences(text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the sentences and lines of a text that are not blank, and whether each asks."""
-    return (_recent_sentences if len(text) <= MAX_CACHED_TEXT else _split_sentences)(text)
-
-
-def _split_sentences(text: str) -> tuple[tuple[str, bool], ...]:
-    found, start = [], 0
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences and lines of a text that are not blank."""
+    start = 0
     for border in (*_SENTENCE_END.finditer(text), None):
         end = len(text) if border is None else border.start() + (border[0][0] != "\n")
         if (sentence := text[start:end]) and not sentence.isspace():
-            found.append((sentence, is_question(sentence)))
+            yield sentence
         start = end if border is None else border.end()
-    return tuple(found)
 
 
-_recent_sentences: Final = lru_cache(maxsize=1_024)(_split_sentences)
+def _questions(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(is_question, sentences(text))))
+
+
+_recent_questions: Final = lru_cache(maxsize=2_048)(_questions)
 
 
 def cut_blocks(text: str, opening: str, closing: str) -> tuple[str, int]:
@@ -164,9 +163,9 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     >>> drop_questions("I redo the page. How long is the trial? It was 14 days.", lambda said: "trial" in said)
     'I redo the page. It was 14 days.'
     """
-    said = sentences(text)
-    left = [sentence for sentence, asks in said if not (asks and repeats(sentence))]
-    return text if len(left) == len(said) else " ".join(left)
+    asked = (_recent_questions if len(text) <= MAX_CACHED_TEXT else _questions)(text)
+    dropped = {question for question in asked if repeats(question)}
+    return " ".join(one for one in sentences(text) if one not in dropped) if dropped else text
 
 
 def admits_not_knowing(reply: str) -> bool:
