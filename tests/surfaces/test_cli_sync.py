@@ -39,6 +39,30 @@ def test_sync_says_what_it_did_and_what_waits_and_puts_progress_aside(cli, notes
     assert "\x1b" not in said.err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+def test_a_sync_left_after_its_summary_loses_nothing_and_the_next_one_goes_on(cli, environ, notes) -> None:
+    for number in range(300):
+        (notes / f"{number}.md").write_text(
+            f"# Bay {number}\n\nAda Lovelace wrote of bay {number}.\n", "utf-8"
+        )
+    with subprocess.Popen(
+        [sys.executable, "-m", "scrubjay", "sync", str(notes)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert "304 passages: 304 added" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "All files are stored and searchable" in said
+    assert cli("search", "bay 299", "--json").json["results"][0]["path"].endswith("299.md")
+    if cli("status", "--json").json["unenriched"]:
+        assert "303 documents waiting" in cli("status").out
+        assert "concepts linked" in cli("sync").out
+    assert cli("status", "--json").json["unenriched"] == 0
+
+
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on(cli, notes) -> None:
     (notes / "latin.md").write_bytes("# Caf\xe9\n".encode("latin-1"))
     said = cli("sync", notes)

@@ -237,6 +237,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
     settings = call.settings
     on_terminal = sys.stdout.isatty() and not call.json
     seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
+    searchable = False
     with call.open(new=True) as memory, show_progress(quiet=call.json) as (report, pace):
         try:
             done = memory.sync(
@@ -244,11 +245,12 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
             )
             if not call.print_json(done):
                 print_summary(done)
+                searchable = True
                 if path is not None and not (done.passages or done.problems):
                     write_error(NOTHING_TO_SYNC)
                 done = _enrich(memory, done, seconds, report)
         except KeyboardInterrupt:
-            write_error(f"\nStopped. {_interrupted_note(pace.report)}")
+            write_error(f"\nStopped. {_interrupted_note(pace.report, searchable=searchable)}")
             raise
         follow = start_embedding(settings, environment(call.store, call.user), memory)
     if not call.json:
@@ -278,10 +280,10 @@ def _enrich(
     return done
 
 
-def _interrupted_note(last: Progress | None) -> str:
+def _interrupted_note(last: Progress | None, *, searchable: bool) -> str:
     if last is not None and last.stage == "embed":
         return "All files are stored and searchable; run `scrubjay embed` to finish embedding."
-    if last is not None and last.stage == "connect":
+    if searchable:
         return "All files are stored and searchable; the next sync links the rest, or it follows in the background."
     far = (
         f"{last.done:,} of {format_count(last.total, 'changed file')}"
