@@ -76,7 +76,7 @@ def records(sections: Sequence[str], share: float) -> Iterator[str]:
         own: dict[str, Any] = {
             "parentUuid": parent,
             "isSidechain": False,
-            "cwd": "/repo/ann/shop",
+            "cwd": "/not/here/shop",
             "sessionId": f"session-{number // TURNS}",
             "uuid": (parent := str(uuid.UUID(int=rng.getrandbits(128)))),
             "timestamp": f"2026-03-{1 + number % 28:02}T10:{number % 60:02}:00.000Z",
