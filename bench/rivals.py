@@ -305,8 +305,9 @@ def compare(tools: Sequence[Tool], tree: Tree, place: Path, args: argparse.Names
     for tool in tools:
         _warm(tool, homes[tool.name], copies[tool.name], own[tool.name], name, items)
     size = sum(file.stat().st_size for file in files) / 1e6
+    rounds = "1 round" if runs == 1 else f"{runs} rounds"
     return {
-        "title": f"{name}: {len(files):,} files, {size:.1f} MB, {runs} round{'s' * (runs != 1)}, {len(items)} known items",
+        "title": f"{name}: {len(files):,} files, {size:.1f} MB, {rounds}, {len(items)} known items",
         "said": own["scrubjay"].said,
         "tools": {tool.name: own[tool.name].values for tool in tools},
         "load": load(),
