@@ -8,10 +8,11 @@ everything is embedded and consolidated once. Then the installed hook is run for
 Claude Code runs it; this process is its resident.
 
 `first`: tasks of which a deciding text is in what was put in at the session's start and first prompt together;
-`start` and `prompt`: at each alone. `outdated`: tasks of which a superseded text was put in, at the first prompt or
-later. `later`: later prompts that need something, and have it by then. `decoys`: memories put in at a prompt that needs
-nothing. `repeated`: memories put in twice in one session. `own`: turns of the running session put in. `tokens`: of all
-that was put in, by the static model's tokenizer.
+`start` and `prompt`: at each alone. `outdated`: tasks of which a superseded text was put in, at any time; `unreplaced`:
+those of which one was put in before or without the decision that replaced it (the first text of `deciding`), so that an
+agent sees nothing newer above it. `later`: later prompts that need something, and have it by then. `decoys`: memories
+put in at a prompt that needs nothing. `repeated`: memories put in twice in one session. `own`: turns of the running
+session put in. `tokens`: of all that was put in, by the static model's tokenizer.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class Task:
     Attributes:
         lies: Where the deciding text is: ``note``, ``session`` or ``commit``.
         prompts: Those of the new session, the first of which is in the words of the symptom.
-        outdated: Texts that must never be put in.
+        outdated: Superseded texts, and the text that replaced each.
         told: What happened, in a few sentences for docs/coding-agents.md; empty for most.
     """
 
@@ -139,7 +140,7 @@ class Task:
     language: str
     lies: str
     prompts: tuple[Prompt, ...]
-    outdated: tuple[str, ...]
+    outdated: Mapping[str, str]
     told: str
 
 
@@ -156,8 +157,8 @@ def read(file: Path) -> Task:
         domain=found["domain"],
         language=found["language"],
         lies=found["lies"],
-        prompts=tuple(map(read_prompt, (first, *found["later"]))),
-        outdated=tuple(found["outdated"]),
+        prompts=tuple(map(read_prompt, (first, *found["later"], *found.get("more", ())))),
+        outdated=dict.fromkeys(found["outdated"], found["deciding"][0]),
         told=found.get("told", ""),
     )
 
@@ -378,6 +379,18 @@ class PutIn:
         found = [memory for text in self.texts for memory in memories(text)]
         return len(found) - len(set(found))
 
+    def unreplaced(self, outdated: Mapping[str, str]) -> list[str]:
+        """Outdated texts that were put in before or without the text that replaced them."""
+        found = [memory for text in self.texts for memory in memories(text)]
+        return [
+            old
+            for old, new in outdated.items()
+            if any(
+                holds(memory, [old]) and not holds("\n".join(found[:at]), [new])
+                for at, memory in enumerate(found)
+            )
+        ]
+
 
 def run_session(machine: Machine, memory: Memory, session: str, prompts: Sequence[Prompt]) -> PutIn:
     """Run the hooks of a new session; what is said in it is captured before each next prompt."""
@@ -407,6 +420,7 @@ def judge(task: Task, put_in: PutIn) -> dict[str, Any]:
         "start": holds(put_in.start, first.deciding),
         "prompt": holds(put_in.prompts[0], first.deciding),
         "outdated": holds("\n".join(put_in.texts), task.outdated),
+        "unreplaced": bool(put_in.unreplaced(task.outdated)),
         "later": [holds(put_in.until(number), one.deciding) for number, one in later if one.deciding],
         "decoys": [len(memories(put_in.prompts[number])) for number, one in later if not one.deciding],
         "repeated": put_in.repeated(),
@@ -451,7 +465,7 @@ def summary(judged: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {
         "tasks": count,
         **{name: share(name) for name in ("first", "start", "prompt")},
-        "outdated": sum(one["outdated"] for one in judged),
+        **{name: sum(one[name] for one in judged) for name in ("outdated", "unreplaced")},
         "later": round(sum(later) / len(later), 3) if later else 0.0,
         "decoys": round(sum(decoys) / len(decoys), 3) if decoys else 0.0,
         **{name: sum(one[name] for one in judged) for name in ("repeated", "own")},
@@ -462,7 +476,7 @@ def summary(judged: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def _print_misses(task: Task, put_in: PutIn, judged: Mapping[str, Any]) -> None:
     wrong = [] if judged["first"] else ["first"]
-    wrong += [name for name in ("outdated", "repeated", "own") if judged[name]]
+    wrong += [name for name in ("outdated", "unreplaced", "repeated", "own") if judged[name]]
     wrong += ["later"] * (not all(judged["later"])) + ["decoys"] * any(judged["decoys"])
     if not wrong:
         return
@@ -500,6 +514,7 @@ def _rows(result: Mapping[str, Any]) -> list[Row]:
     value = (
         f"{result['first']} ({', '.join(by_place)}; session start alone {short(found['start'])}, "
         f"prompt alone {short(found['prompt'])}), sessions with something outdated {found['outdated']}, "
+        f"of which before or without what replaced it {found['unreplaced']}, "
         f"later {short(found['later'])}, decoys {short(found['decoys'])} a prompt, "
         f"repeated {found['repeated']}, own turns {found['own']}; "
         f"tokens a session {found['tokens']:,}, most {found['most']:,}"

@@ -4,7 +4,8 @@ Five sessions, notes and commits of some weeks (`labels/story.toml`) are stored 
 Then `scrubjay install claude-code` is run in that home, and Claude Code (`--claude`, from npm:
 @anthropic-ai/claude-code) is given ten prompts in two sessions, against a stand-in for the model's server that records
 each request and answers as the story says. Counted is what is in the requests: `deciding`, prompts whose deciding text
-was put in by then; `outdated`, superseded texts; `repeated`, memories put in twice in a session; `tokens` of all.
+was put in by then; `outdated`, superseded texts; `unreplaced`, those that a session was given before or
+without what replaced them; `repeated`, memories put in twice in a session; `tokens` of all.
 
 Without `--claude` the hooks are run alone, as Claude Code runs them.
 """
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def judge(
-    outdated: Sequence[str], sessions: Sequence[Sequence[Prompt]], put_in: Sequence[PutIn]
+    outdated: Mapping[str, str], sessions: Sequence[Sequence[Prompt]], put_in: Sequence[PutIn]
 ) -> dict[str, Any]:
     found = [
         holds(one.until(number), prompt.deciding)
@@ -82,6 +83,7 @@ def judge(
         "prompts": len(found),
         "deciding": sum(found),
         "outdated": sum(holds("\n".join(texts), [old]) for old in outdated),
+        "unreplaced": sum(len(one.unreplaced(outdated)) for one in put_in),
         "repeated": sum(one.repeated() for one in put_in),
         "memories": sum(len(memories(text)) for text in texts),
         "tokens": sum(count_tokens(text) for text in texts),
@@ -237,6 +239,7 @@ def _rows(result: Mapping[str, Any]) -> list[Row]:
     )
     value = (
         f"deciding {result['deciding']} of {result['prompts']}, outdated {result['outdated']}, "
+        f"of which before or without what replaced it {result['unreplaced']}, "
         f"repeated {result['repeated']} of {result['memories']}, tokens {result['tokens']:,}"
     )
     return [(what, value, "embed")]

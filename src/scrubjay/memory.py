@@ -1326,7 +1326,7 @@ def hook_context(
     known: Sequence[str],
     parts: Sequence[str] | None = None,
     without_amended: bool = True,
-    briefing: bool = False,
+    first: bool = True,
 ) -> Context:
     """Return a context for an agent's hook, without a check for changed files; see `services.context`."""
     from scrubjay.services.context import context
@@ -1334,7 +1334,7 @@ def hook_context(
     workspace = replace(memory._workspace, checks_files=False)
     return context(
         workspace, query, budget=budget, project=project, session=session, known=known,
-        parts=parts, unprompted=query is not None, hook=True, without_amended=without_amended, briefing=briefing,
+        parts=parts, unprompted=query is not None, hook=True, without_amended=without_amended, first=first,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from bench.story import STORY
 from bench.story import judge as judge_story
 
 FIELDS = set(
-    "repository domain language lies told prompt deciding outdated later history files session note".split()
+    "repository domain language lies told prompt deciding outdated later more history files session note".split()
 )
 FILES = sorted(LABELS.glob("*/*.toml"))
 SMALL = """
@@ -64,7 +64,8 @@ def test_a_task_follows_the_rules(file: Path) -> None:
     task = read(file)
     past = task.past
     everything = [text for place in PLACES for text in past.texts(place)]
-    first, *later = task.prompts
+    first, one, other, *more = task.prompts
+    later = (one, other)
     assert file.stem == past.name.replace(".", "-")
     assert 6 <= len(past.commits) <= 15
     assert 2 <= len(past.sessions) <= 4
@@ -72,10 +73,13 @@ def test_a_task_follows_the_rules(file: Path) -> None:
     assert all(6 <= len(session.turns) <= 20 for session in past.sessions)
     assert all(any(holds(text, [part]) for text in past.texts(task.lies)) for part in first.deciding)
     assert all(any(holds(text, [part]) for text in everything) for part in task.outdated)
-    assert len(later) == 2
+    assert len(tomllib.loads(file.read_text("utf-8"))["later"]) == 2
+    assert not more or file.parent.name == "dev"
     assert [bool(prompt.deciding) for prompt in later].count(True) == 1
     assert all(
-        any(holds(text, [part]) for text in everything) for prompt in later for part in prompt.deciding
+        any(holds(text, [part]) for text in everything)
+        for prompt in (*later, *more)
+        for part in prompt.deciding
     )
     for prompt in task.prompts:
         assert prompt.text
@@ -126,9 +130,20 @@ def test_in_the_story_what_a_session_was_given_before_counts_for_its_later_promp
         PutIn("", ("", "- [a] port 5544")),
         PutIn("- [b] port 80", ("- [a] port 5544", "- [a] port 5544")),
     ]
-    found = judge_story(["port 80", "port 81"], [prompts, prompts], put_in)
+    found = judge_story({"port 80": "port 5544", "port 81": "port 5544"}, [prompts, prompts], put_in)
     assert found["found"] == [False, True, True, True]
     assert (found["deciding"], found["outdated"], found["repeated"], found["memories"]) == (3, 1, 1, 4)
+    assert found["unreplaced"] == 1
+
+
+def test_an_outdated_text_counts_as_replaced_only_behind_the_one_that_replaced_it(tmp_path: Path) -> None:
+    task = task_of(tmp_path, SMALL.replace("outdated = []", 'outdated = ["port 80"]'))
+    new, old = "- [ports.md:1-3] The staging database listens on port 5544", "- [a] port 80"
+    told = {"after": ("", f"{new}\n{old}"), "before": ("", f"{old}\n{new}"), "without": (old, "")}
+    told |= {"in one": ("", f"{new}, no longer on port 80"), "at the start": (new, old)}
+    found = {name: judge(task, PutIn(start, (prompt, ""))) for name, (start, prompt) in told.items()}
+    assert all(one["outdated"] for one in found.values())
+    assert [name for name, one in found.items() if one["unreplaced"]] == ["before", "without", "in one"]
 
 
 def test_a_task_is_run_through_the_installed_hooks(

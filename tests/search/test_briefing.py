@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def test_decisions_come_first_then_how_things_are_done_then_open_ends_then_the_r
     assert places == sorted(places)
 
 
-def test_a_decision_that_a_later_talk_amended_is_not_told(memory: Memory, project: Path) -> None:
+def test_what_was_decided_anew_stands_before_what_it_replaced(memory: Memory, project: Path) -> None:
     talk(
         memory, project, "2026-02-01", "old",
         "Uploads are slow on trains. So: the app waits for the network in every upload, without a limit.",
@@ -87,14 +88,83 @@ def test_a_decision_that_a_later_talk_amended_is_not_told(memory: Memory, projec
         f"{DECISION} Uploads of photos are tried again at home.",
     )  # fmt: skip
     text = told(memory, project)["text"]
-    assert "give up after 8 seconds" in text
-    assert "in every upload, without a limit" not in text
-    assert "Left out: earlier memories that later ones seem to change." in text
-    event = {"name": "prompt", "folder": str(project), "session": "now", "prompt": SYMPTOM, "first": True}
-    both = event_context(memory, HookSettings(leave_out_amended=False), event)["text"]
-    assert "give up after 8 seconds" in both
-    assert "in every upload, without a limit" in both
-    assert "Left out" not in both
+    places = order(
+        text, "give up after 8 seconds", "in every upload, without a limit", "the later one holds."
+    )
+    assert places == sorted(places)
+    assert "Left out" not in text
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_an_old_decision_brings_the_one_that_changed_it(
+    memory: Memory, project: Path, *, first: bool
+) -> None:
+    old = (
+        "Uploads of photos hang on the train since the app waits in the tunnel: they never give up, and wait."
+    )
+    new = "Tunnels: from now on the app drops a job in the tunnel after 8 seconds."
+    talk(memory, project, "2026-02-01", "old", old)
+    memory.add_many(
+        NewMemory(
+            f"Uploads of photos hang on the train: case {number} waits {number} s.", project=str(project)
+        )
+        for number in range(30)
+    )
+    assert old in told(memory, project, first=first)["text"]
+    talk(memory, project, "2026-05-01", "new", new)
+    text = told(memory, project, first=first)["text"]
+    places = order(text, new, old)
+    assert places == sorted(places)
+    (known,) = talk(memory, project, "2026-05-01", "new", new)
+    assert new not in told(memory, project, first=first, known=[known])["text"]
+
+
+def test_a_later_prompt_gets_what_ranks_first_though_it_shares_few_words(
+    memory: Memory, project: Path
+) -> None:
+    memory.add(
+        "Decided: photos are shown in a grid, because phones are small this year.", project=str(project)
+    )
+    memory.add("Rollback of a release: bin/roll back, the database stays.", project=str(project))
+    vague = "and if the release breaks something this evening?"
+    assert "bin/roll back" in told(memory, project, vague, first=False)["text"]
+    other = "and how do I get back if the release breaks phones?"
+    assert "bin/roll back" in told(memory, project, other, first=False)["text"]
+    assert "grid" not in told(memory, project, other, first=False)["text"]
+    assert told(memory, project, "Rename the variable in the second loop.", first=False)["text"] == ""
+    assert told(memory, "", vague, first=False)["text"] == ""
+
+
+def test_a_later_prompt_that_the_session_can_answer_gets_nothing_weaker(
+    memory: Memory, project: Path
+) -> None:
+    known = memory.add(DECISION, project=str(project)).id
+    memory.add("Trains of the museum have photos in the hall.", project=str(project))
+    asked = "Why do photos of trains give up after 8 seconds?"
+    assert "hall" in told(memory, project, "And the photos of trains there?", first=False)["text"]
+    assert told(memory, project, asked, first=False, known=[known])["text"] == ""
+
+
+def test_a_later_prompt_gets_two_memories_at_most(memory: Memory, project: Path) -> None:
+    memory.add_many(
+        NewMemory(
+            f"Uploads of photos on train {number} hang, the app waits {number} s.", project=str(project)
+        )
+        for number in range(30)
+    )
+    assert len(told(memory, project)["memories"]) > 2
+    assert len(told(memory, project, first=False)["memories"]) == 2
+
+
+def test_at_a_prompt_turns_are_told_and_not_the_digest_of_them(memory: Memory, project: Path) -> None:
+    ids = talk(memory, project, "2026-05-01", "s", DECISION, "Uploads of photos on the train are logged.")
+    digest = NewMemory(
+        f"user: {SYMPTOM} user: {DECISION}", tier="crystal", project=str(project), origin="derived"
+    )
+    (added,) = memory.add_many([digest])
+    for turn in ids:
+        memory.link(added.id, turn, "derived_from")
+    assert [one["id"] for one in told(memory, project)["memories"]] == ids
 
 
 def test_the_reason_beside_a_decision_is_told_with_it(memory: Memory, project: Path) -> None:
@@ -237,5 +307,30 @@ def test_a_digest_of_what_was_amended_is_not_told_when_a_session_begins(
     assert old in event_context(memory, HookSettings(), start)["text"]
     new = "From now on no upload waits for the network without a limit: the app gives up after 8 seconds."
     talk(memory, project, "2026-05-01", "new", new)
-    assert old not in event_context(memory, HookSettings(), start)["text"]
+    left_out = event_context(memory, HookSettings(), start)["text"]
+    assert old not in left_out
+    assert "Left out: earlier memories that later ones seem to change." in left_out
+    both = event_context(memory, HookSettings(leave_out_amended=False), start)["text"]
+    assert old in both
+    assert "Left out" not in both
     assert old in memory.context(project=str(project)).text
+
+
+def test_a_commit_that_says_why_is_told_as_a_decision(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    folder = tmp_path / "meadow"
+    git = ["git", "-C", str(folder)]
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run([*git, "config", "user.name", "Ann"], check=True)
+    subprocess.run([*git, "config", "user.email", "ann@example.org"], check=True)
+    for message in (
+        "Show photos that hang on the train",
+        "Stop uploads after 8 s\n\nTunnels take the network.",
+    ):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", message], check=True)
+    memory.sync(folder)
+    text = told(memory, folder)["text"]
+    places = order(text, "## Decided", "Stop uploads", "## Also on this", "Show photos")
+    assert places == sorted(places)

@@ -125,7 +125,7 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
     if prompt and not is_small_talk(prompt):
         first = bool(event.get("first"))
         answer = _query_context(
-            memory, hooks, event, prompt, known=known, briefing=first, parts=("relevant",),
+            memory, hooks, event, prompt, known=known, first=first, parts=("relevant",),
             budget=hooks.first_tokens if first else hooks.prompt_tokens,
         )  # fmt: skip
     found = [context for context in (start, answer) if context is not None and context.text]

@@ -341,7 +341,7 @@ class HookSettings:
     )
     prompt_tokens: int = integer(400, "Maximum tokens injected before a later prompt.", 50, 100_000)
     leave_out_amended: bool = switch(
-        True, "Whether what a later document seems to change is not injected; a search shows it."
+        True, "Whether what a later document seems to change is not injected when a session begins."
     )
     own_project: bool = switch(
         True, "Whether only memories of the agent's current project, or of no project, are injected."

@@ -2,8 +2,8 @@
 
 A statement is amended where a later note, commit or conversation decides something and holds a good part of its rare
 words: "we rescan the whole buffer" and, two months later, "re-scan only the lines; no autocommand may read a whole
-buffer". Only what is injected unasked is judged so, and the agent is told that something was left out; a search shows
-both.
+buffer". Only what a session begins with is judged so, and the agent is told that something was left out; its first
+prompt brings both, the later one first, and so does a search.
 """
 
 from __future__ import annotations
@@ -11,30 +11,25 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from scrubjay.models.dates import DAY
-from scrubjay.models.records import PERSON_ROLES, Record
+from scrubjay.models.records import PERSON_ROLES, Record, is_commit_title
 from scrubjay.storage.interface import Reader
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.tokenizer import index_terms
 
-_CHANGES: Final = (
-    r"decid\w+|decisions?|agreed|settled?|from (?:now|here) on|instead|rather than|no longer|any ?more|never|replac\w+"
-    r"|switch\w*|until now|used to|since|reverted?|removed?|dropped|so (?:we|the|it)"
-    r"|entschieden|beschlossen|ab (?:jetzt|sofort)|künftig|statt|stattdessen|nie|nicht mehr"
-    r"|désormais|au lieu|ne plus|jamais|ahora|en lugar|nunca|ya no"
-)
-_CJK_CHANGES: Final = r"决定|改为|不再|以后|今後|やめ|대신"
-CHANGES: Final = re.compile(rf"\b(?:{_CHANGES})\b|{_CJK_CHANGES}", re.IGNORECASE)
-"""What a change of mind is told by."""
+_CJK: Final = r"决定|改为|不再|以后|今後|やめ|대신|必须"
 DECIDES: Final = re.compile(
-    rf"\b(?:{_CHANGES}|always|only|must|let'?s|let us|rule|because|therefore|without|adopt(?:ed)?"
-    r"|immer|nur|weil|parce que|toujours|siempre|porque)\b|\bso:|\b(?:so|also|then)\W+(?:we|I|it'?s|the)\b"
-    rf"|{_CJK_CHANGES}|必须",
+    r"\b(?:decid\w+|decisions?|agreed|settled?|from (?:now|here) on|instead|rather than|no longer|any ?more|never"
+    r"|replac\w+|switch\w*|until now|used to|since|reverted?|removed?|dropped|so (?:we|the|it)|always|only|must|let'?s"
+    r"|let us|rule|because|therefore|without|adopt(?:ed)?"
+    r"|entschieden|beschlossen|ab (?:jetzt|sofort)|künftig|statt|stattdessen|nie|nicht mehr|immer|nur|weil"
+    r"|désormais|au lieu|ne plus|jamais|parce que|toujours|ahora|en lugar|nunca|ya no|siempre|porque)\b"
+    rf"|\bso:|\b(?:so|also|then)\W+(?:we|I|it'?s|the)\b|{_CJK}",
     re.IGNORECASE,
 )
 """What a decision, a rule or its reason is told by."""
@@ -64,8 +59,9 @@ DIGEST_TIERS: Final = ("crystal", "insight")
 
 
 def decides(record: Record) -> bool:
-    """Return whether a memory states a decision, a rule or a reason."""
-    return DECIDES.search(record.content) is not None
+    """Return whether a memory states a decision, a rule or a reason, or is a commit that says more than its subject."""
+    explains = is_commit_title(record.title) and record.content.count("\n\n") > 1
+    return explains or DECIDES.search(record.content) is not None
 
 
 def gives_reason(record: Record) -> bool:
@@ -123,26 +119,54 @@ def find_amended(reader: Reader, records: Iterable[Record], later: Iterable[Reco
     documents = _documents(reader, later)
     terms = {one.id: rare_terms(one) for one in candidates.values()}
     every = [*terms.values(), *(words for one in documents.values() for words in one.terms)]
-    counts = Counter(word for words in every for word in words)
-    weights = {word: math.log(1 + len(every) / (1 + count)) for word, count in counts.items()}
+    weights = _weights(every)
     found: set[str] = set()
     for record in candidates.values():
         at, own, key = stated_at(record), terms[record.id], document_key(record)
-        total = math.fsum(weights[word] for word in own)
-        if at is None or not total or record.pinned or record.tier == "facet":
+        if at is None or record.pinned or record.tier == "facet":
             continue
-        least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
         for other, document in documents.items():
-            if document.at >= at + MIN_GAP and other != key:
-                shared = own & set().union(*document.terms)
-                share = math.fsum(weights[word] for word in shared) / total
-                if len(shared) >= MIN_SHARED and share >= least:
-                    found.add(record.id)
+            later_terms = set().union(*document.terms)
+            if document.at >= at + MIN_GAP and other != key and _shares(own, later_terms, weights):
+                found.add(record.id)
     return found
 
 
+def find_successors(records: Iterable[Record], others: Sequence[Record]) -> dict[str, Record]:
+    """Return, of each memory that others may have changed since, the decision among them that shares most with it."""
+    terms = {one.id: rare_terms(one) for one in others}
+    weights = _weights(list(terms.values()))
+    deciding = [one for one in others if one.origin != "derived" and decides(one)]
+    found = {}
+    for record in records:
+        at, key, own = stated_at(record), document_key(record), rare_terms(record)
+        later = [
+            (share, one.id, one)
+            for one in deciding
+            if at is not None and (stated_at(one) or 0) >= at + MIN_GAP and document_key(one) != key
+            if (share := _shares(own, terms[one.id], weights))
+        ]
+        if later:
+            found[record.id] = max(later)[2]
+    return found
+
+
+def _weights(texts: Sequence[set[str]]) -> dict[str, float]:
+    counts = Counter(word for words in texts for word in words)
+    return {word: math.log(1 + len(texts) / (1 + count)) for word, count in counts.items()}
+
+
+def _shares(own: set[str], later: set[str], weights: Mapping[str, float]) -> float:
+    """Return the share of a memory's words, by weight, that a later text holds; 0 where it is too small."""
+    total = math.fsum(weights.get(word, 0.0) for word in own)
+    shared = own & later
+    share = math.fsum(weights.get(word, 0.0) for word in shared) / total if total else 0.0
+    least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
+    return share if len(shared) >= MIN_SHARED and share >= least else 0.0
+
+
 def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
-    """Return the documents of memories that change something, whole conversations and notes."""
+    """Return the documents of memories that decide something, whole conversations and notes."""
     documents: dict[str, _Document] = {}
     for record in later:
         key = document_key(record)
@@ -155,6 +179,6 @@ def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
         elif record.place is not None:
             parts = reader.passages(record.place.source, record.place.path)[:NEAR_TURNS]
         said = [one for one in parts if one.turn is None or one.role in PERSON_ROLES]
-        if any(CHANGES.search(one.content) for one in said):
+        if any(decides(one) for one in said):
             documents[key] = _Document(at, [rare_terms(one) for one in parts])
     return documents

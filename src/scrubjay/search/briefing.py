@@ -2,7 +2,8 @@
 
 A prompt tells a symptom; the decision behind it is mostly told in other words, so that a search's first result alone is
 not enough. The best memories are ordered by what they are: decisions weigh more than talk, what people wrote more than
-what programs replied. What a later document amended is left out (`amendments`), and beside a decision goes its reason.
+what programs replied. Within each part the latest comes first, so that what was decided anew stands before what it
+replaced, and the last line says which holds. Beside a decision goes its reason. Later prompts get the same in small.
 A cross-encoder takes no part: beside late interaction searches gain nothing by it (bench/LOG.md); not measured here.
 """
 
@@ -14,14 +15,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.records import PERSON_ROLES, Record
-from scrubjay.models.results import Context, OmittedItem
-from scrubjay.search.amendments import decides, gives_reason, rare_terms
+from scrubjay.models.results import Context
+from scrubjay.search.amendments import DIGEST_TIERS, decides, find_successors, gives_reason, rare_terms
 from scrubjay.search.context import (
-    AMENDED_NOTICE,
-    MAX_AMENDING,
     NOTHING_FOUND,
     ContextRequest,
-    amended_memories,
     citations_of,
     fast_embedder,
     fit_tokens,
@@ -51,8 +49,11 @@ SHORT_WEIGHT: Final = -0.3
 program's reply, and for a memory of fewer than `SHORT_TERMS` rare words."""
 SHORT_TERMS: Final = 5
 KEPT_SHARE: Final = 0.6
-"""Share of the best score that a memory must have."""
-MAX_MEMORIES: Final = 7
+LATER_SHARE: Final = 0.8
+"""Share of the best score that a memory must have, at the first prompt of a session and at later ones."""
+MAX_MEMORIES: Final = 6
+MAX_LATER: Final = 2
+"""Most memories in the same way, without those that are told because of them."""
 MAX_READ: Final = 20
 """Best memories of which it is seen whether they may be injected."""
 MIN_SPREAD: Final = 1.0
@@ -62,6 +63,9 @@ MAX_REASONS: Final = 2
 NEAR_TURNS: Final = 2
 """Turns before and behind a decision among which its reason is looked for."""
 
+LATER_HOLDS: Final = "Where two differ, the later one holds."
+"""Last line of a block of several memories, of which the latest of each part comes first."""
+
 _OPEN: Final = re.compile(
     r"\b(?:todo|fixme|open (?:question|end|issue|point)s?|(?:not|isn't|aren't) (?:yet )?(?:built|done|decided)|not yet"
     r"|still (?:to do|missing|needs)|follow-?up|offen|noch nicht)\b|- \[ \]",
@@ -70,44 +74,46 @@ _OPEN: Final = re.compile(
 _PRACTICE_TIERS: Final = ("lesson", "procedural", "facet")
 
 
-def build_briefing(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
-    """Return what is known about the prompt, decisions first; empty where that is nothing."""
+def build_briefing(
+    reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest, *, first: bool
+) -> Context:
+    """Return what is known about the prompt, decisions first; empty where that is nothing.
+
+    ``first`` tells whether the prompt begins the session. At later ones less is added, and each memory must have to do
+    with the prompt itself.
+    """
     assert request.asking is not None
     search = replace(request.asking, where=request.scope.where(), limit=CANDIDATES, min_relevance=0.0)
     state = retrieve(reader, embedders, search)
     selection = select_answers(state)
     records, partial = selection.records, state.channels.partial
     scores = _scores(selection, prompt_record(request))
-    if not scores or not _is_relevant(selection, list(scores), request.scope.project):
+    relevant = _relevant(selection, list(scores), request.scope.project)
+    if not relevant:
         return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     order = sorted(scores, key=lambda memory: (-scores[memory], memory))
     base = fast_embedder(embedders)
-    amended = (
-        amended_memories(
-            reader,
-            [records[memory] for memory in order],
-            [records[memory] for memory in order[:MAX_AMENDING]],
-        )
-        if request.without_amended
-        else set()
-    )
-    first = [records[memory] for memory in order if memory not in amended][:MAX_READ]
-    unique, omitted, _ = injectable_items(reader, [("relevant", record) for record in first], state, request)
-    least = KEPT_SHARE * max((scores[item.record.id] for item in unique), default=0.0)
+    best = order if first else [memory for memory in order if memory in relevant]
+    claims = [("relevant", records[memory]) for memory in best[:MAX_READ]]
+    unique, omitted, _ = injectable_items(reader, claims, state, request)
+    # At a later prompt what the session has already counts: if it answers, what is far behind it adds nothing.
+    compared = [item.record.id for item in unique] if first else order
+    least = (KEPT_SHARE if first else LATER_SHARE) * max((scores[memory] for memory in compared), default=0.0)
     sure = {memory for memory, own in selection.features.items() if own.sufficient}
     kept = [item for item in unique if scores[item.record.id] >= least or item.record.id in sure][
-        :MAX_MEMORIES
+        : MAX_MEMORIES if first else MAX_LATER
     ]
-    reasons = [("relevant", record) for record in _reasons(reader, [item.record for item in kept])]
-    if reasons:
-        known = [*request.known, *(item.record.id for item in kept)]
-        beside, _, _ = injectable_items(reader, reasons, state, replace(request, known=known))
-        kept += beside
+    told = [item.record for item in kept]
+    beside = list(find_successors(told, [records[memory] for memory in order]).values())
+    beside += _reasons(reader, told) if first else []
+    if beside:
+        added = [("relevant", record) for record in beside]
+        known = [*request.known, *(record.id for record in told)]
+        kept += injectable_items(reader, added, state, replace(request, known=known))[0]
     items = [replace(item, part=part_of(item.record)) for item in kept]
-    notice = AMENDED_NOTICE if amended else ""
+    notice = LATER_HOLDS if len(items) > 1 else ""
     placed, unplaced = fit_tokens(items, request.budget, base, notice)
     text = render_block(placed, notice)
-    omitted += [OmittedItem(memory, "relevant", "amended") for memory in amended]
     return Context(
         text, citations_of(placed, selection.features), (*omitted, *unplaced), token_counter(base)(text),
         request.budget, partial, silence="" if text else NOTHING_FOUND,
@@ -126,7 +132,11 @@ def part_of(record: Record) -> str:
 def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
     """Return the scores of the memories that say something, on a scale of their own."""
     groups = [group.lead for group in selection.groups]
-    ranked = [one for one in groups if says_something(selection.records[one.id], prompt)]
+    ranked = [
+        one
+        for one in groups
+        if says_something(record := selection.records[one.id], prompt) and not _is_digest(record)
+    ]
     if not ranked:
         return {}
     best = max(one.score for one in ranked)
@@ -142,13 +152,20 @@ def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
     return scores
 
 
-def _is_relevant(selection: Selection, ids: Sequence[str], project: str | None) -> bool:
-    """Return whether a memory is likely enough to have to do with the prompt; in a project with memories, less is."""
-    features = [selection.features[memory] for memory in ids if memory in selection.features]
+def _is_digest(record: Record) -> bool:
+    """Return whether a memory only repeats turns, which are found themselves and say more."""
+    return record.tier in DIGEST_TIERS and record.origin == "derived"
+
+
+def _relevant(selection: Selection, ids: Sequence[str], project: str | None) -> set[str]:
+    """Return which memories are likely enough to have to do with the prompt; in a project with memories, less is."""
+    features = {memory: selection.features[memory] for memory in ids if memory in selection.features}
     own = bool(project) and any(selection.records[memory].project == project for memory in ids)
-    return any(
-        one.sufficient or (own and one.relevance >= OWN_SHARE[one.family] * one.least) for one in features
-    )
+    return {
+        memory
+        for memory, one in features.items()
+        if one.sufficient or (own and one.relevance >= OWN_SHARE[one.family] * one.least)
+    }
 
 
 def _reasons(reader: Reader, chosen: Sequence[Record]) -> list[Record]:

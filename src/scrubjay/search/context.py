@@ -27,7 +27,7 @@ from scrubjay.models.results import (
     OmittedItem,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import DIGEST_TIERS, find_amended
+from scrubjay.search.amendments import DIGEST_TIERS, find_amended, stated_at
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
@@ -220,7 +220,7 @@ def token_counter(base: StaticEmbedder | None) -> Callable[[str], int]:
 def fit_tokens(
     items: Sequence[ContextItem], budget: int, base: StaticEmbedder | None, notice: str = ""
 ) -> tuple[list[PlacedItem], list[OmittedItem]]:
-    """Return the items that fit, each in its longest form that does, in the order of their parts."""
+    """Return the items that fit, each in its longest form that does: in the order of their parts, the latest first."""
     count, headings = token_counter(base), list(PART_HEADINGS)
     free = budget - count(f"{BLOCK_NOTICE}\n{notice}") - FRAME_MARGIN
     placed: list[PlacedItem] = []
@@ -237,7 +237,8 @@ def fit_tokens(
                 break
         else:
             omitted.append(OmittedItem(item.record.id, item.part, "budget"))
-    return sorted(placed, key=lambda one: headings.index(one.item.part)), omitted
+    placed.sort(key=lambda one: (headings.index(one.item.part), -(stated_at(one.item.record) or 0)))
+    return placed, omitted
 
 
 PART_PRIORITY: Final = ("pinned", "relevant", "profile", "recent")
@@ -262,8 +263,6 @@ TOLD_SHARE: Final = 0.7
 """Share of the words of a digest's source from which on the digest has told it."""
 MAX_COPIES: Final = 5
 """Most duplicates of an answer that may replace it where it is not trusted."""
-MAX_AMENDING: Final = 12
-"""Best memories of a question whose documents may amend others."""
 MAX_LATEST_AMENDING: Final = 40
 """Latest memories of a project whose documents may amend what is told when a session begins."""
 MAX_NEVER_INJECTED: Final = 200
@@ -288,8 +287,8 @@ class ContextRequest:
         sessions: Most recent sessions.
         unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
         known: Ids of the memories that the conversation has already.
-        hook: Whether it is for an agent's hook: tokens are counted, and ids are short.
-        without_amended: Whether what a later document seems to change is left out.
+        hook: Whether it is for an agent's hook, where ids are short.
+        without_amended: Whether what a later document of the project seems to change is left out.
     """
 
     asking: SearchRequest | None
@@ -336,8 +335,6 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     partial: tuple[str, ...] = ()
     state, claims, relevant = None, [], set()
     features: Mapping[str, RelevanceFeatures] = {}
-    best: list[Record] = []
-    base = fast_embedder(embedders)
     if request.asking is not None:
         search = replace(request.asking, where=request.scope.where(), limit=request.most_found)
         state = retrieve(reader, embedders, search)
@@ -345,7 +342,6 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         if "relevant" in request.parts:
             selection = select_answers(state)
             features = selection.features
-            best = [selection.records[group.lead.id] for group in selection.groups[:MAX_AMENDING]]
             answers = [group.lead for group in selection.groups]
             if request.unprompted:
                 said = prompt_record(request)
@@ -364,9 +360,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
     amended: set[str] = set()
-    if request.without_amended and state is not None:
-        amended = amended_memories(reader, [record for _, record in claims], best)
-    elif request.without_amended and request.scope.project:
+    if request.without_amended and request.scope.project:
         own = [record for _, record in claims if record.project == request.scope.project]
         amended = amended_memories(reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING))
     changed = [OmittedItem(record.id, part, "amended") for part, record in claims if record.id in amended]
@@ -374,13 +368,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
     notice = AMENDED_NOTICE if changed else ""
-    count: Callable[[str], int] = estimate_tokens
-    if request.hook and state is not None:
-        count = token_counter(base)
-        placed, unplaced = fit_tokens(unique, request.budget, base, notice)
-    else:
-        room = request.budget - FRAME_TOKENS - estimate_tokens(notice)
-        placed, unplaced = fit_budget(unique, room, question=state is not None)
+    room = request.budget - FRAME_TOKENS - estimate_tokens(notice)
+    placed, unplaced = fit_budget(unique, room, question=state is not None)
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
@@ -390,7 +379,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         text,
         citations_of(placed, features),
         (*changed, *omitted, *unplaced),
-        count(text),
+        estimate_tokens(text),
         request.budget,
         partial,
         silence=silence,

@@ -37,14 +37,14 @@ def context(
     known: Sequence[str] = (),
     hook: bool = False,
     without_amended: bool = False,
-    briefing: bool = False,
+    first: bool = True,
 ) -> Context:
     """Return a context as `Memory.context` describes it.
 
     ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
-    tells that it is for an agent's hook, and ``without_amended`` leaves out what a later document seems to change
-    (`search.context`). With ``briefing`` the query begins a piece of work, and more is wanted than what answers it
-    (`search.briefing`).
+    tells that it is for an agent's hook: with a query it is a briefing (`search.briefing`), for the ``first`` prompt of
+    a session or a later one; else what the session begins with, without what a later document seems to change if
+    ``without_amended`` (`search.context`).
     """
     if query is not None and not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
@@ -74,10 +74,10 @@ def context(
         timer.lap("rewriting")
         request = replace(request, asking=replace(asking, rewritten=rewriting.text))
     with open_view(workspace, timer) as view:
-        if briefing:
+        if hook and query is not None:
             from scrubjay.search.briefing import build_briefing
 
-            found = build_briefing(view.reader, view.embedders, request)
+            found = build_briefing(view.reader, view.embedders, request, first=first)
         else:
             found = build_context(view.reader, view.embedders, request)
     timer.lap("rank")
