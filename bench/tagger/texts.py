@@ -22,13 +22,15 @@ from scrubjay.redaction.classifier import (
     BUCKETS,
     FORM,
     MAX_TOKENS,
+    Reading,
     RuleFindings,
     TokenSpans,
     token_buckets,
     token_form,
+    token_positions,
 )
 from scrubjay.redaction.patterns import find_by_rules
-from scrubjay.redaction.values import PositionIndex, SecretSpan
+from scrubjay.redaction.values import SecretSpan
 
 HIDDEN = 0.25
 """Share of what rules find that is hidden, of texts from which rules were written."""
@@ -75,8 +77,8 @@ def encoded(item: Item, chance: random.Random | None = None) -> Text:
     known = ruled(text)
     if chance:
         known = [span for span in known if chance.random() >= HIDDEN * (0.4 if span.certain else 1)]
-    low = text.encode("latin-1", "replace").lower()
-    marks = RuleFindings.of(text, low, PositionIndex(low), known).marks(placed)
+    rules = RuleFindings.of(Reading.of(text)._replace(ruled=known)).marks(placed)
+    marks = np.concatenate([token_positions(placed), rules], axis=1)
     looks = [seen(token) for token in placed.tokens]
     return Text(
         np.array([own for own, _ in looks], np.int16).reshape(size, MAX_TOKENS),
@@ -273,8 +275,7 @@ def with_tables(those: Iterable[str]) -> Iterator[str]:
 def mistaken(those: Iterable[str]) -> Iterator[str]:
     """Those of some pieces without secrets in which the tagger that there is takes something all the same."""
     for piece in those:
-        low = piece.encode("latin-1", "replace").lower()
-        if any(classifier.find_by_classifier(piece, low, PositionIndex(low), [])):
+        if any(classifier.find_by_classifier([Reading.of(piece)._replace(ruled=())])):
             yield piece
 
 

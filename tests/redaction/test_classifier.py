@@ -19,6 +19,7 @@ from scrubjay.redaction.classifier import (
     TOKEN,
     Tagger,
     TokenSpans,
+    Windows,
     load_tagger,
     pack_weights,
     token_buckets,
@@ -112,10 +113,10 @@ def test_distant_tokens_do_not_matter() -> None:
     before, after = tokens(PROSE * 4), tokens("Ship 40 crates to pier 9, invoice follows. " * 8)
     assert min(len(before), len(after)) > CONVOLUTION_REACH
     first = slice(len(before), len(before) + len(near))
-    one = tagger.tag(before + near + before, plain(2 * len(before) + len(near)), first)
+    (one,) = tagger.tag(before + near + before, plain(2 * len(before) + len(near)), [first])
     whole = after[:9] + before + near + before + after
     second = slice(9 + len(before), 9 + len(before) + len(near))
-    assert np.allclose(one, tagger.tag(whole, plain(len(whole)), second), rtol=1e-4, atol=1e-4)
+    assert np.allclose(one, tagger.tag(whole, plain(len(whole)), [second])[0], rtol=1e-4, atol=1e-4)
 
 
 def test_tagging_a_core_equals_tagging_everything() -> None:
@@ -124,10 +125,41 @@ def test_tagging_a_core_equals_tagging_everything() -> None:
         assert len(some) > 2 * CONVOLUTION_REACH
         at = some.index("kaffe")
         marks = plain(len(some))
-        whole = tagger.tag(some, marks, slice(0, len(some)))
+        (whole,) = tagger.tag(some, marks, [slice(0, len(some))])
         for first in (max(0, at - 8), at):
             part = slice(first, at + 3)
-            assert np.allclose(tagger.tag(some, marks, part), whole[part], rtol=1e-4, atol=1e-4)
+            assert np.allclose(tagger.tag(some, marks, [part])[0], whole[part], rtol=1e-4, atol=1e-4)
+
+
+def test_texts_that_are_read_together_do_not_see_each_other() -> None:
+    parts, tagger = (
+        [tokens(text) for text in (LETTER, PROSE, "4071", LETTER[30:], PROSE * 2 + LETTER)],
+        load_tagger(),
+    )
+    joined = [token for part in parts for token in part]
+    windows = Windows.of([len(part) for part in parts])
+    cores = [
+        slice(int(first), int(first) + len(part)) for first, part in zip(windows.firsts, parts, strict=True)
+    ]
+    together = tagger.tag(joined, plain(len(joined)), cores, windows)
+    promising = tagger.promising(joined, windows)
+    for part, core, odds in zip(parts, cores, together, strict=True):
+        (alone,) = tagger.tag(part, plain(len(part)), [slice(0, len(part))])
+        assert np.allclose(odds, alone, rtol=1e-4, atol=1e-4)
+        assert (promising[core] == tagger.promising(part)).all()
+
+
+@given(st.lists(st.text("ab1 \n\u3000", min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=5))
+def test_positions_do_not_depend_on_other_windows(texts: list[str]) -> None:
+    parts = [TokenSpans.of(text) for text in texts]
+    windows = Windows.of([len(part.tokens) for part in parts])
+    joined = TokenSpans(
+        [token for part in parts for token in part.tokens],
+        np.concatenate([part.starts for part in parts]),
+        np.concatenate([part.ends for part in parts]),
+    )
+    alone = np.concatenate([token_positions(part) for part in parts])
+    assert (token_positions(joined, windows) == alone).all()
 
 
 def test_screening_passes_a_letter_with_a_password_and_hardly_any_prose() -> None:

@@ -13,8 +13,8 @@ import re
 import threading
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from importlib import resources
 from io import BytesIO
 from itertools import chain, pairwise
@@ -23,9 +23,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from scrubjay.models.ids import ID_DIGITS
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
-from scrubjay.redaction.evidence import SecretWords, find_cues
+from scrubjay.redaction.evidence import (
+    Mark,
+    SecretWords,
+    find_cues,
+    find_marks,
+    find_names,
+    may_hold_secret,
+)
 from scrubjay.redaction.patterns import find_by_rules
-from scrubjay.redaction.values import PositionIndex, SecretSpan, trim_span
+from scrubjay.redaction.values import SecretSpan, trim_span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,11 +148,15 @@ class TokenSpans(NamedTuple):
 
     @classmethod
     def of(cls, text: str, first: int = 0, last: int | None = None) -> TokenSpans:
-        """Tokenize a part of a text. Offsets from lengths are three times as fast as those of matches."""
+        """Tokenize a part of a text."""
+        part = text[first:last]
+        return cls.placed(TOKEN.findall(part), part, first)
+
+    @classmethod
+    def placed(cls, tokens: Sequence[str], part: str, first: int) -> TokenSpans:
+        """Add offsets to the tokens of a part of a text; those from lengths are faster than those of matches."""
         import numpy as np
 
-        part = text[first:last]
-        tokens = TOKEN.findall(part)
         codes = np.frombuffer(part.encode("utf-32-le", "surrogatepass"), np.uint32)
         is_token = _token_characters()
         places = np.flatnonzero(is_token[np.minimum(codes, len(is_token) - 1)]) + first
@@ -172,7 +183,26 @@ def _token_characters() -> NDArray[np.bool_]:
     return np.array([TOKEN.match(chr(code)) is not None for code in range(0x3002)])
 
 
-def token_positions(spans: TokenSpans) -> NDArray[np.float32]:
+class Windows(NamedTuple):
+    """Sequences of tokens, one after the other, that do not see each other.
+
+    Attributes:
+        firsts: Index of the first token of each.
+        own: For each token the number of its window.
+    """
+
+    firsts: NDArray[np.intp]
+    own: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, sizes: Sequence[int]) -> Windows:
+        import numpy as np
+
+        counts = np.array(sizes, np.intp)
+        return cls(np.cumsum(counts) - counts, np.repeat(np.arange(len(counts)), counts))
+
+
+def token_positions(spans: TokenSpans, windows: Windows | None = None) -> NDArray[np.float32]:
     """Return for each token: after a space, after more, distance into the line, whether it occurred shortly before."""
     import numpy as np
 
@@ -180,15 +210,21 @@ def token_positions(spans: TokenSpans) -> NDArray[np.float32]:
     out = np.zeros((len(tokens), STANDING), np.float32)
     if not len(tokens):
         return out
+    firsts, own = windows or Windows.of([len(tokens)])
     gaps = starts - np.concatenate([starts[:1], ends[:-1]])
+    gaps[firsts] = 0
     out[:, 0], out[:, 1] = gaps > 0, gaps > 1
-    lines = np.where(np.array([token == "\n" for token in tokens]), ends, starts[0])
-    out[:, 2] = np.minimum(starts - np.minimum(np.maximum.accumulate(lines), starts), 160) / 80
-    last: dict[str, int] = {}
-    for at, token in enumerate(tokens):
-        if len(token) > 3:
-            out[at, 3] = at - last.get(token, -BEFORE - 1) <= BEFORE
-            last[token] = at
+    begin = starts[firsts][own]
+    lines = np.where(np.fromiter(map("\n".__eq__, tokens), np.bool_, len(tokens)), ends, begin) - begin
+    apart = own * (int((ends - begin).max()) + 1)  # so that no line reaches into the next window
+    lines = np.maximum.accumulate(lines + apart) - apart + begin
+    out[:, 2] = np.minimum(starts - np.minimum(lines, starts), 160) / 80
+    known: dict[str, int] = {}
+    names = np.fromiter((known.setdefault(token, len(known)) for token in tokens), np.intp, len(tokens))
+    order = np.argsort(own * len(known) + names, kind="stable")
+    earlier, later = order[:-1], order[1:]
+    again = (names[earlier] == names[later]) & (own[earlier] == own[later]) & (later - earlier <= BEFORE)
+    out[later, 3] = again & (ends[later] - starts[later] > 3)
     return out
 
 
@@ -230,6 +266,8 @@ BYTE_WEIGHTS: Final = ("table", "mix", "worth")
 INITIAL_ROWS: Final = 256
 MAX_CACHED_SCREENED: Final = 40_000
 """6 MB with the tokens."""
+MAX_CACHED_FEATURES: Final = 4096
+"""4 MB: those of the tokens that are screened are soon needed again for their neighbours."""
 MAX_CACHED_TOKENS: Final = 16_000
 """13 MB with 200 numbers each."""
 
@@ -243,15 +281,16 @@ class TokenRows:
         self._rows: Floats
         self._lock = threading.Lock()
 
-    def of(self, tokens: Sequence[str]) -> Floats:
+    def of(self, tokens: Sequence[str]) -> tuple[Floats, NDArray[np.intp]]:
+        """Return rows and each token's index in them."""
         import numpy as np
 
         with self._lock:
-            if new := [token for token in dict.fromkeys(tokens) if token not in self._indexes]:
+            if new := set(tokens).difference(self._indexes):
                 if self._indexes and len(self._indexes) + len(new) > self._limit:
-                    self._indexes, new = {}, list(dict.fromkeys(tokens))
-                self._add(new)
-            return self._rows[np.fromiter(map(self._indexes.__getitem__, tokens), np.intp, len(tokens))]
+                    self._indexes, new = {}, set(tokens)
+                self._add(list(new))
+            return self._rows, np.fromiter(map(self._indexes.__getitem__, tokens), np.intp, len(tokens))
 
     def _add(self, tokens: Sequence[str]) -> None:
         import numpy as np
@@ -281,64 +320,83 @@ class Tagger:
         self._screening = TokenRows(self._screening_rows, MAX_CACHED_SCREENED)
         self._first = TokenRows(self._first_layer, MAX_CACHED_TOKENS)
 
-    def promising(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
+    def promising(self, tokens: Sequence[str], windows: Windows | None = None) -> NDArray[np.bool_]:
         """Tell for each token whether it may be part of a secret, by itself and by its neighbours."""
         import numpy as np
 
-        near, own, after, before = self._screening.of(tokens).T
-        summed = np.concatenate(
-            [
-                np.zeros(SCREENING_REACH + 1),
-                np.cumsum(near, dtype=np.float64),
-                np.full(SCREENING_REACH, near.sum()),
-            ]
-        )
-        scores = summed[2 * SCREENING_REACH + 1 :] - summed[: len(tokens)] + own
+        if not tokens:
+            return np.zeros(0, np.bool_)
+        firsts, own_window = windows or Windows.of([len(tokens)])
+        ends = np.append(firsts[1:], len(tokens))
+        rows, indexes = self._screening.of(tokens)
+        near, own, after, before = rows[indexes].T
+        before[firsts] = after[ends - 1] = 0
+        summed = np.concatenate([[0.0], np.cumsum(near, dtype=np.float64)])
+        places = np.arange(len(tokens))
+        scores = summed[np.minimum(places + SCREENING_REACH + 1, ends[own_window])]
+        scores -= summed[np.maximum(places - SCREENING_REACH, firsts[own_window])]
+        scores += own
         scores[1:] += after[:-1]
         scores[:-1] += before[1:]
         promising: NDArray[np.bool_] = scores > self._weights["least"]
         return promising
 
-    def tag(self, tokens: Sequence[str], marks: Floats, core: slice) -> Floats:
+    def tag(
+        self, tokens: Sequence[str], marks: Floats, cores: Sequence[slice], windows: Windows | None = None
+    ) -> list[Floats]:
         """Return each core token's log odds of being part of a secret.
 
         Args:
-            tokens: Consecutive tokens.
+            tokens: Tokens of one window after the other.
             marks: Position and rule findings of each, one row a token.
-            core: The tokens in question; the others are context.
+            cores: The tokens in question, in order; the others are context.
+            windows: Where each window begins.
         """
         import numpy as np
 
-        own = self._first.of(tokens)
-        first = [
-            own[:, net] + matrix_product(marks, own_weights)
-            for net, own_weights in enumerate(self._weights["marks"])
-        ]
-        odds = [self._odds(0, first[0], core)]
-        if odds[0].max() > REJECT_LOG_ODDS:
-            odds += [self._odds(net, first[net], core) for net in range(1, len(first))]
-        mean: Floats = np.mean(odds, axis=0, dtype=np.float32)
-        return mean
+        windows = windows or Windows.of([len(tokens)])
+        first = self._first.of(tokens)
+        odds = [[own] for own in self._odds(0, first, marks, cores, windows)]
+        rest = [at for at, own in enumerate(odds) if own[0].max() > REJECT_LOG_ODDS]
+        for net in range(1, len(self._weights["out"]) if rest else 0):
+            own = self._odds(net, first, marks, [cores[at] for at in rest], windows)
+            for at, more in zip(rest, own, strict=True):
+                odds[at].append(more)
+        return [np.mean(own, axis=0, dtype=np.float32) for own in odds]
 
-    def _odds(self, net: int, first: Floats, core: slice) -> Floats:
-        """Each convolution is computed only as far as it can still affect the core."""
+    def _odds(
+        self,
+        net: int,
+        first: tuple[Floats, NDArray[np.intp]],
+        marks: Floats,
+        cores: Sequence[slice],
+        windows: Windows,
+    ) -> list[Floats]:
+        """Each convolution is computed only as far as it can still affect a core."""
         import numpy as np
 
-        weights, (size, width), far = self._weights, first.shape, CONVOLUTION_REACH
-        hidden = np.zeros((size + 2 * max(CONVOLUTION_STEPS), width), np.float32)
-        inner = hidden[max(CONVOLUTION_STEPS) : max(CONVOLUTION_STEPS) + size]
-        np.maximum(first, 0, out=inner)
+        weights, far, edge, (rows, indexes) = self._weights, CONVOLUTION_REACH, max(CONVOLUTION_STEPS), first
+        size, width = len(indexes), rows.shape[-1]
+        apart = _distances(size, cores)
+        own = np.pad(windows.own, edge, constant_values=-1)
+        needed = np.flatnonzero(apart <= far)
+        hidden = np.zeros((size + 2 * edge, width), np.float32)
+        hidden[needed + edge] = np.maximum(
+            rows[indexes[needed], net] + matrix_product(marks[needed], weights["marks"][net]), 0
+        )
         for step, mix, shift in zip(
             CONVOLUTION_STEPS, weights["mix"][net], weights["shift"][net], strict=True
         ):
             far -= step
-            at, end = max(0, core.start - far), min(size, core.stop + far)
-            mixed = matrix_product(inner[at:end], mix[width : 2 * width]) + shift
-            for apart, part in ((-step, mix[:width]), (step, mix[2 * width :])):
-                mixed += matrix_product(hidden[max(CONVOLUTION_STEPS) + at + apart :][: end - at], part)
-            inner[at:end] += np.maximum(mixed, 0, out=mixed)
-        odds: Floats = matrix_product(inner[core], weights["out"][net][:, None])[:, 0] + weights["last"][net]
-        return odds
+            needed = np.flatnonzero(apart <= far) + edge
+            mixed = matrix_product(hidden[needed], mix[width : 2 * width]) + shift
+            for moved, part in ((-step, mix[:width]), (step, mix[2 * width :])):
+                there = np.where(own[needed + moved] == own[needed], needed + moved, 0)  # 0: none
+                mixed += matrix_product(hidden[there], part)
+            hidden[needed] += np.maximum(mixed, 0, out=mixed)
+        core = np.concatenate([np.arange(core.start, core.stop) for core in cores]) + edge
+        odds = matrix_product(hidden[core], weights["out"][net][:, None])[:, 0] + weights["last"][net]
+        return np.split(odds, np.cumsum([core.stop - core.start for core in cores])[:-1])
 
     def _screening_rows(self, tokens: Sequence[str]) -> Floats:
         import numpy as np
@@ -363,6 +421,19 @@ class Tagger:
         return np.asarray(np.stack(first, 1) + weights["bias"], np.float32)
 
 
+def _distances(size: int, cores: Sequence[slice]) -> NDArray[np.intp]:
+    """Return each token's distance from the nearest core."""
+    import numpy as np
+
+    places = np.arange(size)
+    inside = np.zeros(size, np.bool_)
+    for core in cores:
+        inside[core] = True
+    behind = places - np.maximum.accumulate(np.where(inside, places, -size))
+    before = np.minimum.accumulate(np.where(inside, places, 2 * size)[::-1])[::-1] - places
+    return np.minimum(behind, before)
+
+
 class TokenFeatures(NamedTuple):
     """Features of some tokens.
 
@@ -381,14 +452,19 @@ class TokenFeatures(NamedTuple):
     def of(cls, tokens: Sequence[str]) -> TokenFeatures:
         import numpy as np
 
-        own = [token_buckets(token) for token in tokens]
+        own, forms = zip(*map(_features, tokens), strict=True)
         counts = np.array([len(some) for some in own])
         return cls(
             np.fromiter(chain.from_iterable(own), np.intp, int(counts.sum())),
             np.cumsum(counts) - counts,
             np.sqrt(counts, dtype=np.float32)[:, None],
-            np.array([token_form(token) for token in tokens], np.float32),
+            np.array(forms, np.float32),
         )
+
+
+@lru_cache(maxsize=MAX_CACHED_FEATURES)
+def _features(token: str) -> tuple[list[int], list[float]]:
+    return token_buckets(token), token_form(token)
 
 
 def matrix_product(rows: Floats, by: Floats) -> Floats:
@@ -478,79 +554,181 @@ _TOKEN_LENGTH: Final = 20
 """Characters from which a value without spaces is a token."""
 
 
-def find_by_classifier(
-    text: str, low: bytes, places: PositionIndex, ruled: Sequence[SecretSpan]
-) -> Iterator[SecretSpan]:
-    """Yield the secrets that the tagger finds.
+class Reading(NamedTuple):
+    """A text in which secrets are searched, or a table of it read row by row.
 
-    Args:
-        text: The text.
-        low: It in Latin-1 and lower case, one byte a character.
-        places: Index of ``low``.
+    Attributes:
+        data: The text in Latin-1, one byte a character (others as ``?``).
+        low: ``data`` in lower case.
+        marks: Parts of words that may name a secret.
         ruled: Secrets that rules found.
     """
-    tagger = load_tagger()
-    findings: RuleFindings | None = None
-    words: SecretWords | None = None
-    for at in range(0, len(text), PIECE_CHARACTERS):
-        first = max(0, at - MARGIN_CHARACTERS)
-        last = min(len(text), at + PIECE_CHARACTERS + MARGIN_CHARACTERS)
-        spans = TokenSpans.of(text, first, last)
-        if not spans.tokens:
-            continue
-        promising = tagger.promising(spans.tokens)
-        near = _between(ruled, first, last)
+
+    text: str
+    data: bytes
+    low: bytes
+    marks: Sequence[Mark]
+    ruled: Sequence[SecretSpan]
+
+    @classmethod
+    def of(cls, text: str) -> Reading:
+        data = text.encode("latin-1", "replace")
+        low = data.lower()
+        return cls(text, data, low, find_marks(text, low), find_by_rules(text, data, low))
+
+
+class _Piece(NamedTuple):
+    number: int
+    reading: Reading
+    start: int
+    first: int
+    part: str
+    tokens: Sequence[str]
+
+    @classmethod
+    def all(cls, readings: Iterable[Reading]) -> Iterator[_Piece]:
+        for number, reading in enumerate(readings):
+            for start in range(0, len(reading.text), PIECE_CHARACTERS):
+                first = max(0, start - MARGIN_CHARACTERS)
+                part = reading.text[first : start + PIECE_CHARACTERS + MARGIN_CHARACTERS]
+                if tokens := TOKEN.findall(part):
+                    yield cls(number, reading, start, first, part, tokens)
+
+
+class _Window(NamedTuple):
+    """Tokens of a piece that are tagged, with context on either side.
+
+    Attributes:
+        core: Which of the tokens from ``start`` to ``stop`` are in question.
+        rules: What rules found, for each token.
+    """
+
+    piece: _Piece
+    spans: TokenSpans
+    start: int
+    stop: int
+    core: NDArray[np.bool_]
+    rules: Floats
+
+
+def find_by_classifier(readings: Iterable[Reading]) -> Iterator[tuple[int, SecretSpan]]:
+    """Yield the secrets that the tagger finds, each with the number of its text."""
+    findings: dict[int, RuleFindings] = {}
+    words: dict[int, SecretWords] = {}
+    for pieces in _batches(_Piece.all(readings)):
+        windows = list(_windows(pieces, findings))
+        for window, odds in zip(windows, _tagged(windows), strict=True):
+            if odds.max() <= SURE_LOG_ODDS:
+                continue
+            number, text, at = window.piece.number, window.piece.reading.text, window.piece.start
+            spans = window.spans.part(window.start, window.stop)
+            for start, end, best in join_tokens(text, spans, odds.tolist(), SURE_LOG_ODDS):
+                if number not in words:
+                    words[number] = SecretWords.of(text, findings[number].names)
+                if at <= start < at + PIECE_CHARACTERS and words[number].allows(text, start, end, best):
+                    yield number, SecretSpan(start, end, kind_of_value(text[start:end]), False)
+
+
+def _batches(pieces: Iterable[_Piece]) -> Iterator[Sequence[_Piece]]:
+    """Group pieces that are read together."""
+    batch: list[_Piece] = []
+    size = 0
+    for piece in pieces:
+        if batch and size + len(piece.part) > 2 * PIECE_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+        batch.append(piece)
+        size += len(piece.part)
+    if batch:
+        yield batch
+
+
+def _windows(pieces: Sequence[_Piece], findings: dict[int, RuleFindings]) -> Iterator[_Window]:
+    import numpy as np
+
+    sizes = [len(piece.tokens) for piece in pieces]
+    tokens = list(chain.from_iterable(piece.tokens for piece in pieces))
+    every = np.split(load_tagger().promising(tokens, Windows.of(sizes)), np.cumsum(sizes)[:-1])
+    for piece, promising in zip(pieces, every, strict=True):
+        near = _between(piece.reading.ruled, piece.first, piece.first + len(piece.part))
         if not (near or promising.any()):
             continue
+        spans = TokenSpans.placed(piece.tokens, piece.part, piece.first)
         for span in near:
             promising[spans.touched(span.start, span.end)] = True
-        findings = findings or RuleFindings.of(text, low, places, ruled)
-        for start, end, odds in _tagged(text, tagger, findings, spans, _widened(promising, CORE_TOKENS)):
-            words = words or SecretWords.of(text, findings.words())
-            if at <= start < at + PIECE_CHARACTERS and words.allows(text, start, end, odds):
-                yield SecretSpan(start, end, kind_of_value(text[start:end]), False)
+        if piece.number not in findings:
+            findings[piece.number] = RuleFindings.of(piece.reading)
+        rules = findings[piece.number].marks(spans)
+        core = _widened(promising, CORE_TOKENS)
+        for first, last in _runs(_widened(core, CONVOLUTION_REACH // 2)):
+            indexes = np.flatnonzero(core[first:last])
+            start, stop = first + int(indexes[0]), first + int(indexes[-1]) + 1
+            begin, end = int(spans.starts[start]), int(spans.ends[stop - 1])
+            if may_hold_secret(piece.reading.text, begin, end, findings[piece.number].names):
+                yield _Window(piece, spans, start, stop, core[start:stop], rules)
 
 
 class RuleFindings(NamedTuple):
-    """What rules found in a text, and the words that name a secret: start, end and column, in order."""
+    """What rules found in a text, and the words that name a secret.
+
+    Attributes:
+        all: Start, end and column of each, in order.
+        names: Spans of words that may name a secret: those that are among ``all``, and others.
+    """
 
     all: list[tuple[int, int, int]]
+    names: Sequence[tuple[int, int]]
 
     @classmethod
-    def of(cls, text: str, low: bytes, places: PositionIndex, ruled: Sequence[SecretSpan]) -> RuleFindings:
-        out = [(span.start, span.end, 0 if span.certain else 1) for span in ruled]
-        out += [(at, end, 2 if password else 3) for at, end, password in find_cues(text, low, places)]
-        return cls(sorted(out))
+    def of(cls, reading: Reading) -> RuleFindings:
+        out = [(span.start, span.end, 0 if span.certain else 1) for span in reading.ruled]
+        cues = list(find_cues(reading.text, reading.low, reading.marks))
+        out += [(at, end, 2 if password else 3) for at, end, password in cues]
+        return cls(sorted(out), find_names(reading.text, cues, reading.marks))
 
-    def words(self) -> list[tuple[int, int]]:
-        """Return the spans of words that name a secret."""
-        return [(at, end) for at, end, column in self.all if column >= 2]
-
-    def marks(self, spans: TokenSpans) -> NDArray[np.float32]:
-        """Return ``STANDING`` and ``RULE_COLUMNS`` numbers for each token."""
+    def marks(self, spans: TokenSpans) -> Floats:
+        """Return ``RULE_COLUMNS`` numbers for each token."""
         import numpy as np
 
-        out = np.zeros((len(spans.tokens), STANDING + RULE_COLUMNS), np.float32)
-        out[:, :STANDING] = token_positions(spans)
-        if len(out):
-            for start, end, column in _between(self.all, int(spans.starts[0]), int(spans.ends[-1])):
-                out[spans.touched(start, end), STANDING + column] = 1
+        out = np.zeros((len(spans.tokens), RULE_COLUMNS), np.float32)
+        if len(out) and (near := _between(self.all, int(spans.starts[0]), int(spans.ends[-1]))):
+            starts, ends, columns = zip(*near, strict=True)
+            firsts = np.searchsorted(spans.ends, starts, "right").tolist()
+            lasts = np.searchsorted(spans.starts, ends, "left").tolist()
+            for first, last, column in zip(firsts, lasts, columns, strict=True):
+                out[first:last, column] = 1
         return out
 
 
-def _tagged(
-    text: str, tagger: Tagger, findings: RuleFindings, spans: TokenSpans, core: NDArray[np.bool_]
-) -> Iterator[tuple[int, int, float]]:
+def _tagged(found: Sequence[_Window]) -> Iterator[Floats]:
+    """Yield the log odds of the tokens from ``start`` to ``stop``; outside of the core they are minus infinity."""
     import numpy as np
 
-    for first, last in _runs(_widened(core, CONVOLUTION_REACH // 2)):
-        indexes = np.flatnonzero(core[first:last])
-        start, stop = first + int(indexes[0]), first + int(indexes[-1]) + 1
-        begin = max(0, start - CONVOLUTION_REACH)
-        here = spans.part(begin, stop + CONVOLUTION_REACH)
-        odds = tagger.tag(here.tokens, findings.marks(here), slice(start - begin, stop - begin))
-        odds[~core[start:stop]] = -np.inf
-        yield from join_tokens(text, spans.part(start, stop), odds.tolist(), SURE_LOG_ODDS)
+    if not found:
+        return
+    begins = [max(0, window.start - CONVOLUTION_REACH) for window in found]
+    parts = [
+        window.spans.part(begin, window.stop + CONVOLUTION_REACH)
+        for begin, window in zip(begins, found, strict=True)
+    ]
+    windows = Windows.of([len(part.tokens) for part in parts])
+    spans = TokenSpans(
+        list(chain.from_iterable(part.tokens for part in parts)),
+        np.concatenate([part.starts for part in parts]),
+        np.concatenate([part.ends for part in parts]),
+    )
+    rules = [
+        window.rules[begin : window.stop + CONVOLUTION_REACH]
+        for begin, window in zip(begins, found, strict=True)
+    ]
+    cores = [
+        slice(first + window.start - begin, first + window.stop - begin)
+        for first, begin, window in zip(windows.firsts.tolist(), begins, found, strict=True)
+    ]
+    marks = np.concatenate([token_positions(spans, windows), np.concatenate(rules)], axis=1)
+    for window, odds in zip(found, load_tagger().tag(spans.tokens, marks, cores, windows), strict=True):
+        odds[~window.core] = -np.inf
+        yield odds
 
 
 def _runs(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
@@ -591,14 +769,15 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def token_log_odds(text: str, start: int) -> list[tuple[int, int, float]]:
     """Return the tokens of a short text from an offset on, each with its log odds of being part of a secret."""
-    data = text.encode("latin-1", "replace")
-    low = data.lower()
+    import numpy as np
+
     spans = TokenSpans.of(text)
     first = int(spans.touched(start, len(text)).start)
     if first >= len(spans.tokens):
         return []
-    findings = RuleFindings.of(text, low, PositionIndex(low), find_by_rules(text, data, low))
-    odds = load_tagger().tag(spans.tokens, findings.marks(spans), slice(first, len(spans.tokens)))
+    rules = RuleFindings.of(Reading.of(text)).marks(spans)
+    marks = np.concatenate([token_positions(spans), rules], axis=1)
+    (odds,) = load_tagger().tag(spans.tokens, marks, [slice(first, len(spans.tokens))])
     return list(zip(spans.starts[first:].tolist(), spans.ends[first:].tolist(), odds.tolist(), strict=True))
 
 

@@ -21,9 +21,11 @@ from scrubjay.redaction.evidence import (
     NEVER_SECRET,
     SecretWords,
     find_cues,
+    find_marks,
+    find_names,
     has_random_part,
 )
-from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder, trim_span
+from scrubjay.redaction.values import NAME_FORM, is_placeholder, trim_span
 
 CONTEXT_TURNS: Final = 2
 """Turns before one that are read with it."""
@@ -159,7 +161,8 @@ def names_secret(turn: str) -> bool:
 @lru_cache(maxsize=8)  # each turn is read with the two after it
 def _words(turn: str) -> Sequence[tuple[int, int]]:
     low = turn.encode("latin-1", "replace").lower()
-    return SecretWords.of(turn, [(at, end) for at, end, _ in find_cues(turn, low, PositionIndex(low))]).words
+    marks = find_marks(turn, low)
+    return SecretWords.of(turn, find_names(turn, find_cues(turn, low, marks), marks)).words
 
 
 def _asked_in(turn: str) -> AskedSecret | None:

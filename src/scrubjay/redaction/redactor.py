@@ -17,7 +17,7 @@ from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from scrubjay.redaction.classifier import find_by_classifier, kind_of_value, token_log_odds
+from scrubjay.redaction.classifier import Reading, find_by_classifier, kind_of_value, token_log_odds
 from scrubjay.redaction.dialogue import (
     HEAD_CHARACTERS,
     asked_secret,
@@ -26,8 +26,8 @@ from scrubjay.redaction.dialogue import (
     names_secret,
     turn_tails,
 )
-from scrubjay.redaction.patterns import find_by_rules, is_public_key
-from scrubjay.redaction.values import PositionIndex, SecretSpan
+from scrubjay.redaction.patterns import is_public_key
+from scrubjay.redaction.values import SecretSpan
 
 # A mark can uncover what a longer match had hidden.
 MAX_ROUNDS = 16
@@ -64,11 +64,10 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
     counts: Counter[str] = Counter()
     for _ in range(MAX_ROUNDS):
         data = text.encode("latin-1", "replace")
-        low = data.lower()
         # In every round: a secret inside a tag can have hidden it.
-        spans = list(private_spans(text)) if b"<private" in low else []
+        spans = list(private_spans(text)) if b"<private" in data.lower() else []
         if not spans:
-            found = chain(_find_secrets(text, data, low), _find_answers(text, before))
+            found = chain(_find_secrets(text), _find_answers(text, before))
             spans = [
                 span
                 for span in _merge(_outside_marks(data, found))
@@ -154,13 +153,13 @@ def private_spans(text: str) -> Iterator[SecretSpan]:
         yield SecretSpan(start, len(text), "private", True)
 
 
-def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    yield from _find_in_text(text, data, low)
-    for table in find_tables(text):
-        data = table.text.encode("latin-1", "replace")
-        for span in _find_in_text(table.text, data, data.lower()):
-            if place := table.place(span.start, span.end):
-                yield SecretSpan(*place, span.kind, False)
+def _find_secrets(text: str) -> Iterator[SecretSpan]:
+    tables = list(find_tables(text))
+    for number, span in _find_in([text, *(table.text for table in tables)]):
+        if not number:
+            yield span
+        elif place := tables[number - 1].place(span.start, span.end):
+            yield SecretSpan(*place, span.kind, False)
 
 
 def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
@@ -174,8 +173,7 @@ def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
     lead = "\n".join([*tails, ""])
     head = text[:HEAD_CHARACTERS]
     joined = lead + head
-    data = joined.encode("latin-1", "replace")
-    for span in _find_in_text(joined, data, data.lower()):
+    for _, span in _find_in([joined]):
         if span.start >= len(lead):
             yield span._replace(start=span.start - len(lead), end=span.end - len(lead))
     if wanted is not None:
@@ -184,15 +182,17 @@ def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
             yield SecretSpan(at, end, kind_of_value(head[at:end]), False)
 
 
-def _find_in_text(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    places = PositionIndex(low)
-    ruled = find_by_rules(text, data, low)
-    yield from ruled
-    ends = list(accumulate((span.end for span in ruled), max))
-    for span in find_by_classifier(text, low, places, ruled):
+def _find_in(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
+    """Yield the secrets of some texts, each with the number of its text."""
+    readings = [Reading.of(text) for text in texts]
+    for number, reading in enumerate(readings):
+        yield from ((number, span) for span in reading.ruled)
+    ends = [list(accumulate((span.end for span in reading.ruled), max)) for reading in readings]
+    for number, span in find_by_classifier(readings):
+        ruled, data, low = readings[number].ruled, readings[number].data, readings[number].low
         last = bisect_left(ruled, (span.end,)) - 1  # that begins before it ends
-        if (last < 0 or ends[last] <= span.start) and not is_public_key(data, low, span):
-            yield span
+        if (last < 0 or ends[number][last] <= span.start) and not is_public_key(data, low, span):
+            yield number, span
 
 
 MAX_ROW_CHARACTERS: Final = 1_000

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterable, Iterator
-from functools import cache
+from collections.abc import Container, Iterator
 from typing import AnyStr, NamedTuple
 
 # A random key of 12 letters and digits has 3.1 bits a character or more; words with a number have less.
@@ -91,72 +90,6 @@ def trim_span(text: str, start: int, end: int, characters: Container[str]) -> tu
     while start < end and text[end - 1] in characters:
         end -= 1
     return start, end
-
-
-class PositionIndex:
-    """Cached offsets of marks in a text.
-
-    Most marks occur nowhere, so each is looked up among the text's distinct words first: a tenth of a long text.
-    """
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-        self._known: dict[bytes, tuple[int, ...]] = {}
-        self._words: bytes | None = None
-        self._letters: frozenset[str] | None = None
-
-    def present(self, marks: Iterable[bytes]) -> list[bytes]:
-        """Return the marks that occur in the text."""
-        known = self._known
-        there = []
-        for mark in marks:
-            at = known.get(mark)
-            if at or (at is None and self._may_occur(mark) and self._text.find(mark) >= 0):
-                there.append(mark)
-            elif at is None:
-                known[mark] = ()
-        return there
-
-    def spelt(self, text: str, words: Iterable[str]) -> list[str]:
-        """Return the words that may occur, by their letters beyond ASCII and their other parts."""
-        if self._letters is None:
-            self._letters = frozenset("".join(set(_BEYOND.findall(text))))
-        letters = self._letters
-        return [
-            word
-            for word in words
-            if all(letter in letters or letter < "\x80" for letter in word) and self._may_occur(_narrow(word))
-        ]
-
-    def __call__(self, mark: bytes) -> tuple[int, ...]:
-        """Return the offsets of ``mark``."""
-        known = self._known.get(mark)
-        if known is None:
-            if not self._may_occur(mark):
-                known = self._known[mark] = ()
-                return known
-            known = self._known[mark] = tuple(find_positions(self._text, mark))
-        return known
-
-    def _may_occur(self, mark: bytes) -> bool:
-        words = self._words
-        if words is None:
-            words = self._words = b" ".join(set(self._text.translate(_LETTERS).split()))
-        return all(part in words for part in _parts(mark))
-
-
-_LETTERS = bytes(byte if 97 <= byte <= 122 or byte >= 128 else 32 for byte in range(256))
-_BEYOND = re.compile("[^\x00-\x7f]+")
-
-
-@cache
-def _narrow(word: str) -> bytes:
-    return word.encode("latin-1", "replace").lower()
-
-
-@cache
-def _parts(mark: bytes) -> tuple[bytes, ...]:
-    return tuple(mark.translate(_LETTERS).split())
 
 
 def is_filler(value: bytes) -> bool:
