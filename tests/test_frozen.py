@@ -34,6 +34,12 @@ class Longer(Frozen):
     last: str = ""
 
 
+@frozen
+class Locked:
+    owner: str
+    key: str = field(default="", repr=False)
+
+
 @pytest.mark.parametrize("arguments", [(), ("a", 1, [], 2)])
 def test_wrong_arguments_are_refused_with_the_same_words(arguments: tuple[object, ...]) -> None:
     words = []
@@ -66,3 +72,7 @@ def test_a_value_does_not_change_and_can_be_copied() -> None:
     for other in (copy.deepcopy(value), pickle.loads(pickle.dumps(value)), replace(value)):
         assert (other, other is value) == (value, False)
     assert replace(value, size=5).size == 5
+
+
+def test_a_text_leaves_out_what_is_not_to_be_shown() -> None:
+    assert repr(Locked("ann", "secret")) == "Locked(owner='ann')"

@@ -83,7 +83,7 @@ def _hash(self: Any) -> int:
 
 
 def _text(self: Any) -> str:
-    values = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self))
+    values = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self) if item.repr)
     return f"{type(self).__qualname__}({values})"
 
 

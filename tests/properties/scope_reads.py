@@ -17,7 +17,7 @@ from scrubjay import Memory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
 from scrubjay.ingest.projects import ProjectResolver
-from scrubjay.models.records import Scope
+from scrubjay.models.records import Scope, due_level
 from scrubjay.search import browse
 from scrubjay.storage.interface import Reader
 from scrubjay.text.tokenizer import query_groups
@@ -86,7 +86,8 @@ def plain(value: Any) -> Any:
         return [type(value).__name__, str(value)]
     if is_dataclass(value) and not isinstance(value, type):
         told = {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
-        return told | {name: "now" for name in USES if (told.get(name) or 0) > CENTURY}
+        told |= {name: "now" for name in USES if (told.get(name) or 0) > CENTURY}
+        return told | ({"due": due_level(told["due"])} if "due" in told else {})
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -14,6 +14,7 @@ from scrubjay.services.dictionary import Categories, Concepts
 
 ELSEWHERE = {
     "progress": "events say how far it is",
+    "enrich": "a sync is answered when all is enriched; its events say how far it is",
     "self": "the facade's own",
     "memory": "in the path",
     "src": "in the path",
@@ -57,6 +58,7 @@ LEFT_OUT = {
     "redactions": "the user's own: scrubjay redactions on the machine",
     "open": "the server opens the store",
     "close": "the server closes it",
+    "enrich": "the server does it, in each sync and in the background",
     "seen_by": "the token says who asks",
     "watch": "`scrubjay watch` runs beside the server",
     "look": "the viewer's: get, history and links have routes of their own",

@@ -64,9 +64,12 @@ def finalize_source(
     placed = [path for path in relinked if due[path] >= DUE_PLACE]
     resolver = LinkResolver(source.id, scope)
     passages: dict[str, tuple[PassageRef, ...]] = {}
+    keys: set[str] = set()
     room = MAX_CACHED_PASSAGES
     for path in relinked:
         records = reader.passages(source.id, path)
+        if due[path] >= DUE_PLACE:
+            keys.update(record.key for record in records)
         if "links" in stages:
             resolver.add(records, None)
         if len(records) <= room:
@@ -78,8 +81,12 @@ def finalize_source(
             resolver.add_mentions(reader, [documents[path] for path in placed], documents)
         changes += put_links(resolver.edges(reader, documents, at, passages))
     if placed and "categories" in stages:
-        changed = None if len(placed) == len(documents) else placed
-        changes += folder_changes(reader, secret, source, at, changed=changed, passages=passages)
+        if len(placed) == len(documents):
+            changes += folder_changes(reader, secret, source, at, passages=passages)
+        else:  # other keys' categories stay as they are: their viewers must not notice
+            changes += folder_changes(
+                reader, secret, source, at, changed=placed, passages=passages, keys=keys
+            )
     return changes
 
 

@@ -143,7 +143,9 @@ def enrich(
     waiting = count_due(workspace)
     if not waiting:  # an earlier call may have been interrupted, or left topics to this one
         recluster_due(workspace, base, edge_builder(workspace, base))
-    while waiting and not problems and proceed():
+    left = 0
+    while waiting not in (0, left) and not problems and proceed():
+        left = waiting
         edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
         recluster = partial(recluster_due, workspace, base, edges)
         with store.try_exclusive(scope, "enrichment") as alone:
