@@ -263,10 +263,8 @@ def _enrich(
     """Go on after the summary, and return it with what is pending now."""
     found = memory.enrich(progress=report)
     if found.linked or found.learned:
-        write(
-            f"{format_count(found.linked, 'concept')} linked, {format_count(found.learned, 'fact')} extracted, "
-            f"{format_duration(found.seconds)}"
-        )
+        facts = f"{format_count(found.learned, 'fact')} extracted, " if found.learned else ""
+        write(f"{format_count(found.linked, 'concept')} linked, {facts}{format_duration(found.seconds)}")
     if found.waiting and not found.problems:
         write("Another process links the rest.")
     _print_problems(found.problems)
