@@ -243,9 +243,9 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
             done = memory.sync(
                 path, embed_seconds=seconds * call.json, enrich=call.json, progress=report, **rules
             )
+            searchable = True
             if not call.print_json(done):
                 print_summary(done)
-                searchable = True
                 if path is not None and not (done.passages or done.problems):
                     write_error(NOTHING_TO_SYNC)
                 done = _enrich(memory, done, seconds, report)
