@@ -421,16 +421,24 @@ def cluster_rows(rows: Matrix) -> Clusters:
     return Clusters(topics, tuple(found))
 
 
+NEIGHBOUR_ROWS: Final = 256
+"""Points whose neighbours are looked for at once."""
+
+
 def _neighbour_graph(similarity: Matrix) -> list[dict[int, float]]:
     edges: list[dict[int, float]] = [{} for _ in similarity]
-    own = similarity.copy()
-    np.fill_diagonal(own, -np.inf)
-    every = np.arange(len(own))
-    for _ in range(min(NEIGHBOURS, len(own) - 1)):
-        nearest = own.argmax(axis=1)  # of equal ones the first
-        weights = own[every, nearest]
-        own[every, nearest] = -np.inf
-        for point, other, weight in zip(every.tolist(), nearest.tolist(), weights.tolist(), strict=True):
+    found: list[list[tuple[int, int, float]]] = [[] for _ in range(min(NEIGHBOURS, len(similarity) - 1))]
+    for first in range(0, len(similarity), NEIGHBOUR_ROWS):  # a copy of all would double the peak
+        own = similarity[first : first + NEIGHBOUR_ROWS].copy()
+        every = np.arange(len(own))
+        own[every, first + every] = -np.inf
+        for rank in found:
+            nearest = own.argmax(axis=1)  # of equal ones the first
+            weights = own[every, nearest]
+            own[every, nearest] = -np.inf
+            rank += zip((first + every).tolist(), nearest.tolist(), weights.tolist(), strict=True)
+    for rank in found:
+        for point, other, weight in rank:
             if weight > 0:
                 edges[point][other] = edges[other][point] = weight
     return edges

@@ -284,7 +284,7 @@ def are_topics_due(
     if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
         return True
     built = max((topic.built for topic in topics), default=0)
-    if topics:
+    if built or any(topic.model for topic in topics):  # 0 with a model: a rebuild has made them due
         return now >= 2 * built or 2 * now <= built
     grown = written > 0 if patient else max(0, now - written).bit_length() < now.bit_length()
     return now >= MIN_MEMORIES and grown
