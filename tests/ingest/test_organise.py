@@ -19,11 +19,11 @@ from scrubjay import Memory
 from scrubjay.categories.topics import count_memories, organise_topics
 from scrubjay.config.settings import LinkingSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
-from scrubjay.models.graph import Edge
+from scrubjay.models.graph import Category, Edge
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import Scope
 from scrubjay.services import curation
-from scrubjay.storage.changes import PutEdges
+from scrubjay.storage.changes import PutCategory, PutEdges
 
 Open = Callable[..., Memory]
 
@@ -134,6 +134,15 @@ def test_topics_are_found_by_the_next_sync_when_one_was_stopped_just_before(
     notes.write("a.md", texts(40, 41)[0])
     memory.sync(notes.root)
     assert len(topics(memory)) >= 2
+
+
+def test_a_topic_that_no_model_found_stays_when_a_sync_goes_on(memory: Memory, notes: Notes) -> None:
+    scope = scope_of(memory)
+    birds = Category("cat_0123456789abcdef", f"user:{scope.user}", "topic", "Birds")
+    store_of(memory).write(scope, [PutCategory(birds)])
+    notes.write("a.md", texts(0, 1)[0])
+    memory.sync(notes.root)
+    assert topics(memory) == {birds.id: "Birds"}
 
 
 def test_a_key_has_topics_by_its_own_number_of_memories(memory: Memory) -> None:
