@@ -438,7 +438,7 @@ class Memory:
         remove_link(self._workspace, src, dst, kind)
 
     def enrich(self, *, progress: Callable[[Progress], None] | None = None) -> EnrichReport:
-        """Find concepts, links, categories and facts of what was synced without; it can be interrupted at any time.
+        """Find the concepts, links, categories and facts that a sync left for later; safe to interrupt at any time.
 
         If another process or thread does so already, it returns at once.
         """
@@ -519,7 +519,7 @@ class Memory:
     def close(self) -> None:
         """Close the store, also for what `seen_by` returned; closing twice does nothing."""
         self._workspace.closed.set()
-        self._workspace.listings.close()
+        self._workspace.scan_cache.close()
         self._workspace.store.close()
 
     def _refuse_closed(self) -> None:
@@ -1339,7 +1339,7 @@ def hook_context(
 
 
 def embed_background_models(memory: Memory, proceed: Callable[[], bool]) -> EmbedReport:
-    """Enrich what is due, then embed pending memories with the bundled models, newest first.
+    """Enrich the memories that wait for it, then embed pending ones with the bundled models, newest first.
 
     ``proceed`` is called before each batch.
     """

@@ -260,7 +260,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
 def _enrich(
     memory: Memory, done: SyncReport, seconds: float, report: Callable[[Progress], None]
 ) -> SyncReport:
-    """Go on after the summary, and return it with what is pending now."""
+    """Enrich and embed after the summary; return the report with the number that is still pending."""
     found = memory.enrich(progress=report)
     if found.linked or found.learned:
         facts = f"{format_count(found.learned, 'fact')} extracted, " if found.learned else ""

@@ -66,7 +66,7 @@ class EnrichmentRun:
     proceed: Callable[[], bool]
 
     def enrich(self) -> None:
-        """Enrich what is due now: pages of memories, then links and folders of their sources, then topics."""
+        """Enrich pending memories page by page, then the links and folders of their sources, then topics."""
         started, done = time.monotonic(), 0
         with self.store.reader(self.scope) as reader:
             due = due_memories(reader, DUE_EDGES)

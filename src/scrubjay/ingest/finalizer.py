@@ -81,12 +81,9 @@ def finalize_source(
             resolver.add_mentions(reader, [documents[path] for path in placed], documents)
         changes += put_links(resolver.edges(reader, documents, at, passages))
     if placed and "categories" in stages:
-        if len(placed) == len(documents):
-            changes += folder_changes(reader, secret, source, at, passages=passages)
-        else:  # other keys' categories stay as they are: their viewers must not notice
-            changes += folder_changes(
-                reader, secret, source, at, changed=placed, passages=passages, keys=keys
-            )
+        # Other keys' categories stay as they are: their viewers must not notice.
+        changed = None if len(placed) == len(documents) else placed
+        changes += folder_changes(reader, secret, source, at, changed=changed, passages=passages, keys=keys)
     return changes
 
 

@@ -241,7 +241,7 @@ def _write_changed(
     changed: Sequence[FileState],
     gone: Sequence[str],
 ) -> tuple[set[str], set[str]]:
-    """Write what changed and drop what is gone; return the paths of stored notes that it touched, and their keys."""
+    """Write changed documents and drop deleted ones; return the paths and keys of the stored notes affected."""
     # Conversations stay when their log is deleted; notes do not.
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)

@@ -29,7 +29,7 @@ from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
 
 if TYPE_CHECKING:
-    from scrubjay.ingest.listings import FolderWatch, Listings
+    from scrubjay.ingest.scan_cache import FolderWatch, ScanCache
 
 # reStructuredText and Org have other headings, so they are only taken when `include` names them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
@@ -408,7 +408,7 @@ class _Walk:
             if not is_skipped_name(name) or self.include.names(name):
                 self.links.append((above + name, entry.path, rules))
                 if self.watch is not None:
-                    self.watch.give_up()
+                    self.watch.mark_incomplete()
         elif self._wanted(name, above + name, rules) and entry.is_file(follow_symlinks=False):
             self._file(above + name, entry.path, entry.stat(follow_symlinks=False))
 
@@ -430,7 +430,7 @@ class _Walk:
         if not self._check_name(path):
             return
         if self.watch is not None and info.st_nlink > 1:
-            self.watch.give_up()
+            self.watch.mark_incomplete()
         if info.st_size > MAX_FILE_BYTES and not may_be_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
         else:
@@ -612,9 +612,9 @@ def _is_due(source: Source, document: Document | None) -> bool:
 
 
 def check_freshness(
-    reader: Reader, sources: Sequence[Source], seconds: float, listings: Listings | None = None
+    reader: Reader, sources: Sequence[Source], seconds: float, cache: ScanCache | None = None
 ) -> Freshness:
-    """Compare each source's files with the store, for at most ``seconds``; ``listings`` are those the process keeps.
+    """Compare each source's files with the store, for at most ``seconds``; ``cache`` keeps scans.
 
     A missing root is not reported: `status` shows it, and its memories still answer.
     """
@@ -627,9 +627,9 @@ def check_freshness(
             if has_moved(source):
                 changed.append(source.id)
             continue
-        if listings is not None and listings.shows_no_change(source, reader.state):
+        if cache is not None and cache.is_unchanged(source, reader.state):
             continue
-        found = (listings.list_files if listings is not None else list_files)(source, started + seconds)
+        found = (cache.list_files if cache is not None else list_files)(source, started + seconds)
         if not found.complete:
             partial.append(
                 f"{source.root} was not compared with the store: that takes longer than {seconds * 1000:g} ms."
@@ -641,8 +641,8 @@ def check_freshness(
         stale = [file for file in stale if _is_due(source, known.get(file.path))]
         count = len(stale) + len(gone)
         if not count:
-            if listings is not None:
-                listings.compared(source, found, reader.state)
+            if cache is not None:
+                cache.mark_unchanged(source, found, reader.state)
             continue
         fitting, larger = select_within_budget(stale, known, room)
         room -= sum(unread_bytes(state, known) for state in fitting)

@@ -2,8 +2,8 @@
 
 A statement is amended where a later note, commit or conversation decides something and holds a good part of its rare
 words: "we rescan the whole buffer" and, two months later, "re-scan only the lines; no autocommand may read a whole
-buffer". Only what a session begins with is judged so, and the agent is told that something was left out; its first
-prompt brings both, the later one first, and so does a search.
+buffer". This applies only to what is injected when a session starts, and the agent is told that something was left out.
+The first prompt brings both, the later one first; a search finds both.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A prompt tells a symptom; the decision behind it is mostly told in other words, so that a search's first result alone is
 not enough. The best memories are ordered by what they are: decisions weigh more than talk, what people wrote more than
-what programs replied. Within each part the latest comes first, so that what was decided anew stands before what it
-replaced, and the last line says which holds. Beside a decision goes its reason. Later prompts get the same in small.
+what programs replied. Within each part the latest comes first, so that a new decision stands before the one it
+replaced, and the last line says which holds. A decision comes with its reason. Later prompts get a shorter briefing.
 A cross-encoder takes no part: beside late interaction searches gain nothing by it (bench/LOG.md); not measured here.
 """
 
@@ -53,7 +53,7 @@ LATER_SHARE: Final = 0.8
 """Share of the best score that a memory must have, at the first prompt of a session and at later ones."""
 MAX_MEMORIES: Final = 6
 MAX_LATER: Final = 2
-"""Most memories in the same way, without those that are told because of them."""
+"""Most memories injected, at the first prompt and at later ones; reasons and later decisions come on top."""
 MAX_READ: Final = 20
 """Best memories of which it is seen whether they may be injected."""
 MIN_SPREAD: Final = 1.0
@@ -77,7 +77,7 @@ _PRACTICE_TIERS: Final = ("lesson", "procedural", "facet")
 def build_briefing(
     reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest, *, first: bool
 ) -> Context:
-    """Return what is known about the prompt, decisions first; empty where that is nothing.
+    """Return the memories about the prompt, decisions first; an empty context if there are none.
 
     ``first`` tells whether the prompt begins the session. At later ones less is added, and each memory must have to do
     with the prompt itself.

@@ -68,7 +68,7 @@ def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
         reader,
         [exclude_nested_sources(source, sources) for source in sources],
         workspace.settings.sync.look_seconds,
-        workspace.listings,
+        workspace.scan_cache,
     )
     changed = tuple(source for source in sources if source.id in found.changed)
     return ChangedFiles(changed, found.partial, reader.versions() if changed else None)

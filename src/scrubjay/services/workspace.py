@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError
 from scrubjay.frozen import frozen
-from scrubjay.ingest.listings import Listings
+from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
@@ -45,7 +45,7 @@ class Workspace:
         rerankers: The rerankers.
         closed: Set once the store is closed; shared by all principals.
         log: Where slow queries and problems are written; None for nowhere.
-        listings: Listings of sources that still hold.
+        scan_cache: Scans of sources that this process keeps.
         rewriter: Rewrites a query that depends on what was said before it.
     """
 
@@ -58,7 +58,7 @@ class Workspace:
     may_curate: bool = True
     checks_files: bool = True
     log: Log | None = None
-    listings: Listings = field(default_factory=Listings)
+    scan_cache: ScanCache = field(default_factory=ScanCache)
     rewriter: QueryRewriter = field(default_factory=lambda: QueryRewriter(LlmSettings(), ignore_announcement))
     rerankers: RerankerRegistry = field(default_factory=RerankerRegistry)
     closed: threading.Event = field(default_factory=threading.Event)

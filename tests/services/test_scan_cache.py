@@ -11,7 +11,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.ingest.files import MAX_FILE_BYTES
-from scrubjay.ingest.listings import MIN_FILES, file_system
+from scrubjay.ingest.scan_cache import MIN_FILES, file_system
 
 LONG_AGO = 1_700_000_000
 

@@ -1,4 +1,4 @@
-"""Kept listings: know without looking at each file that nothing changed since a source was listed.
+"""Scan cache: know without looking at each file that nothing changed since a source was scanned.
 
 Linux puts an event into an inotify queue before the call that changed a file returns, so an empty queue proves that a
 listing still holds. Where that is not certain (another system, a network's file system, links into a folder, no room
@@ -66,7 +66,7 @@ class FolderWatch:
         known = self._libc.inotify_add_watch(self._queue, os.fsencode(folder), _MASK) >= 0
         self.complete = self.complete and known and device == self._identity[0]
 
-    def give_up(self) -> None:
+    def mark_incomplete(self) -> None:
         """Note a file that can change without an event in a watched folder: a link."""
         self.complete = False
 
@@ -100,26 +100,26 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
 
 
 @frozen
-class _Kept:
+class _CacheEntry:
     rules: tuple[object, ...]
     found: ScanResult
     watch: FolderWatch
     unchanged: set[object]
 
 
-class Listings:
-    """The listings that a process keeps, by source. The first time a source is only listed: a command asks once."""
+class ScanCache:
+    """Scans that a process keeps, by source. The first scan is not kept: most commands need only one."""
 
     def __init__(self) -> None:
         self._large: set[str] = set()
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, _CacheEntry] = {}
         self._lock = threading.Lock()
 
     def list_files(self, source: Source, until: float = math.inf) -> ScanResult:
         """List the files of a source as `scanner.list_files` does, or return its listing if it still holds."""
         from scrubjay.ingest.scanner import list_files
 
-        kept = self._still_holding(source)
+        kept = self._valid_entry(source)
         if kept is not None:
             return kept.found
         watch = self._new_watch(source)
@@ -130,17 +130,17 @@ class Listings:
                 if worth:
                     self._large.add(source.id)
             elif worth and watch.quiet() and source.id not in self._kept and len(self._kept) < MAX_SOURCES:
-                self._kept[source.id] = _Kept(_rules(source), found, watch, set())
+                self._kept[source.id] = _CacheEntry(_rules(source), found, watch, set())
             else:
                 watch.close()
         return found
 
-    def shows_no_change(self, source: Source, state: object) -> bool:
+    def is_unchanged(self, source: Source, state: object) -> bool:
         """Return whether a source's files are still those that were compared with this state of the store."""
-        kept = self._still_holding(source)
+        kept = self._valid_entry(source)
         return kept is not None and state in kept.unchanged
 
-    def compared(self, source: Source, found: ScanResult, state: object) -> None:
+    def mark_unchanged(self, source: Source, found: ScanResult, state: object) -> None:
         """Note that a listing shows no change against a state of the store."""
         with self._lock:
             kept = self._kept.get(source.id)
@@ -155,7 +155,7 @@ class Listings:
                 kept.watch.close()
             self._kept.clear()
 
-    def _still_holding(self, source: Source) -> _Kept | None:
+    def _valid_entry(self, source: Source) -> _CacheEntry | None:
         with self._lock:
             kept = self._kept.get(source.id)
             if kept is None or (kept.rules == _rules(source) and kept.watch.quiet()):
