@@ -131,7 +131,8 @@ def measure_hooks(place: Path, runs: int, state: str) -> dict[str, dict[str, flo
 
 
 def setup(args: argparse.Namespace) -> dict[str, Any]:
-    result: dict[str, Any] = {"notes": args.notes, "seconds": []}
+    """Set up a fresh home, ask a question, and start an agent's session; install the wheel before that."""
+    result: dict[str, Any] = {"notes": args.notes, "seconds": [], "steps": []}
     for _ in range(args.runs):
         with scratch() as place:
             generate(place / "notes", args.seed, args.notes - 1)
@@ -139,11 +140,42 @@ def setup(args: argparse.Namespace) -> dict[str, Any]:
             for name in (".claude", ".codex"):
                 (place / name).mkdir()
             env = environment(place) | {"XDG_RUNTIME_DIR": str(place), "SCRUBJAY_HOOKS_BUDGET_MS": "10000"}
-            done = timed([*command(), "setup", "--yes", "--json"], place, env, cwd=place)
-            result["seconds"].append(round(done.seconds, 1))
+            steps: dict[str, float] = {}
+            scrubjay = command()
+            if args.wheel:
+                scrubjay = [str(place / "venv" / "bin" / "scrubjay")]
+                for name, install in (
+                    ("environment", [sys.executable, "-m", "venv", str(place / "venv")]),
+                    (
+                        "install",
+                        [
+                            str(place / "venv" / "bin" / "pip"),
+                            "install",
+                            "--quiet",
+                            str(args.wheel.resolve()),
+                        ],
+                    ),
+                ):
+                    steps[name] = timed(install, place, env).seconds
+            done = timed([*scrubjay, "setup", "--yes", "--json"], place, env, cwd=place)
+            steps["setup"] = done.seconds
+            asked = timed([*scrubjay, "search", "--json", QUESTION], place, env)
+            steps["answer"] = asked.seconds
+            first = next(iter(json.loads(asked.output)["results"]), None)
+            if first is None or "heron" not in json.dumps(first):
+                raise HollowError("The note that answers is not the first result after setup.")
+            prompt = json.dumps({"session_id": "1", "cwd": str(place), "prompt": QUESTION})
+            told = timed([*scrubjay, "hook", "claude-code", "prompt"], place, env, prompt, cwd=place)
+            steps["agent"] = told.seconds
+            if "heron" not in told.output:
+                raise HollowError("The agent is not given the note that answers.")
+            quiet(env)
+            for verb in ("start", "stop"):  # one that the search began to start is waited for
+                timed([*scrubjay, "resident", verb], place, env)
+            result["seconds"].append(round(sum(steps.values()) if args.wheel else steps["setup"], 1))
+            result["steps"].append({name: round(seconds, 1) for name, seconds in steps.items()})
             result["checks"] = len(json.loads(done.output)["checks"])
-            if "heron" not in timed([*command(), "search", QUESTION], place, env).output:
-                raise HollowError("A note is not found after setup.")
+    result["wheel"] = args.wheel.name if args.wheel else None
     print(json.dumps(result | {"load": load()}, indent=2))
     return result
 
@@ -405,6 +437,10 @@ def _proxy_options(parser: argparse.ArgumentParser) -> None:
 
 def _setup_rows(result: Mapping[str, Any]) -> list[Row]:
     what = f"`scrubjay setup --yes` on a fresh home: {result['notes']:,} notes, 2 agents, {result['checks']} checks"
+    if result["wheel"]:
+        what = (
+            f"from nothing to a right first answer and a session that is given it, {result['wheel']}: {what}"
+        )
     return [(f"{what}, s", ", ".join(map(str, result["seconds"])), "sync")]
 
 
@@ -412,6 +448,7 @@ def _setup_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--notes", type=int, default=500)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--wheel", type=Path, help="install this wheel into a fresh environment first")
 
 
 SETUP = Command(__doc__, setup, _setup_options, _setup_rows)
