@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     "coding-agents": (
         "coding_agents:CODING_AGENTS",
-        "write docs/coding-agents.md: tasks of agents and what hooks put in",
+        "write docs/reference/example-sessions.md: tasks of agents and what hooks put in",
     ),
     "story": (
         "story:STORY_COMMAND",
@@ -62,7 +62,10 @@ COMMANDS = {
     "projection": ("projection:PROJECTION", "fit the projection of token vectors that is shipped"),
     "tagger": ("tagger.train:TAGGER", "train the tagger of secrets that is shipped"),
     "plots": ("plots:PLOTS", "draw the figures of other commands as SVG"),
-    "example": ("example:EXAMPLE", "write docs/example.md: concepts and topics found in real notes"),
+    "example": (
+        "example:EXAMPLE",
+        "write docs/reference/example-concepts.md: concepts and topics found in real notes",
+    ),
     "structure": (
         "structure:STRUCTURE",
         "how much code there is, and how much of it one search and one sync use",

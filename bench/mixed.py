@@ -73,7 +73,7 @@ def figures(found: Sequence[Asked]) -> str:
 
 
 def write_transcripts(sessions: Path, into: Path) -> datetime:
-    """Write the sessions in the generic form of transcripts (docs/transcripts.md); return when the last turn was."""
+    """Write the sessions in the generic form of transcripts (docs/conversations.md); return when the last turn was."""
     into.mkdir()
     last = []
     for file in sorted(sessions.glob("*.jsonl")):

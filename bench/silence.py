@@ -180,7 +180,7 @@ def write_calibration(written: dict[str, Any], sets: list[str], rows: int) -> No
     before = json.loads(file.read_text("utf-8")) if file.exists() else {}
     now = circumstances()
     origin = {
-        "what": "logistic regression of whether a result answers; see docs/abstention.md",
+        "what": "logistic regression of whether a result answers; see docs/ranking.md",
         "command": "python -m bench silence --rows FILES --write, of rows by silence-ask",
         "date": now["date"][:10],
         "commit": now["commit"],

@@ -197,7 +197,7 @@ def http() -> Iterator[str]:
     schemas = openapi["components"]["schemas"]
     yield "# HTTP\n"
     yield prose(
-        "`scrubjay serve` serves this ([HTTP](../http.md)); the same as OpenAPI, with examples, is at `/openapi.json`. "
+        "`scrubjay serve` serves this ([server](../server.md)); as OpenAPI, with examples: `/openapi.json`. "
         "Every error is one shape. "
     )
     yield "```json"

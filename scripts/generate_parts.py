@@ -76,7 +76,7 @@ def results() -> Iterator[str]:
                 cells = [f"{own['metrics'][metric]['mean']:.3f}".removeprefix("0") for metric in METRICS]
                 yield f"| {name}, {task} | {own['queries']} | {' | '.join(cells)} |"
     yield ""
-    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](bench/LOG.md)."
+    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](../bench/LOG.md)."
     # Older results name a script of their own time.
     commands = {
         f"`{run['command'].replace('bench/quality.py', '-m bench quality')}` at {run['commit']}, {run['date'][:10]}"
@@ -86,8 +86,8 @@ def results() -> Iterator[str]:
 
 
 PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
-    "results": ("README.md", results),
-    "numbers": ("docs/ranking.md", numbers),
+    "results": ("docs/benchmarks.md", results),
+    "numbers": ("docs/reference/ranking.md", numbers),
 }
 
 

@@ -1,4 +1,5 @@
-"""The quickstart of each agent's page is carried out, in a home folder of its own, and ends with a memory that works.
+"""The quickstart of each agent in docs/reference/agents.md is carried out in a home folder of its own and ends with
+a memory that works.
 
 Two things are not as a person does it: scrubjay is installed already, where the page says `pip install .`, and
 nobody is asked (`--yes`).
@@ -17,23 +18,30 @@ import pytest
 
 from scrubjay.agents.base import AGENTS
 
-PAGES = Path(__file__).parents[1] / "docs" / "agents"
+DOCS = Path(__file__).parents[1] / "docs"
+SECTIONS = dict(
+    re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", (DOCS / "reference/agents.md").read_text("utf-8"), re.M | re.S)
+)
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-SHARED = "mcp-clients"
-"""The page of clients that are rows of one table; the one whose file is YAML is carried out for them."""
-OWN = tuple(name for name, module in AGENTS.items() if not module.startswith("mcp_clients"))
+SHARED = "VS Code, Cline, Zed, Windsurf, Hermes"
+"""The section of clients that are rows of one table; the one whose file is YAML is carried out for them."""
+OWN = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "cursor": "Cursor",
+    "openclaw": "OpenClaw",
+}
+"""Agents with a section of their own, and its heading."""
 
 
-def page(name: str) -> Path:
-    return PAGES / f"{name if name in OWN else SHARED}.md"
-
-
-def commands(page: Path) -> list[str]:
-    """The commands of a page's first block of console lines."""
-    found = BLOCK.search(page.read_text("utf-8"))
-    assert found is not None, page
+def commands(heading: str) -> list[str]:
+    """The commands of a section's first block of console lines."""
+    found = BLOCK.search(SECTIONS[heading])
+    assert found is not None, heading
     return [line.removeprefix("$ ") for line in found[1].splitlines() if line.startswith("$ ")]
 
 
@@ -68,20 +76,22 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_every_agent_has_a_page_and_the_index_names_all_of_them() -> None:
-    pages = {page.stem for page in PAGES.glob("*.md")} - {"index", "plugins"}
-    assert pages == {*OWN, SHARED}
-    index = (PAGES / "index.md").read_text("utf-8")
-    assert all(f"]({page(name).name})" in index for name in AGENTS)
+def test_every_agent_has_a_section_and_the_page_on_agents_names_all_of_them() -> None:
+    assert set(OWN) == {name for name, module in AGENTS.items() if not module.startswith("mcp_clients")}
+    assert set(SECTIONS) == {*OWN.values(), SHARED}
+    page = (DOCS / "coding-agents.md").read_text("utf-8")
+    for heading in SECTIONS:
+        anchor = heading.lower().replace(",", "").replace(" ", "-")
+        assert f"[{heading}](reference/agents.md#{anchor})" in page
     shared = [f"scrubjay install {name}" for name in AGENTS if name not in OWN]
-    assert commands(PAGES / f"{SHARED}.md") == ["pip install .", *shared]
+    assert commands(SHARED) == ["pip install .", *shared]
 
 
 @pytest.mark.parametrize("name", sorted([*OWN, "hermes"]))
 def test_a_quickstart_ends_with_a_memory_that_works_and_can_be_taken_back(name: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    first, *others = commands(page(name))
+    first, *others = commands(OWN.get(name, SHARED))
     assert first == "pip install ."
     if name not in OWN:
         others = [command for command in others if command.endswith(f" {name}")]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[1] / "docs" / "http.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "server.md").read_text("utf-8")
 PROGRAM = Path(sys.executable).parent
 
 

@@ -601,8 +601,8 @@ class Memory:
             preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
             channels: Channels to use; None for all.
             models: Names of embedding models to use; None for all in use.
-            stages: Optional stages to use (docs/recall.md names them); None for all.
-            rerank: Reranker of the best results (docs/rerank.md): ``features``, ``cross-encoder``, ``http``, ``chat``
+            stages: Optional stages to use (docs/ranking.md names them); None for all.
+            rerank: Reranker of the best results (docs/models.md): ``features``, ``cross-encoder``, ``http``, ``chat``
                 or ``off``; None takes that of `open`, else that of the settings.
             deep: Rerank with the bundled cross-encoder where neither ``rerank`` nor the settings name another model. It
                 reads the best results for at most 1.5 seconds.
@@ -1236,7 +1236,7 @@ class Memory:
         Args:
             path: A file or folder.
             format: ``scrubjay``, ``openclaw``, ``claude-code``, ``basic-memory``, ``mem0``, ``agentmemory``,
-                ``mcp-memory`` or ``jsonl``; ``auto`` detects it. docs/import.md describes each.
+                ``mcp-memory`` or ``jsonl``; ``auto`` detects it. docs/conversations.md describes each.
             dry_run: Write nothing, and report what would be done.
             shared: Of an export: share again what was shared, as far as the caller may. Otherwise it is private, unless
                 it is an export of the same store.

@@ -9,19 +9,19 @@ from tree import PACKAGE, ROOT
 from scrubjay.search import pipeline
 from scrubjay.search.request import CHANNELS, FUSIONS, STAGES
 
-RECALL = (ROOT / "docs" / "recall.md").read_text("utf-8")
+RANKING = (ROOT / "docs" / "ranking.md").read_text("utf-8")
 
 
 def test_the_page_gives_the_stages_in_the_order_of_the_code() -> None:
     told = re.search(r"plan > [a-z >\n]+", pipeline.__doc__ or "")
     assert told is not None
-    assert " ".join(told[0].split()) in " ".join(RECALL.split())
+    assert " ".join(told[0].split()) in " ".join(RANKING.split())
 
 
 def test_the_page_names_every_stage_channel_and_fusion_that_can_be_chosen() -> None:
     rows = {
         name
-        for row in re.findall(r"^\| ([^|]*)", RECALL, re.MULTILINE)
+        for row in re.findall(r"^\| ([^|]*)", RANKING, re.MULTILINE)
         for name in re.findall(r"`(\w+)", row)
     }
     assert set(STAGES) - rows == set()

@@ -80,7 +80,7 @@ def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Inst
     assert found.state == PROBLEM
     assert "damaged" in found.found
     assert f"mkdir damaged && mv {case.file}* damaged/" in found.fix
-    assert 'docs/runbook.md, "The store is damaged"' in found.fix
+    assert 'docs/operations.md, "The store is damaged"' in found.fix
 
 
 def garble(file: Path, text: bytes, other: bytes) -> None:

@@ -197,7 +197,7 @@ def test_a_single_file_that_no_tool_wrote_is_refused_with_where_to_read(
     (tmp_path / "rows.jsonl").write_text('{"_id": "1"}\n')
     with pytest.raises(InputError, match="not a transcript of a known format") as caught:
         memory.sync(tmp_path / "rows.jsonl")
-    assert "docs/transcripts.md" in str(caught.value.hint)
+    assert "docs/conversations.md" in str(caught.value.hint)
     assert memory.sources() == []
 
 

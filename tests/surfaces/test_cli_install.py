@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-PAGES = Path(__file__).parents[2] / "docs" / "agents"
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "agents.md").read_text("utf-8")
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 
 
 @pytest.fixture
@@ -155,10 +156,21 @@ def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: 
     assert files(home) == []
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode", "cursor"])
-def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [
+        ("claude-code", "Claude Code"),
+        ("codex", "Codex"),
+        ("gemini", "Gemini CLI"),
+        ("opencode", "OpenCode"),
+        ("cursor", "Cursor"),
+    ],
+)
+def test_the_commands_of_a_quickstart_do_what_its_section_says(
+    cli: Any, home: Path, name: str, heading: str
+) -> None:
     cli.patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    text = (PAGES / f"{name}.md").read_text("utf-8")
+    text = SECTIONS[heading]
     commands = re.findall(r"^\$ scrubjay (install .+)$", text, re.MULTILINE)
     assert commands == [f"install {name}"]
     assert cli(*commands[0].split(), "--yes").code == 0
@@ -171,11 +183,11 @@ def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="VS Code has its folder elsewhere there")
 @pytest.mark.parametrize("name", ["vscode", "cline", "zed", "windsurf", "hermes"])
-def test_the_page_of_clients_without_hooks_names_their_files_and_offers_no_pause(
+def test_the_section_of_clients_without_hooks_names_their_files_and_offers_no_pause(
     name: str, cli: Any, home: Path
 ) -> None:
     cli.patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    text = (PAGES / "mcp-clients.md").read_text("utf-8")
+    text = SECTIONS["VS Code, Cline, Zed, Windsurf, Hermes"]
     assert f"$ scrubjay install {name}\n" in text
     done = cli("install", name, "--yes")
     assert "Nothing by itself" in done.out

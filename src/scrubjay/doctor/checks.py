@@ -219,7 +219,7 @@ def _check_integrity(installation: Installation) -> Check:
     if found.faults:
         fix = (
             f"stop what uses it; mkdir damaged && mv {path}* damaged/; cp BACKUP {path}; scrubjay sync "
-            '(docs/runbook.md, "The store is damaged")'
+            '(docs/operations.md, "The store is damaged")'
         )
         return check_problem("store", f"{path} is damaged: {found.faults[0]}", fix)
     summary = f"schema {found.schema}, {found.pages:,} pages"
@@ -300,7 +300,7 @@ def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
     steps = [
         f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
     ]
-    backup = 'restore the last backup (docs/runbook.md, "Backup and restore"); without one:'
+    backup = 'restore the last backup (docs/operations.md, "Backup and restore"); without one:'
     if any(not one.source for one, _ in bad):
         steps.append("scrubjay forget the ids without a file, and add them again")
     return f"{backup} {'; '.join(steps)}" if steps else backup.removesuffix("; without one:")

@@ -96,7 +96,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
         if single and may_be_transcript(full.name) and not _is_transcript(str(full.parent), full.name):
             raise InputError(
                 f"{full} is not a transcript of a known format. Nothing was synced.",
-                hint="docs/transcripts.md describes the formats, with one for your own tools",
+                hint="docs/conversations.md describes the formats, with one for your own tools",
             )
         source = Source(
             id=source_id(store.secret(scope), str(full), scope.key()),

@@ -173,7 +173,7 @@ class Result:
         line_end: Last line, inclusive, or None.
         date: ISO date or time of its event, else of when it was recorded; None for a passage of an undated file.
         score: Ranking score; comparable within one answer only.
-        relevance: Calibrated probability, 0..1, that it answers the question (docs/abstention.md); None where unknown.
+        relevance: Calibrated probability, 0..1, that it answers the question (docs/ranking.md); None where unknown.
             Independent of score and order.
         citation: ``path:first-last``, or the id.
         status: ``active``, ``archived`` or ``superseded``.

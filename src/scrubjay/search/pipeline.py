@@ -3,7 +3,7 @@
 `retrieve` plans the query and runs the channels. `answer` scores the candidates (`_score`), expands them by graph,
 categories and links (`_expand`), orders them (`_order`: reranking, turns among passages), selects (`_select`: validity,
 duplicates, diversity), decides whether to abstain (`_abstain`) and builds the results. The stages by the names of
-docs/recall.md, of `--explain` and of the switches in `request.STAGES`:
+docs/ranking.md, of `--explain` and of the switches in `request.STAGES`:
 
 plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph
 > descend > follow > fold > match > rerank > valid > verify > diversify > vary > caps > admit > recency

@@ -440,7 +440,7 @@ class ImportQuery(RequestModel):
     model_config = LAX_CONFIG
 
     format: Annotated[
-        str, enum(UPLOAD_FORMATS, "Format of the file; `auto` detects it. See docs/import.md.")
+        str, enum(UPLOAD_FORMATS, "Format of the file; `auto` detects it. See docs/conversations.md.")
     ] = "auto"
     dry_run: bool = False
     shared: bool = False

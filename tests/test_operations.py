@@ -1,4 +1,4 @@
-"""The runbook's commands are carried out as they stand on the page, against stores and servers of their own.
+"""The commands of docs/operations.md are carried out as they stand there, against stores and servers of their own.
 
 What is not as a person does it: the port is one that is free here, and so are the server and the databases.
 """
@@ -24,7 +24,7 @@ from scrubjay.memory import Memory
 if TYPE_CHECKING:
     from store_contract.postgres_server import PostgresServer
 
-PAGE = (Path(__file__).parents[1] / "docs" / "runbook.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "operations.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 PROGRAM = Path(sys.executable).parent
 ADDED = 'scrubjay add "The mast is 12 metres" --store memory.db'
@@ -70,7 +70,7 @@ def test_every_block_of_commands_on_the_page_is_one_that_a_test_runs() -> None:
 
 
 def test_a_server_is_looked_at(tmp_path: Path) -> None:
-    assert shutil.which("curl"), "the runbook asks with curl"
+    assert shutil.which("curl"), "the page asks with curl"
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = str(held.getsockname()[1])
     started = (
