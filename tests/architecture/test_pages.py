@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import click
+import pytest
 from tree import PACKAGE, ROOT
 
+from scrubjay.cli.main import COMMON_OPTIONS, cli
 from scrubjay.search import pipeline
 from scrubjay.search.request import CHANNELS, FUSIONS, STAGES
 
@@ -48,3 +52,33 @@ def test_every_file_and_folder_that_the_architecture_names_exists() -> None:
         if not (PACKAGE / name).exists() and not (ROOT / name).exists() and name.rstrip("/") not in places
     ]
     assert missing == []
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = re.compile(r"(?:`|^\$ )scrubjay ([a-z-]+)(?: ([a-z-]+))?([^`\n]*)", re.MULTILINE)
+
+
+def _options(names: list[str]) -> set[str]:
+    """The options of a command, of its group, and those that every command takes."""
+    found = {name for each in cli.params if each.name in COMMON_OPTIONS for name in each.opts} | {
+        "--version",
+        "--help",
+    }
+    command: click.Command | None = cli
+    for name in names:
+        if not isinstance(command, click.Group):
+            break
+        command = command.get_command(click.Context(command), name) or command
+        found |= {name for each in command.params for name in [*each.opts, *each.secondary_opts]}
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_option_that_a_page_gives_a_command_exists(page: Path) -> None:
+    missing = {
+        f"scrubjay {command} {option}"
+        for command, second, rest in COMMAND.findall(page.read_text("utf-8"))
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest.partition(" #")[0])
+        if option not in _options([command, second])
+    }
+    assert missing == set()
