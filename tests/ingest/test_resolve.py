@@ -206,10 +206,11 @@ def test_a_private_page_is_linked_from_a_shared_note_for_those_who_see_both(
 NAMES = ("a", "b", "c", "d")
 HEADINGS = ("One", "Two")
 WRITTEN = st.tuples(
-    st.sampled_from(["", "x/"]),
+    st.sampled_from(["", "x/", "y/x/"]),
     st.sampled_from(NAMES),
-    st.lists(st.sampled_from([*NAMES, *HEADINGS, "x/a", "a#Two", "#One"]), max_size=3),
+    st.lists(st.sampled_from([*NAMES, *HEADINGS, "x/a", "a#Two", "#One", "Alt"]), max_size=3),
     st.sampled_from(HEADINGS),
+    st.sampled_from(["", "Alt", "b"]),
 )
 STEPS = st.lists(
     st.one_of(
@@ -262,14 +263,16 @@ def _do(memory: Memory, notes: Notes, kind: str, value: object) -> None:
         return
     if kind == "move":
         (one, other) = value  # type: ignore[misc]
-        source, target = (notes.root / f"{folder}{name}.md" for folder, name, _, _ in (one, other))
+        source, target = (notes.root / f"{folder}{name}.md" for folder, name, *_ in (one, other))
         if source.exists():
-            target.parent.mkdir(exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
             source.replace(target)
         return
-    folder, name, links, heading = value  # type: ignore[misc]
+    folder, name, links, heading, alias = value  # type: ignore[misc]
     path = f"{folder}{name}.md"
     if kind == "write":
-        notes.write(path, page(*(f"[[{link}]]" for link in links), heading=heading, text=f"About {name}."))
+        front = f"---\naliases: [{alias}]\n---\n" if alias else ""
+        text = page(*(f"[[{link}]]" for link in links), heading=heading, text=f"About {name}.")
+        notes.write(path, front + text)
     elif (notes.root / path).exists():
         (notes.root / path).unlink()

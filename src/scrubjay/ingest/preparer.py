@@ -120,7 +120,8 @@ def _draft(
             run.stored_or_new(source, state.path, stored), content_hash=UNFINISHED, mtime_ns=0, size=file.size
         )
         run.write([PutDocument(unfinished)])
-    return _Draft(state, draft_document(source.id, state.path, file, run.chunks), stored, moved_from)
+    note = run.vault_note(source, state.path)
+    return _Draft(state, draft_document(source.id, state.path, file, run.chunks, note), stored, moved_from)
 
 
 def is_mtime_settled(changed: int, now: int) -> bool:

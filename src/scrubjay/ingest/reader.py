@@ -13,16 +13,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
 from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, chunk_text
 from scrubjay.ingest.files import FileText
+from scrubjay.ingest.vaults import VaultNote
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Document, SourcePlace, StageVersions
 from scrubjay.redaction import REDACTOR_VERSION
-from scrubjay.text.markdown import Block, front_matter_end, is_code_file, normalize_newlines, parse_blocks
+from scrubjay.text.markdown import (
+    Block,
+    front_matter_end,
+    is_code_file,
+    normalize_newlines,
+    parse_blocks,
+    without_code_and_comments,
+)
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
 
 MAX_FRONT_MATTER = 64 * 1024
@@ -76,7 +85,7 @@ def _unsafe_yaml_reason(events: Iterable[object]) -> str:
     return ""
 
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 """Stamped on every document; raise it with any change of what is read."""
 
 METADATA_HEAD = 64 * 1024
@@ -95,6 +104,8 @@ _TAG = r"#(?:\[\[[^\[\]\n]{1,100}\]\]|[^\W\d_][\w/-]{0,99}+)"
 _TAG_LINE = re.compile(
     rf"^(?:tags?:)?[ \t]*+({_TAG}(?>(?:[ \t,]++{_TAG})*))[ \t]*+$", re.IGNORECASE | re.MULTILINE
 )
+_INLINE_TAG = re.compile(r"(?<!\S)#(\[\[[^\[\]\n]{1,100}\]\]|[\w/-]{1,100}+)")
+_PROSE: Final = frozenset(("heading", "list", "paragraph", "quote", "table"))
 _LINKED = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
 _DAYS = (
     re.compile(r"(?<!\d)(?P<y>\d{4})(?P<by>[-_./])(?P<m>\d\d)(?P=by)(?P<d>\d\d)(?!\d)"),
@@ -123,14 +134,23 @@ class DocumentMetadata:
     problems: tuple[str, ...] = ()
 
 
-def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> DocumentMetadata:
-    """Read a document's metadata; ``path`` is relative to its source, ``found`` are its blocks where they are known."""
+def extract_metadata(
+    text: str, *, path: str, found: Sequence[Block] = (), note: VaultNote | None = None
+) -> DocumentMetadata:
+    """Read a document's metadata.
+
+    Args:
+        text: Its text.
+        path: Its path, relative to its source.
+        found: Its blocks, where they are known.
+        note: Given for a note in a vault: there ``#tags`` count anywhere in the text, and ``#a/b`` is also ``a``.
+    """
     if is_code_file(path):
         date, precision = _path_date(path)
         return DocumentMetadata(date=date, precision=precision)
     flat = normalize_newlines(text)
     start = front_matter_end(flat)
-    raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, start - 1) + 1] if start else ""
+    raw = _front_matter(flat, start) if start else ""
     fields, problem = parse_front_matter(raw) if start else ({}, "")
     head = flat[start : start + METADATA_HEAD]
     if found and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
@@ -139,14 +159,17 @@ def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> Do
         found = parse_blocks(head)
     properties = _properties(head, found)
     problems = [problem] if problem else []
-    date, precision = _date(fields, properties, path, problems)
+    date, precision = _date(fields, properties, path, problems, note.day if note is not None else None)
+    tags = _tags(fields, properties, head, found)
+    if note is not None:
+        tags = _with_parents(chain(tags, _inline_tags(head, found)))
     visibility, group = _scope(fields, problems)
     if problem and _SCOPE_KEY.search(raw):
         visibility = "user"
         problems.append("It mentions a scope that cannot be read, so the document is kept private.")
     return DocumentMetadata(
         title=_plain(fields.get("title")) or properties.get("title") or _heading(found),
-        tags=_unique(_tags(fields, properties, head, found), problems),
+        tags=_unique(tags, problems),
         date=date,
         precision=precision,
         pinned=_pinned(fields, problems),
@@ -194,6 +217,51 @@ def _tags(
                 yield from _listed(line[1])
 
 
+def _inline_tags(head: str, blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        if block.kind in _PROSE and head.find("#", block.start, block.end) >= 0:
+            for found in _INLINE_TAG.finditer(without_code_and_comments(head[block.start : block.end])):
+                if any(letter.isalpha() for letter in found[1]):
+                    yield found[1].rstrip("/-")
+
+
+def _with_parents(tags: Iterable[str]) -> Iterator[str]:
+    for tag in tags:
+        yield tag
+        above = tag
+        while "/" in above.strip("/") and "[[" not in above:
+            above = above.rpartition("/")[0]
+            yield above
+
+
+def document_aliases(text: str) -> tuple[str, ...]:
+    r"""Return the other names that a document gives itself, in front matter or by Logseq's ``alias::``.
+
+    >>> document_aliases("---\naliases: [Motor, Engine room]\n---\n")
+    ('Motor', 'Engine room')
+    """
+    if "alias" not in text[:METADATA_HEAD].lower():
+        return ()
+    flat = normalize_newlines(text[:METADATA_HEAD])
+    start = front_matter_end(flat)
+    fields, _ = parse_front_matter(_front_matter(flat, start)) if start else ({}, "")
+    properties = _properties(flat[start:], parse_blocks(flat[start:]))
+    names: list[str] = []
+    for key in ("aliases", "alias"):
+        value = fields.get(key)
+        if isinstance(value, list):
+            names += [item for item in value if isinstance(item, str)]
+        elif isinstance(value, str):
+            names += value.split(",")
+        names += _listed(properties.get(key, ""), spaced=False)
+    plain = (_LINKED.sub(r"\1", _plain(name)).strip("\"'").strip() for name in names)
+    return tuple(dict.fromkeys(name for name in plain if name))[:MAX_TAGS]
+
+
+def _front_matter(flat: str, end: int) -> str:
+    return flat[flat.find("\n") + 1 : flat.rfind("\n", 0, end - 1) + 1]
+
+
 def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
     comma = "," if "," in text or not spaced else None
     for index, part in enumerate(_LINKED.split(text)):
@@ -215,7 +283,11 @@ def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
 
 
 def _date(
-    fields: Mapping[str, object], properties: Mapping[str, str], path: str, problems: list[str]
+    fields: Mapping[str, object],
+    properties: Mapping[str, str],
+    path: str,
+    problems: list[str],
+    daily: datetime | None,
 ) -> tuple[datetime | None, Precision]:
     for value in (
         fields.get("date"),
@@ -232,7 +304,7 @@ def _date(
             problems.append(
                 f"The date {text[:40]!r} cannot be read: write 2026-03-01 or 2026-03-01T10:00:00Z."
             )
-    return _path_date(path)
+    return (daily, "day") if daily is not None else _path_date(path)
 
 
 def _moment(text: str) -> tuple[datetime, Precision]:
@@ -316,10 +388,12 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
     return StageVersions(sizes, TOKENIZER_VERSION, scrubber, EXTRACTOR_VERSION, LABELLER_VERSION)
 
 
-def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:
+def draft_document(
+    source: str, path: str, file: FileText, settings: ChunkSettings, note: VaultNote | None = None
+) -> DraftDocument:
     text, counts = redact_in_pieces(file.text, settings.allow)
     found = parse_blocks(text, markdown=not is_code_file(path))
-    metadata = extract_metadata(text, path=path, found=found)
+    metadata = extract_metadata(text, path=path, found=found, note=note)
     title = metadata.title or PurePosixPath(path).name
     document = Document(
         source=source,

@@ -97,7 +97,8 @@ def _rebuilt(
         return PutDocument(rebuilt, _marked(embedded))
     rebuilt = replace(document, versions=versions)
     damaged = any(text_hash(record.content) != record.content_hash for record in old)
-    if damaged or document.versions.scrubber != versions.scrubber:
+    known = document.versions
+    if damaged or (known.scrubber, known.extractor) != (versions.scrubber, versions.extractor):
         # Only the file has the text as it was written: the next sync reads it again.
         rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
     if not old:

@@ -2,8 +2,8 @@
 
 Patterns are those of git (gitignore(5), wildmatch.c). `.gitignore` and `.scrubjayignore` are read in the root and
 below, never above it. Hidden names, `node_modules`, `__pycache__` and virtual environments are skipped unless an
-``include`` pattern names them. Symbolic links are followed inside the root only. A search imports this module before
-it answers, so it must not load the write path.
+``include`` pattern names them, and so are earlier versions that Logseq keeps. Symbolic links are followed inside the
+root only. A search imports this module before it answers, so it must not load the write path.
 """
 
 from __future__ import annotations
@@ -72,6 +72,8 @@ def mtime_and_size(place: str, info: os.stat_result) -> tuple[int, int]:
 # In one folder the later file overrules.
 IGNORE_FILES = (".gitignore", ".scrubjayignore")
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+LOGSEQ_COPIES: Final = ("/logseq/bak/", "/logseq/version-files/")
+"""Where Logseq keeps earlier versions of its pages, beside its ``config.edn``."""
 
 _SUFFIX_PATTERN = re.compile(r"\*(\.[\w.+-]+)\Z")
 _WILD = re.compile(r"[*?[\\]")
@@ -371,6 +373,10 @@ class _Walk:
             self._unreadable(folder.relative, error)
             return True
         if folder.relative and any(entry.name == "pyvenv.cfg" for entry in found):
+            return True
+        if f"/{folder.relative}".endswith(LOGSEQ_COPIES) and os.path.exists(
+            os.path.join(os.path.dirname(folder.path), "config.edn")
+        ):
             return True
         rules = self._rules(folder, found)
         for place, entry in enumerate(found):

@@ -15,6 +15,7 @@ from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.projects import ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.scanner import FileState, unread_bytes
+from scrubjay.ingest.vaults import VaultFinder, VaultNote
 from scrubjay.models.records import FAILED_PREFIX, UNFINISHED, Document, Scope, Source
 from scrubjay.models.reports import FileError, Progress
 from scrubjay.storage.changes import Change, PutEdges
@@ -66,6 +67,7 @@ class SyncRun:
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
         variables: Environment with which git is run.
         pending: Changes that go with the next write.
+        vaults: Root of a source to the finder of its vaults.
     """
 
     store: Store
@@ -80,6 +82,10 @@ class SyncRun:
     paused: Callable[[str, str, int | None], bool]
     variables: Mapping[str, str]
     pending: list[Change] = field(default_factory=list)
+    vaults: dict[str, VaultFinder] = field(default_factory=dict)
+
+    def vault_note(self, source: Source, path: str) -> VaultNote | None:
+        return self.vaults.setdefault(source.root, VaultFinder(source.root)).note(path)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write changes and what is pending in one transaction."""

@@ -441,7 +441,13 @@ MAX_LINKS: Final = 50
 MAX_LINK_TEXT: Final = 20_000
 """Characters of a passage that are read: only a line that cannot be cut is longer, and it is data."""
 _LINK_CODE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)|(`+)(?!`).+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE)
-_WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]\n|#]{0,200})(?:#([^\[\]\n|]{1,200}))?(?:\|[^\[\]\n]{0,200})?\]\]")
+_COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
+_WIKI_LINK = re.compile(r"\[\[([^\[\]\n|#^]{0,200})([#^][^\[\]\n|]{1,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
+_BLOCK_REFERENCE = re.compile(r"\(\(([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\)\)")
+_MEDIA = re.compile(
+    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|3gp|flac|m4a|mp3|ogg|opus|wav|mkv|mov|mp4|ogv|webm)$",
+    re.IGNORECASE,
+)
 _INLINE_LINK = re.compile(
     r"(?<!!)\[(?:[^\[\]\n\\]|\\.){0,300}\]\(\s*(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))(?:\s[^()\n]{0,200})?\)"
 )
@@ -452,7 +458,13 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 @frozen
 class LinkTarget:
-    """A page name or path ("" for the same document), a heading or "", and ``wikilink`` or ``markdown``."""
+    """Where a link leads.
+
+    Attributes:
+        name: A page's name or path, "" for the same document.
+        heading: A heading, ``^`` and the id of a block, or "".
+        rule: ``wikilink``, ``markdown``, or ``block`` (Logseq's ``((id))``, whose page is not named).
+    """
 
     name: str
     heading: str
@@ -467,15 +479,19 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
     LinkTarget(name='Seeds', heading='Winter', rule='wikilink')
     LinkTarget(name='../a b.md', heading='x', rule='markdown')
     """
-    if "[" not in text:
+    if "[" not in text and "((" not in text:
         return ()
     text = text[:MAX_LINK_TEXT]
-    plain = _LINK_CODE.sub(" ", text) if "`" in text or "~~~" in text else text
+    plain = without_code_and_comments(text)
     found: list[tuple[int, LinkTarget]] = []
     for match in _WIKI_LINK.finditer(plain):
-        name, heading = match[1].strip(), (match[2] or "").strip()
-        if name or heading:
+        name, heading = _wiki_part(match[1]), _anchor(_wiki_part(match[2] or ""))
+        if (name or heading) and not _MEDIA.search(name):
             found.append((match.start(), LinkTarget(name, heading, "wikilink")))
+    found += (
+        (match.start(), LinkTarget("", f"^{match[1].lower()}", "block"))
+        for match in _BLOCK_REFERENCE.finditer(plain)
+    )
     for pattern in (_INLINE_LINK, _REFERENCE_LINK):
         for match in pattern.finditer(plain):
             target = _local_target(next(part for part in match.groups() if part))
@@ -485,11 +501,44 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
     return tuple(dict.fromkeys(target for _, target in ordered))[:MAX_LINKS]
 
 
+def without_code_and_comments(text: str) -> str:
+    """Return a text without code and Obsidian's ``%%comments%%``, in which nothing is a link or a tag."""
+    plain = _LINK_CODE.sub(" ", text) if "`" in text or "~~~" in text else text
+    return _COMMENT.sub(" ", plain) if "%%" in plain else plain
+
+
+def _wiki_part(text: str) -> str:
+    """Leave out the backslash that stands before the bar of a link in a table."""
+    return text.strip().removesuffix("\\").rstrip()
+
+
+def _anchor(text: str) -> str:
+    """Return the last heading of ``#One#Two``, or a block's ``^id``, which Obsidian writes ``#^id``."""
+    last = text.rpartition("#")[2].strip()
+    return last.lower() if last.startswith("^") else last
+
+
 def _local_target(url: str) -> LinkTarget | None:
     if _URL_SCHEME.match(url):
         return None
     path, _, anchor = url.partition("#")
-    return LinkTarget(unquote(path.partition("?")[0]), unquote(anchor), "markdown")
+    return LinkTarget(unquote(path.partition("?")[0]), _anchor(unquote(anchor)), "markdown")
+
+
+_BLOCK_ID = re.compile(r"(?:^|[ \t])(\^[A-Za-z0-9-]{1,100})[ \t]*$", re.MULTILINE)
+_LOGSEQ_ID = re.compile(r"^[ \t]*(?:-[ \t]+)?id::[ \t]+([0-9a-fA-F-]{36})[ \t]*$", re.MULTILINE)
+
+
+def block_ids(text: str) -> tuple[str, ...]:
+    """Return the ids of the blocks of a text, in lower case.
+
+    >>> block_ids("A thought. ^3f9a2c")
+    ('^3f9a2c',)
+    """
+    found = [match[1].lower() for match in _BLOCK_ID.finditer(text)] if "^" in text else []
+    if "id::" in text:
+        found += [f"^{match[1].lower()}" for match in _LOGSEQ_ID.finditer(text)]
+    return tuple(found)
 
 
 def heading_slug(heading: str) -> str:
