@@ -1195,6 +1195,7 @@ class Memory:
         self,
         path: str | Path | BinaryIO,
         *,
+        format: str = "jsonl",
         overwrite: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ExportReport:
@@ -1205,7 +1206,9 @@ class Memory:
         lines.
 
         Args:
-            path: The file, made with mode 0600 and written atomically; or a stream of bytes.
+            path: The file, made with mode 0600 and written atomically; or a stream of bytes. For Markdown a folder.
+            format: ``jsonl``, or ``markdown``: facts, digests and additions as one Markdown file each, to read; files
+                there that a person edited or another program wrote are left.
             overwrite: Whether an existing file may be replaced.
             progress: Called with the progress.
 
@@ -1217,7 +1220,7 @@ class Memory:
         """
         from scrubjay.services.exports import export_memories
 
-        return export_memories(self._workspace, path, overwrite=overwrite, progress=progress)
+        return export_memories(self._workspace, path, format=format, overwrite=overwrite, progress=progress)
 
     def import_(
         self,

@@ -26,14 +26,24 @@ MAX_SHOWN = 10
 
 
 @command("export")
-@click.argument("file")
+@click.argument("file", metavar="FILE|FOLDER")
+@click.option(
+    "--format",
+    type=click.Choice(("jsonl", "markdown")),
+    default="jsonl",
+    show_default=True,
+    help="markdown: facts, digests and additions as a Markdown file each, in a folder.",
+)
 @click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
-def export(call: Call, file: str, overwrite: bool) -> None:
+def export(call: Call, file: str, format: str, overwrite: bool) -> None:
     """Export everything you may see to FILE as JSON lines; - writes to standard output.
 
     Includes memories of every tier with all fields, locations, links, concepts and histories; not vectors, settings
     or forgotten memories. `scrubjay import` reads it, here or elsewhere.
     """
+    if format == "markdown":
+        _export_markdown(call, file)
+        return
     with call.open(cold=True) as memory:
         if file == "-":
             sys.stdout.flush()
@@ -49,6 +59,22 @@ def export(call: Call, file: str, overwrite: bool) -> None:
         f"{format_count(done.counts.get('event', 0), 'event')} in {single_line(done.path)}, {done.bytes:,} bytes, "
         f"{format_duration(done.seconds)}"
     )
+
+
+def _export_markdown(call: Call, folder: str) -> None:
+    if folder == "-":
+        raise click.UsageError("Markdown is written into a folder, not to standard output.")
+    with call.open(cold=True) as memory:
+        done = memory.export(folder, format="markdown")
+    if call.print_json(done):
+        return
+    write(
+        f"{format_count(done.counts['memory'], 'memory')} in {single_line(done.path)}: "
+        f"{format_count(done.counts['written'], 'file')} written, {done.counts['removed']:,} removed, "
+        f"{format_duration(done.seconds)}"
+    )
+    for problem in done.problems:
+        write_error(f"{single_line(problem.path)}: {single_line(problem.message)}")
 
 
 @command("import")

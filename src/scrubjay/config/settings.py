@@ -178,6 +178,7 @@ PROXY_MODES: Final = ("on", "read", "write", "off")
 PROXY_ROLES: Final = ("auto", "system", "developer", "user")
 PROXY_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 FACT_STAGES = ("statements", "changes")
+VISIBILITIES: Final = ("user", "group", "public")
 RETENTION_ACTIONS = ("archive", "forget")
 BACKGROUND_MODES: Final = ("idle", "always", "never")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
@@ -542,6 +543,18 @@ class NotesSettings:
 
     dir: Path | None = option(
         None, "Folder of day notes that additions are appended to.", kind="path", shown="none"
+    )
+    learned_dir: Path | None = option(
+        None,
+        "Folder in which facts, digests and additions are kept as Markdown files, one each.",
+        kind="path",
+        shown="none",
+    )
+    learned_visibility: tuple[str, ...] = option(
+        VISIBILITIES,
+        "Which of your memories are written there: those that you alone see (`user`), a group's, or everybody's.",
+        kind="list",
+        choices=VISIBILITIES,
     )
 
 

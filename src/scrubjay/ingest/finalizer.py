@@ -142,9 +142,9 @@ class LinkResolver:
         """Add stored passages that may link to new or retitled pages; ``documents`` are all of the source."""
         if len(documents) < DOCUMENTS_PER_LOOKUP * len(new):
             for path in documents:
-                records = reader.passages(self._source, path)
-                self.add(records)
-                self.add_names(path, records)
+                stored = reader.passages(self._source, path)
+                self.add(stored)
+                self.add_names(path, stored)
             return
         languages = reader.languages() or ("en",)
         for document in new:

@@ -363,17 +363,44 @@ class ExportReport:
     """Result of an export.
 
     Attributes:
-        path: The file, or an empty string for a stream.
-        counts: Number of lines by type (``memory``, ``edge``, …).
-        lines: Lines in all.
-        bytes: Bytes in all.
+        path: The file or folder, or an empty string for a stream.
+        counts: Number of lines by type (``memory``, ``edge``, …); of Markdown ``memory``, ``written`` and ``removed``.
+        lines: Lines in all; 0 for Markdown.
+        bytes: Bytes in all; 0 for Markdown.
         seconds: Wall time.
+        problems: Files that were left as they are, and why.
     """
 
     path: str
     counts: Mapping[str, int]
     lines: int
     bytes: int
+    seconds: float
+    problems: tuple[FileError, ...] = ()
+
+
+@frozen
+class NotesReport:
+    """Result of writing memories as Markdown files.
+
+    Attributes:
+        path: The folder.
+        memories: Memories that have a file there.
+        written: Files that were written.
+        removed: Files of forgotten memories that were removed.
+        amended: Memories whose file a person had edited.
+        added: Memories that were read from new files.
+        problems: Files that were left as they are, and why.
+        seconds: Wall time.
+    """
+
+    path: str
+    memories: int
+    written: int
+    removed: int
+    amended: int
+    added: int
+    problems: tuple[FileError, ...]
     seconds: float
 
 

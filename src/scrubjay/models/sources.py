@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import NotFoundError
@@ -125,6 +126,25 @@ def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
         ):
             inside.append("/" + escape_pattern(os.path.relpath(place, source.root)))
     return replace(source, exclude=(*source.exclude, *inside)) if inside else source
+
+
+MEMORY_NOTE_SUFFIX: Final = ".memory.md"
+"""What the name of a file ends with that holds a learned memory (`[notes] learned_dir`)."""
+
+
+def exclude_memory_notes(source: Source, folder: Path | None) -> Source:
+    """Return a source that excludes the memories written into a folder in it, which are stored already."""
+    if folder is None or is_single_file(source):
+        return source
+    root, learned = os.path.realpath(source.root), os.path.realpath(folder.expanduser())
+    if learned.startswith(root.rstrip(os.sep) + os.sep):
+        inside = escape_pattern(os.path.relpath(learned, root).replace(os.sep, "/"))
+        pattern = f"/{inside}/**/*{MEMORY_NOTE_SUFFIX}"
+    elif root == learned or root.startswith(learned.rstrip(os.sep) + os.sep):
+        pattern = f"*{MEMORY_NOTE_SUFFIX}"
+    else:
+        return source
+    return replace(source, exclude=(*source.exclude, pattern))
 
 
 def authorship(source: Source, path: str) -> str:

@@ -27,7 +27,7 @@ from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
 from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
 from scrubjay.services.sync import edge_builder, enrich, recluster_due
-from scrubjay.services.workspace import Workspace
+from scrubjay.services.workspace import Workspace, refresh_learned_notes
 from scrubjay.storage.changes import PutRun
 
 LOCK_NAME: Final = "consolidate"
@@ -91,6 +91,7 @@ def run_consolidation(
         if not dry_run and any(one.wrote for one in tallies):
             recluster_due(workspace, base, edges)
         if not dry_run:
+            refresh_learned_notes(workspace)
             workspace.store.vacuum()
     return ConsolidationReport(
         run=run if any(one.wrote for one in tallies) else None,
@@ -127,7 +128,9 @@ def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
                 "Another process consolidates now. Nothing was undone.",
                 hint=f"scrubjay consolidate --undo {run}",
             )
-        return undo_run(workspace.store, workspace.scope, run)
+        report = undo_run(workspace.store, workspace.scope, run)
+        refresh_learned_notes(workspace)
+        return report
 
 
 def restore_consolidated(workspace: Workspace) -> ChangeReport:

@@ -41,7 +41,13 @@ from scrubjay.search.browse import resolve_ids
 from scrubjay.search.results import full_path
 from scrubjay.services.inspection import MAX_HISTORY_EVENTS
 from scrubjay.services.sync import edge_builder, recluster_due, sync_file
-from scrubjay.services.workspace import Workspace, require_may_change, resolve_id, resolve_projects
+from scrubjay.services.workspace import (
+    Workspace,
+    refresh_learned_notes,
+    require_may_change,
+    resolve_id,
+    resolve_projects,
+)
 from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 from scrubjay.text.markdown import front_matter_end
@@ -75,7 +81,12 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     facts = FactStage(store, scope, base, settings.facts.stages, curates=workspace.may_curate)
     added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
-    folder = workspace.settings.notes.dir
+    if settings.notes.learned_dir is not None:
+        from scrubjay.services.learned_notes import add_learned_notes
+
+        new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
+        add_learned_notes(workspace, new_ids)
+    folder = settings.notes.dir
     if folder is None:
         return added
     with workspace.store.reader(workspace.scope) as reader:
@@ -133,6 +144,7 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
         workspace.store, workspace.scope, base, edges, memory, amendment, workspace.settings.redaction.allow
     )
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
+    refresh_learned_notes(workspace)
     return report
 
 
@@ -356,6 +368,7 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
     if changed:
         changes = status_changes(changed, life, op, at, actor=workspace.scope.user)
         workspace.store.write(workspace.scope, changes, durable=True)
+        refresh_learned_notes(workspace)
     same = tuple(record.id for record in records if record.status == status)
     return ChangeReport(tuple(record.id for record in changed), same, unknown)
 
@@ -491,4 +504,5 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
             # A topic of the key lost a memory, or the key half of its memories: no later call would do it.
             if key in gone.topic_keys or are_topics_due(store, scope, key, base, 0):
                 organise_topics(store, scope, key, base, workspace.models.passage_models())
+    refresh_learned_notes(workspace)
     return gone.report

@@ -68,13 +68,21 @@ def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
         )
 
 
+EXPORT_FORMATS: Final = ("jsonl", "markdown")
+
+
 def export_memories(
     workspace: Workspace,
     path: str | Path | BinaryIO,
     *,
+    format: str = "jsonl",
     overwrite: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ExportReport:
+    if format not in EXPORT_FORMATS:
+        raise InputError(f"Format {format!r} is not one of {', '.join(EXPORT_FORMATS)}. Nothing was written.")
+    if format == "markdown":
+        return _export_markdown(workspace, path)
     if not isinstance(path, str | Path):
         return _write_export(workspace, path, "", progress)
     with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
@@ -84,6 +92,16 @@ def export_memories(
             stream.flush()
             os.fsync(handle)
     return done
+
+
+def _export_markdown(workspace: Workspace, path: str | Path | BinaryIO) -> ExportReport:
+    from scrubjay.services.learned_notes import export_notes
+
+    if not isinstance(path, str | Path):
+        raise InputError("Markdown is written into a folder, not to a stream. Nothing was written.")
+    done = export_notes(workspace, path)
+    counts = {"memory": done.memories, "written": done.written, "removed": done.removed}
+    return ExportReport(done.path, counts, 0, 0, done.seconds, done.problems)
 
 
 def _write_export(

@@ -32,7 +32,7 @@ from scrubjay.models.records import Source
 from scrubjay.models.reports import ImportReport, ImportSample, Progress, ProgressCallback, RejectedItem
 from scrubjay.models.sources import is_single_file, source_location
 from scrubjay.services.sync import current_versions, edge_builder, recluster_due, sync
-from scrubjay.services.workspace import Workspace
+from scrubjay.services.workspace import Workspace, refresh_learned_notes
 from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
 from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
 from scrubjay.transfer.formats import (
@@ -174,6 +174,7 @@ def restore_export(
     import_lines(file, header, into, shared=shared, progress=progress)
     if not dry_run:
         _recluster(workspace, into)
+        refresh_learned_notes(workspace)
     counts = into.counts
     return ImportReport(
         format="scrubjay",
@@ -246,6 +247,8 @@ def import_items(
         importer.finish()
     finally:
         importer.names.close()
+    if not dry_run:
+        refresh_learned_notes(workspace)
     counts = importer.counts
     return ImportReport(
         format=format,

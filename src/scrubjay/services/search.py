@@ -62,11 +62,12 @@ def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
     if not sources:
         return ChangedFiles()
     from scrubjay.ingest.scanner import check_freshness
-    from scrubjay.models.sources import exclude_nested_sources
+    from scrubjay.models.sources import exclude_memory_notes, exclude_nested_sources
 
+    learned = workspace.settings.notes.learned_dir
     found = check_freshness(
         reader,
-        [exclude_nested_sources(source, sources) for source in sources],
+        [exclude_memory_notes(exclude_nested_sources(source, sources), learned) for source in sources],
         workspace.settings.sync.look_seconds,
         workspace.scan_cache,
     )

@@ -55,7 +55,13 @@ from scrubjay.models.reports import (
     SyncReport,
     VectorReport,
 )
-from scrubjay.models.sources import exclude_nested_sources, expand_path, repository_of, source_location
+from scrubjay.models.sources import (
+    exclude_memory_notes,
+    exclude_nested_sources,
+    expand_path,
+    repository_of,
+    source_location,
+)
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import Change, DropCategory, DropMemory, DropSource, PutCategory, PutVersions
 from scrubjay.storage.interface import Reader
@@ -158,6 +164,11 @@ def enrich(
         linked += edges.linked
         learned += facts.learned
         waiting = count_due(workspace)  # what was written meanwhile, by whoever found this call at work
+    if workspace.settings.notes.learned_dir is not None:
+        from scrubjay.services.learned_notes import update_learned_notes
+
+        notes = update_learned_notes(workspace, changed=bool(linked or learned or left))
+        problems += notes.problems if notes is not None else ()
     return EnrichReport(linked, learned, waiting, time.monotonic() - started, problems)
 
 
@@ -428,7 +439,9 @@ def sync_each(
             most = None if inline is None else MAX_INLINE_FILES
             pipeline.sync_history(run, source, Repository(repository, run.variables), choice, project, most)
             continue
-        own = exclude_nested_sources(source, known)
+        own = exclude_memory_notes(
+            exclude_nested_sources(source, known), workspace.settings.notes.learned_dir
+        )
         scan = found if only is None and own == source else None
         pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
     with workspace.store.reader(workspace.scope) as reader:

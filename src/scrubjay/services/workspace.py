@@ -84,6 +84,14 @@ class Workspace:
         )
 
 
+def refresh_learned_notes(workspace: Workspace) -> None:
+    """Write memories that a call changed into the folder of the settings, if they name one."""
+    if workspace.settings.notes.learned_dir is not None:
+        from scrubjay.services import learned_notes
+
+        learned_notes.refresh_learned_notes(workspace)
+
+
 def may_change(workspace: Workspace, record: Record) -> bool:
     """Return whether a principal may change a memory that they see: it is theirs, or they may curate."""
     return workspace.may_curate or record.owner == workspace.scope.user or record.key == workspace.scope.key()

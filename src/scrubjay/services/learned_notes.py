@@ -1,0 +1,494 @@
+"""Learned notes: keep facts, digests and additions as Markdown files in a folder, and store a person's edits of them.
+
+The store is written first, then the folder. A file that a person edited wins over the store and is never overwritten;
+one that another store or a person wrote stays as it is; a missing one is written again, since a file may be missing
+for many reasons that say nothing about the memory.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay import atomic_files
+from scrubjay.config.settings import VISIBILITIES, NotesSettings
+from scrubjay.errors import InputError, ScrubjayError, SourceError
+from scrubjay.models.graph import EDITED_RULE
+from scrubjay.models.ids import tombstone_hashes
+from scrubjay.models.lifecycle import Amendment, NewMemory
+from scrubjay.models.records import STATUSES, Record, RecordFilter
+from scrubjay.models.reports import FileError, NotesReport
+from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
+from scrubjay.redaction.redactor import redact_text
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.interface import Reader
+from scrubjay.transfer.archive import principal_mark
+from scrubjay.transfer.memory_notes import MemoryNote, note_path, plain_text, read_note, write_note
+
+LOCK_NAME: Final = "learned notes"
+PAGE: Final = 1_000
+MAX_NOTE_BYTES: Final = 12_000_000
+"""Bytes of a file: a memory has ten million characters at most."""
+FOLDER_MODE: Final = 0o755
+
+
+def update_learned_notes(workspace: Workspace, *, changed: bool = True) -> NotesReport | None:
+    """Bring the folder of the settings up to date; None where there is none, or another process is at it.
+
+    Without ``changed`` nothing was written to the store, and only the files are looked at.
+    """
+    folder = workspace.settings.notes.learned_dir
+    if folder is None:
+        return None
+    folder = folder.expanduser()
+    inner = replace(workspace, settings=replace(workspace.settings, notes=NotesSettings()))
+    with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
+        if not alone:
+            return None
+        visibility = workspace.settings.notes.learned_visibility
+        run = _NotesRun(inner, folder, visibility, takes_edits=True)
+        if not changed and run.is_current():
+            return None
+        return run.update()
+
+
+def refresh_learned_notes(workspace: Workspace) -> None:
+    """Bring the folder up to date after a call that changed memories.
+
+    Raises:
+        SourceError: A file cannot be written. What was stored stays stored.
+    """
+    report = update_learned_notes(workspace)
+    if report is not None and report.problems and workspace.log is not None:
+        workspace.log.write("warning", "learned notes", 0, problems=len(report.problems))
+    failed = next((one for one in report.problems if one.hint == WRITE_HINT), None) if report else None
+    if failed is not None:
+        raise SourceError(f"The memories are stored, but {failed.path}: {failed.message}", hint=failed.hint)
+
+
+def add_learned_notes(workspace: Workspace, ids: Sequence[str]) -> None:
+    """Write the files of new memories, and those of memories that they superseded, without looking at others.
+
+    Raises:
+        SourceError: A file cannot be written. The memories stay stored.
+    """
+    folder = workspace.settings.notes.learned_dir
+    if folder is None or not ids:
+        return
+    run = _NotesRun(
+        workspace, folder.expanduser(), workspace.settings.notes.learned_visibility, takes_edits=False
+    )
+    report = run.add(ids)
+    failed = next((one for one in report.problems if one.hint == WRITE_HINT), None)
+    if failed is not None:
+        raise SourceError(f"The memory is stored, but {failed.path}: {failed.message}", hint=failed.hint)
+
+
+def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
+    """Write memories as Markdown files into a folder, once; edited files are left and reported.
+
+    Raises:
+        InputError: The folder lies in a source, which would read each memory a second time.
+        SourceError: A file cannot be written.
+    """
+    place = Path(os.path.abspath(Path(folder).expanduser()))
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{place} is a file, and Markdown is written into a folder. Nothing was written.")
+    learned = workspace.settings.notes.learned_dir
+    if learned is None or place != Path(os.path.abspath(learned.expanduser())):
+        with workspace.store.reader(workspace.scope) as reader:
+            inside = [one.root for one in reader.sources() if place.is_relative_to(one.root)]
+        if inside:
+            raise InputError(
+                f"{place} lies in the source {inside[0]}, whose sync would read each memory a second time. "
+                "Nothing was written.",
+                hint=f'set learned_dir = "{place}" under [notes] in the settings, or name another folder',
+            )
+    report = _NotesRun(workspace, place, VISIBILITIES, takes_edits=False).update()
+    failed = next((one for one in report.problems if one.hint == WRITE_HINT), None)
+    if failed is not None:
+        raise SourceError(f"{failed.path}: {failed.message}", hint=failed.hint)
+    return report
+
+
+WRITE_HINT: Final = "correct [notes] learned_dir in the settings, or the folder's rights"
+
+
+@dataclass(slots=True)
+class _File:
+    path: str
+    text: str
+    note: MemoryNote
+
+
+@dataclass(slots=True)
+class _Learned:
+    """A memory with the earliest text it had, and the memory that superseded it."""
+
+    record: Record
+    first_text: str
+    superseded_by: str = ""
+
+
+@dataclass(slots=True)
+class _NotesRun:
+    workspace: Workspace
+    folder: Path
+    visibility: Sequence[str]
+    takes_edits: bool
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("written", "removed", "amended", "added"), 0)
+    )
+    problems: list[FileError] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """Id of a memory to the path of its file, for links."""
+
+    @property
+    def mark(self) -> str:
+        return principal_mark(self.workspace.store.secret(self.workspace.scope), self.workspace.scope)
+
+    def is_current(self) -> bool:
+        """Return whether every file is one that this store wrote, of a memory that is here."""
+        files = list(self._files(quiet=True))
+        with self.workspace.store.reader(self.workspace.scope) as reader:
+            stored = reader.get([one.note.id for one in files if one.note.id])
+        return bool(files) and all(
+            (record := stored.get(one.note.id)) is not None
+            and (one.note.unedited, one.note.status, one.note.text)
+            == (True, record.status, plain_text(record.content))
+            for one in files
+        )
+
+    def add(self, ids: Sequence[str]) -> NotesReport:
+        started = time.monotonic()
+        with self.workspace.store.reader(self.workspace.scope) as reader:
+            records = reader.get(ids)
+            older = [edge.dst for edge in reader.edges(list(records), ["supersedes"])]
+            records |= reader.get([one for one in older if one not in records])
+            learned = _learned(reader, [one for one in records.values() if self._is_wanted(one)])
+            self.names = {one.record.id: note_path(one.record, one.first_text) for one in learned}
+            evidence = self._evidence(reader, learned)
+        for memory in learned:
+            path = note_path(memory.record, memory.first_text)
+            there = self._read(path)
+            if isinstance(there, _File):
+                if there.note.id == memory.record.id and there.note.unedited:
+                    self._write(path, memory, evidence, there)
+            elif there is None and memory.record.id in ids:
+                self._write(path, memory, evidence, None)
+        return self._report(len(learned), started)
+
+    def update(self) -> NotesReport:
+        """Store edits, then write what is missing or changed and remove what was forgotten."""
+        started = time.monotonic()
+        files = {one.path: one for one in self._files()}
+        learned = self._all_learned()
+        if self.takes_edits and self._take_edits(files, learned):
+            files = {one.path: one for one in self._files(quiet=True)}
+            learned = self._all_learned()
+        matched = _match(files, learned)
+        self.names = {memory: one.path for memory, one in matched.items()}
+        for memory in learned:
+            self.names.setdefault(memory.record.id, note_path(memory.record, memory.first_text))
+        with self.workspace.store.reader(self.workspace.scope) as reader:
+            evidence = self._evidence(reader, learned)
+        for memory in learned:
+            there = matched.get(memory.record.id)
+            path = self.names[memory.record.id]
+            if there is None and os.path.lexists(self.folder / path):
+                continue  # it holds no memory, and was reported
+            if there is None or self._is_ours(there, memory):
+                self._write(path, memory, evidence, there)
+        self._remove(files, {one.path for one in matched.values()})
+        return self._report(len(learned), started)
+
+    def _report(self, memories: int, started: float) -> NotesReport:
+        return NotesReport(
+            path=str(self.folder),
+            memories=memories,
+            **self.counts,
+            problems=tuple(self.problems),
+            seconds=time.monotonic() - started,
+        )
+
+    def _problem(self, path: str, message: str, hint: str = "") -> None:
+        self.problems.append(FileError(str(self.folder / path), message, hint))
+
+    # Files
+
+    def _files(self, *, quiet: bool = False) -> Iterator[_File]:
+        known = len(self.problems)
+        for above, folders, names in os.walk(self.folder):
+            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            for name in sorted(names):
+                if name.endswith(MEMORY_NOTE_SUFFIX) and not name.startswith("."):
+                    path = os.path.relpath(os.path.join(above, name), self.folder).replace(os.sep, "/")
+                    found = self._read(path)
+                    if isinstance(found, _File):
+                        yield found
+                    elif found:
+                        self._problem(path, found, "correct its front matter, or rename it")
+        if quiet:
+            del self.problems[known:]
+
+    def _read(self, path: str) -> _File | str | None:
+        """Return a file, why it holds no memory, or None where it does not exist."""
+        place = self.folder / path
+        if not os.path.lexists(place):
+            return None
+        if place.is_symlink() or not place.is_file():
+            return "It is a link or a folder, and was not read."
+        try:
+            if place.stat().st_size > MAX_NOTE_BYTES:
+                return f"It is larger than {MAX_NOTE_BYTES:,} bytes, and was not read."
+            text = place.read_bytes().decode("utf-8")
+        except UnicodeDecodeError:
+            return "It is not UTF-8, and was not read."
+        except OSError as error:
+            return f"It cannot be read: {error.strerror or error}."
+        note = read_note(text)
+        return note if isinstance(note, str) else _File(path, text, note)
+
+    def _write(
+        self, path: str, memory: _Learned, evidence: Mapping[str, Sequence[str]], there: _File | None
+    ) -> None:
+        record = memory.record
+        newer = self.names.get(memory.superseded_by, "")
+        text = write_note(
+            record,
+            self.mark,
+            evidence.get(record.id, ()),
+            _link(newer) if newer else "",
+            there.note.extra if there is not None else "",
+            there.note.text if there is not None and there.note.text == plain_text(record.content) else None,
+        )
+        if there is not None and there.text == text:
+            return
+        place = self.folder / path
+        try:
+            atomic_files.make_folder(place.parent, FOLDER_MODE)
+            mode = place.stat().st_mode & 0o777 if there is not None else atomic_files.PRIVATE_MODE
+            atomic_files.write_file(place, text.encode("utf-8", "replace"), mode)
+        except OSError as error:
+            self._problem(path, f"It cannot be written: {error.strerror or error}.", WRITE_HINT)
+            return
+        self.counts["written"] += 1
+
+    def _delete(self, path: str) -> None:
+        place = self.folder / path
+        try:
+            place.unlink(missing_ok=True)
+            if place.parent != self.folder and not any(place.parent.iterdir()):
+                place.parent.rmdir()
+        except OSError as error:
+            self._problem(path, f"It cannot be removed: {error.strerror or error}.", WRITE_HINT)
+            return
+        self.counts["removed"] += 1
+
+    # Memories
+
+    def _is_wanted(self, record: Record) -> bool:
+        kind = record.key.partition(":")[0]
+        own = record.owner == self.workspace.scope.user and kind in self.visibility
+        return own and record.place is None and record.turn is None
+
+    def _all_learned(self) -> list[_Learned]:
+        with self.workspace.store.reader(self.workspace.scope) as reader:
+            found: list[Record] = []
+            after, where = "", RecordFilter(statuses=STATUSES)
+            while page := reader.page(after, PAGE, where):
+                after = page[-1].id
+                found += [record for record in page if self._is_wanted(record)]
+            return _learned(reader, found)
+
+    def _evidence(self, reader: Reader, learned: Sequence[_Learned]) -> dict[str, list[str]]:
+        edges = reader.edges([one.record.id for one in learned], ["derived_from"])
+        records = reader.get(sorted({edge.dst for edge in edges}))
+        found: dict[str, set[str]] = {}
+        for edge in edges:
+            if edge.dst in records:
+                found.setdefault(edge.src, set()).add(self._citation(records[edge.dst]))
+        return {memory: sorted(citations - {""}) for memory, citations in found.items()}
+
+    def _citation(self, record: Record) -> str:
+        """Return a link to a note or to another memory's file, or a turn's session and number."""
+        if record.session is not None and record.turn is not None:
+            return f"{record.agent or 'session'} {record.session}, turn {record.turn}"
+        if record.place is not None:
+            heading = f"#{record.heading_path[-1]}" if record.heading_path else ""
+            return f"[[{record.place.path.removesuffix('.md')}{heading}]]"
+        path = self.names.get(record.id)
+        return _link(path) if path else ""
+
+    # Edits, conflicts, removals
+
+    def _is_ours(self, file: _File, memory: _Learned) -> bool:
+        """Return whether a file may be written anew; one that may not and says something else is reported."""
+        note, content = file.note, plain_text(memory.record.content)
+        if note.id == memory.record.id and note.unedited:
+            return True
+        if note.id != memory.record.id and note.text != content:
+            self._problem(
+                file.path,
+                f"Another store or a person wrote it, and it differs from {memory.record.id}. Both were left.",
+                "merge the stores (`scrubjay export`, `scrubjay import`), or delete the file to have it written anew",
+            )
+        elif not self.takes_edits and note.text != content:
+            self._problem(file.path, "It was edited since it was written, and was left as it is.")
+        return False
+
+    def _take_edits(self, files: Mapping[str, _File], learned: Sequence[_Learned]) -> bool:
+        """Store what a person wrote or another machine brought; return whether anything was stored."""
+        by_id = {one.record.id: one.record for one in learned}
+        matched = {one.path for one in _match(files, learned).values()}
+        done = 0
+        for file in files.values():
+            record = by_id.get(file.note.id)
+            try:
+                if record is not None and file.path in matched and not file.note.unedited:
+                    done += self._amend(record, file)
+                elif file.path not in matched and record is None:
+                    done += self._add(file)
+            except ScrubjayError as error:
+                self._problem(file.path, f"Its edit was not stored: {error}", error.hint)
+        return done > 0
+
+    def _amend(self, record: Record, file: _File) -> bool:
+        from scrubjay.services.curation import update_memory
+
+        clean = redact_text(file.note.text, self.workspace.settings.redaction.allow).text
+        if clean == plain_text(record.content) and file.note.tags == record.tags:
+            if clean != file.note.text:
+                self._problem(file.path, "It holds a secret or a private part, which is not stored.")
+                return False
+        else:
+            amendment = Amendment(tags=file.note.tags)
+            if clean != plain_text(record.content):
+                amendment = replace(amendment, content=file.note.text)
+            report = update_memory(self.workspace, record.id, amendment)
+            self.counts["amended"] += bool(report.changed)
+        if (
+            clean == file.note.text
+        ):  # the file says what is stored: mark it as written, with the person's fields
+            with self.workspace.store.reader(self.workspace.scope) as reader:
+                learned = _learned(reader, list(reader.get([record.id]).values()))
+            self._write(file.path, learned[0], {}, file)
+        return True
+
+    def _add(self, file: _File) -> bool:
+        from scrubjay.services.curation import add
+
+        note, scope = file.note, self.workspace.scope
+        # What is derived from conversations of another store comes and goes with them: an import brings it.
+        derived = note.origin == "derived" and note.store and (note.unedited or note.store != self.mark)
+        if note.status != "active" or derived or self._is_forgotten(note.text):
+            return False
+        visibility, _, group = note.visibility.partition(":")
+        new = NewMemory(
+            note.text,
+            tier=note.kind,
+            tags=note.tags,
+            date=note.date,
+            project=note.project,
+            visibility=visibility,
+            group=group or None,
+            origin=note.origin if note.unedited else "owner",
+        )
+        with self.workspace.store.reader(scope) as reader:
+            known = reader.get([note.id])
+        if known:
+            return False  # a copy of another memory's file
+        (report,) = add(self.workspace, [new])
+        self.counts["added"] += not (report.existed or report.passed)
+        return not report.existed
+
+    def _is_forgotten(self, text: str) -> bool:
+        secret, scope = self.workspace.store.secret(self.workspace.scope), self.workspace.scope
+        with self.workspace.store.reader(scope) as reader:
+            return bool(reader.forgotten_hashes(sorted(tombstone_hashes(secret, text, scope.keys))))
+
+    def _remove(self, files: Mapping[str, _File], matched: set[str]) -> None:
+        """Remove files that this store wrote of memories that were forgotten, or are not to be written any more."""
+        others = [one for one in files.values() if one.path not in matched]
+        with self.workspace.store.reader(self.workspace.scope) as reader:
+            stored = reader.get([one.note.id for one in others if one.note.id])
+        for file in others:
+            record = stored.get(file.note.id)
+            if self._is_forgotten(file.note.text):
+                if file.note.unedited:
+                    self._delete(file.path)
+                else:
+                    self._problem(
+                        file.path,
+                        "Its text was forgotten, but the file was edited and was left.",
+                        "delete it",
+                    )
+            elif record is None:
+                # Derived and gone with its evidence, or taken back by a run. What somebody said came back by `_add`.
+                if file.note.unedited and file.note.origin == "derived" and file.note.store == self.mark:
+                    self._delete(file.path)
+            elif file.note.unedited and not self._is_wanted(record):
+                self._delete(file.path)
+
+
+def _link(path: str) -> str:
+    return f"[[{path.rpartition('/')[2].removesuffix('.md')}]]"
+
+
+def _match(files: Mapping[str, _File], learned: Sequence[_Learned]) -> dict[str, _File]:
+    """Return the file of each memory: with its id, wherever it was moved; at its path; or with its text."""
+    by_id: dict[str, _File] = {}
+    for file in files.values():
+        by_id.setdefault(file.note.id, file)
+    by_text = {(file.note.kind, file.note.text): file for file in files.values()}
+    matched: dict[str, _File] = {}
+    taken: set[str] = set()
+    for memory in learned:
+        if (named := by_id.get(memory.record.id)) is not None:
+            matched[memory.record.id] = named
+            taken.add(named.path)
+    own = {one.record.id for one in learned}
+    for memory in learned:
+        if memory.record.id not in matched:
+            like = files.get(note_path(memory.record, memory.first_text))
+            if like is None:
+                like = by_text.get((memory.record.tier, plain_text(memory.record.content)))
+            if like is not None and like.path not in taken and like.note.id not in own:
+                matched[memory.record.id] = like
+                taken.add(like.path)
+    return matched
+
+
+def _learned(reader: Reader, records: Sequence[Record]) -> list[_Learned]:
+    """Return memories in the order of their ids, without the earlier texts that amendments left."""
+    ids = [record.id for record in records]
+    edges = reader.edges(ids, ["supersedes"])
+    versions = {edge.dst for edge in edges if edge.rule == EDITED_RULE}
+    versions |= {
+        edge.dst for edge in reader.edges(ids, ["supersedes"], inward=True) if edge.rule == EDITED_RULE
+    }
+    texts = reader.get(sorted(versions))
+    first: dict[str, Record] = {}
+    newer: dict[str, str] = {}
+    for edge in edges:
+        if edge.rule != EDITED_RULE:
+            newer[edge.dst] = max(edge.src, newer.get(edge.dst, ""))
+        elif edge.dst in texts:
+            version = texts[edge.dst]
+            if edge.src not in first or (version.updated_at, version.id) < (
+                first[edge.src].updated_at,
+                first[edge.src].id,
+            ):
+                first[edge.src] = version
+    for edge in reader.edges(ids, ["supersedes"], inward=True):
+        if edge.rule != EDITED_RULE:
+            newer.setdefault(edge.dst, edge.src)
+    return [
+        _Learned(record, first.get(record.id, record).content, newer.get(record.id, ""))
+        for record in sorted(records, key=lambda one: one.id)
+        if record.id not in versions
+    ]

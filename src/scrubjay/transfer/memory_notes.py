@@ -1,0 +1,193 @@
+"""Memories as Markdown notes: the text, name and front matter of a file, and how one is read.
+
+A file's bytes follow from the memory alone, and its name from the memory's first text, so that two machines name it
+alike and an edit changes lines of one file. The checksum of tags and text tells whether a person edited it since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from scrubjay.frozen import frozen
+from scrubjay.ingest.reader import parse_front_matter
+from scrubjay.models.dates import format_event, to_datetime
+from scrubjay.models.records import ORIGINS, STATUSES, TIERS, Record
+from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
+from scrubjay.text.markdown import front_matter_end
+
+MAX_NAME: Final = 60
+"""Characters of a title in a file name."""
+MAX_EVIDENCE: Final = 20
+MAX_NAME_BYTES: Final = 180
+"""Bytes of it: file systems allow 255 for the whole name."""
+FIELDS: Final = (
+    "id", "kind", "project", "date", "recorded", "origin", "visibility", "status", "superseded_by", "tags",
+    "evidence", "store", "checksum",
+)  # fmt: skip
+"""The front matter of a memory, in its order; a person's other fields follow it."""
+_NOT_IN_NAME: Final = re.compile(r"[^\w .,'()+&=-]+")
+_CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+_FIELD: Final = re.compile(r"([^\s:#-][^:]*):(?:\s|$)")
+
+
+@frozen
+class MemoryNote:
+    """A file, as it is read.
+
+    Attributes:
+        id: Id of the memory in the store that wrote the file, or "".
+        kind: Its tier.
+        text: Everything below the front matter, without blank lines around it.
+        store: Mark of the store that wrote it (`principal_mark`), or "".
+        unedited: Whether tags and text are those that were written.
+        extra: Lines of front matter that a person added.
+    """
+
+    id: str
+    kind: str
+    text: str
+    tags: tuple[str, ...] = ()
+    project: str | None = None
+    date: str | None = None
+    origin: str = "owner"
+    visibility: str = "user"
+    status: str = "active"
+    store: str = ""
+    unedited: bool = False
+    extra: str = ""
+
+
+def note_path(record: Record, first_text: str) -> str:
+    """Return the path of a memory's file: a folder a project, and a name from its title and its first text."""
+    folder = _file_name((record.project or "").replace("/", "-")) or "general"
+    line = next((line for line in first_text.splitlines() if line.strip()), "")
+    name = _file_name(record.title or line.lstrip("#-*> ")) or record.tier
+    parts = (record.tier, _visibility(record), _date(record) or "", plain_text(first_text))
+    return f"{folder}/{name} {_digest(parts)[:8]}{MEMORY_NOTE_SUFFIX}"
+
+
+def _file_name(text: str) -> str:
+    words = " ".join(_NOT_IN_NAME.sub(" ", text).split())
+    if len(words) > MAX_NAME:
+        words = words[:MAX_NAME].rpartition(" ")[0] or words[:MAX_NAME]
+    while len(words.encode()) > MAX_NAME_BYTES:
+        words = words[:-1]
+    return words.strip(" .-")
+
+
+def _digest(value: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+
+
+def plain_text(text: str) -> str:
+    """Return a text as it stands in a file: line feeds, no blank lines around it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+
+
+def _checksum(tags: Sequence[str], text: str) -> str:
+    return _digest([sorted({tag.lower() for tag in tags}), plain_text(text)])[:16]
+
+
+def _visibility(record: Record) -> str:
+    return "user" if record.key.startswith("user:") else record.key
+
+
+def _date(record: Record) -> str | None:
+    return format_event(record.event, 0) if record.event is not None else None
+
+
+def write_note(
+    record: Record,
+    store: str,
+    evidence: Sequence[str] = (),
+    superseded_by: str = "",
+    extra: str = "",
+    text: str | None = None,
+) -> str:
+    """Return the file of a memory; ``text`` is its text where a person wrote it there."""
+    shown = plain_text(record.content if text is None else text)
+    fields: Mapping[str, object] = {
+        "id": record.id,
+        "kind": record.tier,
+        "project": record.project,
+        "date": _date(record),
+        "recorded": to_datetime(record.recorded_at).date().isoformat(),
+        "origin": record.origin,
+        "visibility": _visibility(record) if _visibility(record) != "user" else None,
+        "status": record.status,
+        "superseded_by": superseded_by,
+        "tags": list(record.tags),
+        "evidence": list(evidence[:MAX_EVIDENCE]),
+        "store": store,
+        "checksum": _checksum(record.tags, shown),
+    }
+    lines = [f"{name}: {_yaml(fields[name])}" for name in FIELDS if fields[name]]
+    return "\n".join(("---", *lines, *extra.splitlines(), "---", "", shown, ""))
+
+
+def _yaml(value: object) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_note(text: str) -> MemoryNote | str:
+    """Return the memory of a file, or in a sentence why it is none."""
+    flat = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if _CONFLICT.search(flat):
+        return "It holds a conflict that a merge left."
+    end = front_matter_end(flat)
+    raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, end - 1) + 1] if end else ""
+    fields, problem = parse_front_matter(raw)
+    if problem:
+        return problem
+    kind, origin, status = (_word(fields, name) for name in ("kind", "origin", "status"))
+    kind = kind or "observation"  # a person need not name it
+    if kind not in TIERS:
+        return f"Its kind is {kind[:40]!r}, not one of {', '.join(TIERS)}."
+    body = plain_text(flat[end:])
+    if not body:
+        return "It has no text."
+    found = fields.get("tags")
+    tags = (
+        [one for one in found if isinstance(one, str)]
+        if isinstance(found, list)
+        else _word(fields, "tags").split()
+    )
+    tags = sorted({tag.strip().lstrip("#").lower() for tag in tags} - {""})
+    return MemoryNote(
+        id=_word(fields, "id"),
+        kind=kind,
+        text=body,
+        tags=tuple(tags),
+        project=_word(fields, "project") or None,
+        date=_word(fields, "date") or None,
+        origin=origin if origin in ORIGINS else "owner",
+        visibility=_word(fields, "visibility") or "user",
+        status=status if status in STATUSES else "active",
+        store=_word(fields, "store"),
+        unedited=_word(fields, "checksum") == _checksum(tags, body),
+        extra=_extra(raw),
+    )
+
+
+def _word(fields: Mapping[str, object], name: str) -> str:
+    value = fields.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _extra(raw: str) -> str:
+    """Return the lines of fields that are not a memory's."""
+    kept: list[str] = []
+    own = False
+    for line in raw.splitlines():
+        name = _FIELD.match(line)
+        if name is not None:
+            own = name[1].strip().lower() in FIELDS
+        if not own:
+            kept.append(line)
+    return "\n".join(kept)
