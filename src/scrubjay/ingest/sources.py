@@ -6,6 +6,7 @@ others', or a person chose otherwise for the source. Other files get the origin 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import subprocess
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError
 from scrubjay.ingest.alignment import note_marker_id
 from scrubjay.ingest.deletion import REREAD_HASH
+from scrubjay.ingest.files import MAX_FILE_BYTES
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import (
     AUTOMATIC_INCLUDE,
@@ -45,6 +47,7 @@ from scrubjay.models.records import (
     Record,
     Scope,
     Source,
+    note_documents,
 )
 from scrubjay.models.reports import FileError
 from scrubjay.models.sources import (
@@ -98,7 +101,8 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
                 f"{full} is not a transcript of a known format. Nothing was synced.",
                 hint="docs/conversations.md describes the formats, with one for your own tools",
             )
-        source = Source(
+        moved = None if single else _moved_source(store, scope, known, full)
+        source = moved or Source(
             id=source_id(store.secret(scope), str(full), scope.key()),
             root=str(full.parent if single else full),
             include=("/" + escape_pattern(full.name),) if single else (),
@@ -117,6 +121,38 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
     if changed not in known:
         store.write(scope, [PutSource(changed)])
     return changed, found if changed.exclude == source.exclude else None
+
+
+MAX_COMPARED_FILES: Final = 40
+"""Files that are hashed to see whether a folder holds the notes of one that is gone."""
+
+
+def _moved_source(store: Store, scope: Scope, known: Sequence[Source], full: Path) -> Source | None:
+    """Return the source whose folder is gone and whose notes a new folder holds, now with that root.
+
+    The folder was moved, or the source came with an import from another machine. At least half of its notes must be
+    there, and half of those compared must be unchanged.
+    """
+    for source in known:
+        own = source.key == scope.key("user") and repository_of(source) is None and not is_single_file(source)
+        if not own or os.path.lexists(source.root):
+            continue
+        with store.reader(scope) as reader:
+            stored = note_documents(reader.documents(source.id))
+        there = [path for path in sorted(stored) if (full / path).is_file()]
+        step = max(1, len(there) // MAX_COMPARED_FILES)
+        compared = there[::step][:MAX_COMPARED_FILES]
+        equal = sum(_file_hash(full / path) == stored[path].content_hash for path in compared)
+        if there and 2 * len(there) >= len(stored) and 2 * equal >= len(compared):
+            return replace(source, root=str(full))
+    return None
+
+
+def _file_hash(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file.stat().st_size <= MAX_FILE_BYTES else ""
+    except OSError:
+        return ""
 
 
 def _is_transcript(root: str, path: str) -> bool:

@@ -301,12 +301,17 @@ def sync(
     if path is None:
         chosen = _registered_sources(workspace)
     else:
+        roots = {one.id: one.root for one in _registered_sources(workspace)}
         source, found = register_source(workspace.store, workspace.scope, path, rules)
+        if roots.get(source.id, source.root) != source.root:
+            message = f"This holds the notes of {roots[source.id]}, which is gone; they keep their memories."
+            notices.append(FileError(source.root, message))
         chosen = [source]
         if only is None:
-            chosen, notices = _with_history(
+            chosen, more = _with_history(
                 workspace, source, Path(os.path.abspath(expand_path(str(path)))), git
             )
+            notices += more
     _update_versions(workspace, progress)
     done = sync_each(
         workspace, chosen, started, progress, only=only, project=named, choice=choice, found=found

@@ -562,6 +562,21 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
                 yield number, kind, LineFields(values)
 
 
+def exported_documents(file: Path) -> dict[str, dict[str, str]]:
+    """Return path and content hash of each document of each source of an export."""
+    found: dict[str, dict[str, str]] = {}
+    with open_export(file) as stream:
+        for number, raw in _raw(file, stream):
+            if b'"document"' in raw[:200]:
+                values = _object(file, number, raw)
+                if values.get("line") == "document":
+                    line = LineFields(values)
+                    found.setdefault(line.text("source"), {})[line.text("path")] = line.text(
+                        "content_hash", ""
+                    )
+    return found
+
+
 def open_export(file: Path) -> BinaryIO:
     try:
         return file.open("rb")

@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.entities.dictionary import normal_form
 from scrubjay.errors import InputError
 from scrubjay.ingest.additions import addition_key
+from scrubjay.ingest.deletion import STATUS_EVENTS, last_status_events
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
 from scrubjay.models.dates import format_event
 from scrubjay.models.graph import Edge, Entity
-from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, tombstone_hashes
-from scrubjay.models.lifecycle import ConsolidationRun, Event
-from scrubjay.models.records import ENTITY_PREFIX, Document, Record, Scope, Source
+from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
+from scrubjay.models.records import ENTITY_PREFIX, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ImportSample, Progress, ProgressCallback
-from scrubjay.models.sources import source_id, source_location
+from scrubjay.models.sources import is_single_file, source_id, source_location
 from scrubjay.storage.changes import (
     Change,
     PreparedMemory,
@@ -32,12 +33,20 @@ from scrubjay.storage.changes import (
     PutDocument,
     PutEdges,
     PutEvents,
+    PutLifecycle,
     PutMemory,
     PutRun,
     PutSource,
 )
 from scrubjay.storage.interface import Reader, Store
-from scrubjay.transfer.archive import ExportHeader, LineFields, ValueReader, read_export_lines
+from scrubjay.text.normalize import normalize_content
+from scrubjay.transfer.archive import (
+    ExportHeader,
+    LineFields,
+    ValueReader,
+    exported_documents,
+    read_export_lines,
+)
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -52,6 +61,8 @@ class IdMap:
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute("CREATE TABLE name (old TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID")
         self._db.execute("CREATE INDEX by_new ON name (new)")
+        self._db.execute("CREATE TABLE said (digest TEXT, status TEXT, id TEXT)")
+        self._listed = False
 
     def put(self, old: str, new: str | None) -> None:
         self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?)", (old, new))
@@ -68,12 +79,45 @@ class IdMap:
         rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ?", (new, by))
         return rows.fetchone() is not None
 
+    def find_text(self, reader: Reader, record: Record) -> list[str]:
+        """Return the stored memories outside documents that say the same, those of the same status first."""
+        if not self._listed:
+            self._listed = True
+            after, where = "", RecordFilter(statuses=STATUSES)
+            while page := reader.page(after, TEXT_PAGE, where):
+                after = page[-1].id
+                rows = [(_text_digest(one), one.status, one.id) for one in page if one.place is None]
+                self._db.executemany("INSERT INTO said VALUES (?, ?, ?)", rows)
+            self._db.execute("CREATE INDEX by_digest ON said (digest)")
+        query = "SELECT id FROM said WHERE digest = ? ORDER BY status <> ?, id"
+        return [row[0] for row in self._db.execute(query, (_text_digest(record), record.status))]
+
     def close(self) -> None:
         self._db.close()
 
 
+TEXT_PAGE: Final = 1_000
+
+
+def _text_digest(record: Record) -> str:
+    """Return what two stores agree on of a memory: ids, owners and times of writing differ."""
+    at = "" if record.event is None else str(record.event.start)
+    turn = "" if record.turn is None else f"{record.session} {record.turn}"
+    content = normalize_content(record.content)
+    return text_hash("\x1f".join((record.key, record.tier, record.project or "", at, turn, content)))
+
+
 MAX_SAMPLES: Final = 5
 SAMPLE_CHARACTERS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherStatus:
+    """A memory here, the microseconds at which its status was last set here (0 for never), and it in the export."""
+
+    here: str
+    set_at: int
+    there: Record
 
 
 @dataclass(slots=True)
@@ -89,6 +133,8 @@ class ImportContext:
         sources: Ids of sources whose documents were written.
         places: Folders and files of new sources.
         scrubbed: Kind of secret to how many were replaced.
+        mirrored: Ids of sources here whose folder is the export's at another path: what it lacks here is not imported.
+        states: Id in the export to a memory here of another status.
     """
 
     store: Store
@@ -108,6 +154,8 @@ class ImportContext:
     places: list[str] = field(default_factory=list)
     samples: list[ImportSample] = field(default_factory=list)
     scrubbed: Counter[str] = field(default_factory=Counter)
+    mirrored: set[str] = field(default_factory=set)
+    states: dict[str, _OtherStatus] = field(default_factory=dict)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write durably, except in a dry run."""
@@ -186,6 +234,8 @@ class MemoryImporter:
                 for record in reader.passages(source.id, document.path):
                     opened.stored.setdefault(record.content_hash, []).append(record.id)
             opened.started = known is not None and not known.content_hash
+            if known is None and source.id in self._into.mirrored and not document.cursor:
+                opened.stored = {}  # the folder here does not have that note
         self._open = opened
         self._parts.append(_DocumentPart(opened, last=memories == 0))
         self._into.sources.add(source.id)
@@ -265,6 +315,7 @@ class MemoryImporter:
 class _ExistingRows:
     def __init__(self, into: ImportContext, reader: Reader, records: Sequence[tuple[Record, bool]]) -> None:
         self._into = into
+        self._reader = reader
         self._same_id = reader.get([record.id for record, _ in records])
         self._candidates = {record.id: self._candidate_ids(record, keep=keep) for record, keep in records}
         self._here = reader.get([one for ids in self._candidates.values() for one in ids])
@@ -289,7 +340,16 @@ class _ExistingRows:
             # Of two memories with one text, only the first gets the id of an addition.
             new_id = next(one for one in self._candidates[record.id] if not into.names.taken(one, record.id))
             here = self._here.get(new_id)
+            if record.place is None and (here is None or not _says_same(here, record)):
+                here = self._same_text(record) or (here if record.status != "superseded" else None)
+                if here is None and new_id in self._here:
+                    new_id = self._candidates[record.id][-1]
+                    here = self._here.get(new_id)
         if here is not None:
+            if here.place is None and here.status != record.status and _says_same(here, record):
+                events = last_status_events(self._reader, [here.id])
+                at = events[here.id].at if here.id in events else 0
+                into.states[record.id] = _OtherStatus(here.id, at, record)
             if opened is not None and opened.stored is None:
                 place = None if here.place is None else (here.place.source, here.place.path)
                 opened.incomplete |= place != (opened.document.source, opened.document.path)
@@ -309,6 +369,17 @@ class _ExistingRows:
         imported = replace(record, id=new_id)
         into.added(imported)
         return imported
+
+    def _same_text(self, record: Record) -> Record | None:
+        names = self._into.names
+        found = [one for one in names.find_text(self._reader, record) if not names.taken(one, record.id)]
+        return self._reader.get(found[:1]).get(found[0]) if found else None
+
+
+def _says_same(one: Record, other: Record) -> bool:
+    return one.content_hash == other.content_hash or normalize_content(one.content) == normalize_content(
+        other.content
+    )
 
 
 ROW_BATCH: Final = 2_000
@@ -333,7 +404,7 @@ def import_lines(
         InputError: A line is wrong. The lines above it are imported; running it again resumes there.
     """
     started = time.monotonic()
-    importer = _LineImporter(into, shared=shared)
+    importer = _LineImporter(into, file, shared=shared)
     at = done = 0
     try:
         for number, kind, line in read_export_lines(file):
@@ -354,8 +425,11 @@ def import_lines(
 class _LineImporter:
     """Imports line after line; existing rows stay as they are."""
 
-    def __init__(self, into: ImportContext, *, shared: bool) -> None:
+    def __init__(self, into: ImportContext, file: Path, *, shared: bool) -> None:
         self._into = into
+        self._file = file
+        self._exported: dict[str, dict[str, str]] | None = None
+        self._set_at: dict[str, int] = {}
         self._values = ValueReader(
             into.scope,
             shared=shared or into.own,
@@ -408,6 +482,8 @@ class _LineImporter:
                     self._flush_edges()
             case "event":
                 event = self._values.event(line)
+                if event.memory in self._into.states and event.op in STATUS_EVENTS:
+                    self._set_at[event.memory] = max(event.at, self._set_at.get(event.memory, 0))
                 # Those of one memory are adjacent, and are compared with its history together.
                 if len(self._events) >= ROW_BATCH and event.memory != self._events[-1].memory:
                     self._flush_events()
@@ -429,6 +505,18 @@ class _LineImporter:
         self._memories.flush()
         self._flush_edges()
         self._flush_events()
+        self._merge_statuses()
+
+    def _merge_statuses(self) -> None:
+        """Of a memory that both stores hold, the status that was set later holds."""
+        lives = {}
+        for old, one in self._into.states.items():
+            set_at = self._set_at.get(old, 0)
+            amended = not set_at and not one.set_at and one.there.status == "superseded"
+            if set_at > one.set_at or amended:
+                lives[one.here] = LifecycleChange(status=one.there.status, valid_until=one.there.valid_until)
+        if lives:
+            self._into.write([PutLifecycle(lives)])
 
     def _source(self, source: Source) -> None:
         into = self._into
@@ -439,6 +527,8 @@ class _LineImporter:
         known_ids = {one.id for one in self._known_sources}
         if here is None and into.own:
             here = next((one for one in self._known_sources if one.id == source.id), None)
+        if here is None and not into.own and (here := self._mirror(source)) is not None:
+            into.mirrored.add(here.id)
         if here is None:
             id_here = source.id if into.own else source_id(into.secret, source_location(source), source.key)
             if id_here in known_ids:  # a source of that root was moved since
@@ -449,6 +539,23 @@ class _LineImporter:
                 into.places.append(source_location(here))
                 into.write([PutSource(here)])
         self._sources[source.id] = here
+
+    def _mirror(self, source: Source) -> Source | None:
+        """Return the source here that holds the same notes at another path: half of all paths, most of them equal."""
+        if self._exported is None:
+            self._exported = exported_documents(self._file)
+        there = self._exported.get(source.id, {})
+        found: list[tuple[int, Source]] = []
+        with self._into.store.reader(self._into.scope) as reader:
+            for one in self._known_sources:
+                if one.key != source.key or is_single_file(one) or one.id in self._into.mirrored:
+                    continue
+                here = {path: each.content_hash for path, each in reader.documents(one.id).items()}
+                both = here.keys() & there.keys()
+                equal = sum(here[path] == there[path] for path in both)
+                if both and 2 * len(both) >= max(len(here), len(there)) and 2 * equal >= len(both):
+                    found.append((equal, one))
+        return max(found, key=lambda pair: (pair[0], pair[1].id))[1] if found else None
 
     def _run(self, run: ConsolidationRun) -> None:
         if (run.id, run.key) not in self._runs:

@@ -1,0 +1,229 @@
+"""Two stores of one person on two machines, merged by export and import."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.models.records import STATUSES
+
+NOTES = {
+    "boat.md": "# Boat\n\nThe mast is 12 metres.\n\n# Keel\n\nThe keel is lead, see [[garden]].\n",
+    "garden.md": "# Garden\n\nBeans are sown in May.\n",
+    "deep/rig.md": "# Rig\n\nThe jib is red.\n",
+}
+
+
+class Machine:
+    """A store, with the same notes at a path of its own and conversations of its own."""
+
+    def __init__(self, memory: Memory, home: Path, name: str) -> None:
+        self.memory, self.home, self.name = memory, home, name
+        self.notes, self.logs = home / "notes", home / "logs"
+        for path, text in NOTES.items():
+            file = self.notes / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        self.logs.mkdir(parents=True)
+        self.talk(
+            name,
+            f"I keep the {name} laptop in the blue drawer.",
+            "I always prefer tabs over spaces in Go code.",
+        )
+        memory.sync(self.notes)
+        memory.sync(self.logs)
+
+    def talk(self, session: str, *texts: str) -> None:
+        rows = [
+            {"role": "user", "content": text, "session": session, "id": f"{session}{number}"}
+            for number, text in enumerate(texts)
+        ]
+        (self.logs / f"{session}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def send(self, other: Machine) -> int:
+        """Merge this machine's memories into another's; return how many were added there."""
+        file = self.home / "export.jsonl"
+        self.memory.export(file, overwrite=True)
+        return other.memory.import_(file).added
+
+    def texts(self, *statuses: str) -> Counter[str]:
+        page = self.memory.page(statuses=statuses or STATUSES, limit=1000)
+        return Counter(
+            f"{one.tier} {one.status} {one.content.strip()}{'' if one.turn is None else f' ({one.session})'}"
+            for one in page.records
+        )
+
+
+@pytest.fixture
+def machines(opened: Callable[..., Memory], tmp_path: Path) -> tuple[Machine, Machine]:
+    one = Machine(opened(tmp_path / "one.db"), tmp_path / "home" / "ann", "one")
+    two = Machine(opened(tmp_path / "two.db"), tmp_path / "Users" / "ann", "two")
+    return one, two
+
+
+def merge(one: Machine, two: Machine) -> None:
+    one.send(two)
+    two.send(one)
+
+
+def test_the_same_notes_at_two_paths_are_not_doubled(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    merge(one, two)
+    for machine in machines:
+        assert max(machine.texts().values()) == 1, machine.texts()
+        assert machine.memory.search("mast metres").results[0].path == str(machine.notes / "boat.md")
+        roots = [source.root for source in machine.memory.sources()]
+        assert str(machine.notes) in roots
+        assert len(roots) == 3  # its notes, and the logs of both
+
+
+def test_after_both_directions_both_hold_and_answer_the_same(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    one.memory.add("The anchor is steel.", tags=["boat"])
+    two.memory.add("The rudder is oak.")
+    for machine in machines:
+        machine.memory.add("Both know the tide tables.")
+    merge(one, two)
+    assert one.texts() == two.texts()
+    for question in ("anchor steel", "rudder oak", "blue drawer", "tabs or spaces", "tide tables"):
+        answers = [
+            [result.snippet for result in machine.memory.search(question, limit=3).results]
+            for machine in machines
+        ]
+        assert answers[0]
+        assert answers[0][0] == answers[1][0]
+
+
+def test_merging_again_and_again_adds_nothing(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    one.memory.add("The anchor is steel.")
+    merge(one, two)
+    merge(one, two)
+    before = one.texts()
+    for _ in range(3):
+        assert (one.send(two), two.send(one)) == (0, 0)
+    assert one.texts() == two.texts() == before
+    for machine in machines:
+        machine.memory.sync()
+    assert one.texts() == two.texts() == before
+
+
+def test_a_fact_that_both_learned_is_there_once_with_the_evidence_of_both(
+    machines: tuple[Machine, Machine],
+) -> None:
+    one, two = machines
+    merge(one, two)
+    for machine in machines:
+        found = [
+            one
+            for one in machine.memory.page(limit=1000).records
+            if one.turn is None and "tabs" in one.content
+        ]
+        assert len(found) == 1
+        turns = machine.memory.history(found[0].id).evidence
+        assert {turn.session for turn in machine.memory.records(turns).memories} == {"one", "two"}
+
+
+def test_what_one_forgot_does_not_come_back_there(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    for machine in machines:
+        machine.memory.add("The safe opens with a key.")
+    merge(one, two)
+    gone = one.memory.search("safe key").results[0].id
+    one.memory.forget(gone)
+    two.send(one)
+    assert not [text for text in one.texts() if "safe" in text]
+    assert [text for text in two.texts() if "safe" in text]  # an export names nothing that was forgotten
+
+
+def test_what_one_amended_reaches_the_other_once(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    added = one.memory.add("The gate is green.")
+    merge(one, two)
+    one.memory.update(added.id, "The gate is white.")
+    for _ in range(2):
+        merge(one, two)
+    assert one.texts() == two.texts()
+    assert one.texts("active")["observation active The gate is white."] == 1
+    assert not one.texts("active")["observation active The gate is green."]
+
+
+def test_a_note_that_is_edited_on_one_machine_stays_the_files(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    (one.notes / "garden.md").write_text("# Garden\n\nBeans are sown in June.\n")
+    one.memory.sync()
+    merge(one, two)
+    assert any("June" in text for text in one.texts("active"))
+    assert any("May" in text for text in two.texts("active"))
+    (two.notes / "garden.md").write_text("# Garden\n\nBeans are sown in June.\n")  # brought by git
+    two.memory.sync()
+    merge(one, two)
+    assert one.texts() == two.texts()
+
+
+def test_a_new_machine_that_imports_first_and_syncs_its_notes_later_holds_them_once(
+    machines: tuple[Machine, Machine], opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    one, _ = machines
+    fresh = opened(tmp_path / "three.db")
+    file = tmp_path / "export.jsonl"
+    one.memory.export(file)
+    fresh.import_(file)
+    notes = tmp_path / "elsewhere" / "notes"
+    notes.parent.mkdir()
+    one.home.rename(tmp_path / "another machine")  # its paths are not there
+    (tmp_path / "another machine" / "notes").rename(notes)
+    fresh.sync(notes)
+    contents = Counter(
+        record.content for record in fresh.page(limit=1000).records if record.place and record.turn is None
+    )
+    assert max(contents.values()) == 1
+    assert len(contents) == 4
+    assert fresh.search("mast metres").results[0].path == str(notes / "boat.md")
+
+
+def test_conversations_of_a_machine_whose_folders_are_not_here_stay(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    one.send(two)
+    one.home.rename(tmp_path / "another machine")
+    before = two.texts()
+    two.memory.sync()
+    assert two.texts() == before
+    assert two.memory.search("blue drawer one laptop").results
+
+
+def test_what_one_superseded_or_archived_is_so_on_the_other_and_the_later_word_holds(
+    machines: tuple[Machine, Machine],
+) -> None:
+    one, two = machines
+    for machine in machines:
+        machine.memory.add("The boat lies in Kiel.")
+    merge(one, two)
+    found = {machine.name: machine.memory.search("boat lies Kiel").results[0].id for machine in machines}
+    one.memory.archive(found["one"])
+    merge(one, two)
+    assert "observation archived The boat lies in Kiel." in two.texts()
+    two.memory.restore(found["two"])
+    merge(one, two)
+    assert "observation active The boat lies in Kiel." in one.texts()
+    assert one.texts() == two.texts()
+
+
+def test_what_both_amended_in_two_ways_is_kept_in_both(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    ids = [machine.memory.add("The gate is green.").id for machine in machines]
+    merge(one, two)
+    one.memory.update(ids[0], "The gate is white.")
+    two.memory.update(ids[1], "The gate is blue.")
+    for _ in range(2):
+        merge(one, two)
+    assert one.texts() == two.texts()
+    gates = {text.partition(" The ")[2]: text.split()[1] for text in one.texts() if "gate" in text}
+    assert gates == {"gate is green.": "superseded", "gate is white.": "active", "gate is blue.": "active"}
