@@ -22,6 +22,9 @@ INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0
 AXE := axe-core@4.14.1
 # APSW with a cipher, for the tests of encrypted stores: beside the environment, for it has the name of the one without.
 CIPHER := apsw-sqlite3mc==3.54.0.0
+# What examples/frameworks are tested with besides the small ones, which are in the environment: 254 and 989 MB.
+LLAMA_INDEX := llama-index-core==0.14.25
+CREWAI := crewai==1.15.30
 CHROMIUM := /usr/bin/chromium
 PROXIES := nginx caddy
 # The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
@@ -34,7 +37,7 @@ SKILLSAW := skillsaw==0.22.0
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean
+.PHONY: help inspector browser proxies cipher agents frameworks demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -46,6 +49,7 @@ help:
 	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/server.md (needs apt-get, or both of them)'
 	@echo 'make cipher   an APSW that encrypts, for the tests of encrypted stores'
 	@echo 'make agents   installers, plugins and hooks with the agents themselves (needs npm, 1.5 GB)'
+	@echo 'make frameworks  the examples for LangChain, LlamaIndex, CrewAI and others with the libraries themselves (1.2 GB)'
 	@echo 'make plugins  write plugins/, the marketplaces and server.json from the installers; bundles in build/plugins'
 	@echo "make validate-plugins  try them with the clients' own validators (needs npm, 1.6 GB)"
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, a fifth as many faults of a PostgreSQL server and its'
@@ -168,6 +172,22 @@ build/agents:
 	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error $(AGENTS) && \
 	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error --ignore-scripts $(OPENCLAW) && \
 	mv build/agents.new build/agents
+
+# Each large one in a folder of its own, before the environment: CrewAI needs other versions than scrubjay.
+frameworks: $(VENV)/.developer build/frameworks/$(LLAMA_INDEX) build/frameworks/$(CREWAI)
+	$(BIN)/python -m pytest tests/frameworks $(ARGS)
+	@# LlamaIndex leaves a connection open.
+	PYTHONPATH='build/frameworks/$(LLAMA_INDEX)' $(BIN)/python -m pytest tests/frameworks/test_llamaindex.py \
+	  -W ignore::ResourceWarning $(ARGS)
+	PYTHONPATH='build/frameworks/$(CREWAI)' $(BIN)/python -m pytest tests/frameworks/test_crewai.py $(ARGS)
+build/frameworks/%: | $(VENV)/.developer
+	@rm -rf '$@' '$@.new'
+ifdef UV
+	@$(UV) pip install -q --python $(BIN)/python --target '$@.new' '$*'
+else
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --target '$@.new' '$*'
+endif
+	@mv '$@.new' '$@'
 
 plugins: $(VENV)/.developer
 	$(BIN)/python scripts/generate_plugins.py
