@@ -27,6 +27,7 @@ LLAMA_INDEX := llama-index-core==0.14.25
 CREWAI := crewai==1.15.30
 CHROMIUM := /usr/bin/chromium
 PROXIES := nginx caddy
+CLIENT_PACKAGES := clients/typescript/node_modules/.package-lock.json
 # The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
 AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 node@24.21.0
 OPENCLAW := openclaw@2026.9.6
@@ -37,7 +38,7 @@ SKILLSAW := skillsaw==0.22.0
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents frameworks demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean
+.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -50,6 +51,7 @@ help:
 	@echo 'make cipher   an APSW that encrypts, for the tests of encrypted stores'
 	@echo 'make agents   installers, plugins and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make frameworks  the examples for LangChain, LlamaIndex, CrewAI and others with the libraries themselves (1.2 GB)'
+	@echo 'make client   types of the TypeScript client from the OpenAPI; install its packages and compile it (needs npm)'
 	@echo 'make plugins  write plugins/, the marketplaces and server.json from the installers; bundles in build/plugins'
 	@echo "make validate-plugins  try them with the clients' own validators (needs npm, 1.6 GB)"
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, a fifth as many faults of a PostgreSQL server and its'
@@ -144,10 +146,11 @@ check: $(VENV)/.developer
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python scripts/generate_docs.py --check
+	$(BIN)/python scripts/generate_client.py --check
 	$(BIN)/python scripts/generate_parts.py --check
 	$(BIN)/python scripts/generate_plugins.py --check
 
-test: $(VENV)/.developer inspector browser proxies cipher
+test: $(VENV)/.developer inspector browser proxies cipher $(CLIENT_PACKAGES)
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
 	@# may not remove there ends the whole run, because warnings are errors. A file's tests stay together, so that
 	@# what they share is made once. A worker that crashes ends the run: xdist waits for ever for what it had left.
@@ -188,6 +191,16 @@ else
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --target '$@.new' '$*'
 endif
 	@mv '$@.new' '$@'
+
+client: $(VENV)/.developer $(CLIENT_PACKAGES)
+	$(BIN)/python scripts/generate_client.py
+	npm --prefix clients/typescript run build
+
+# npm writes this file last. Without npm the client's tests are skipped and say so.
+$(CLIENT_PACKAGES): clients/typescript/package-lock.json
+	@if command -v npm >/dev/null; then \
+	  npm ci --prefix clients/typescript --no-audit --no-fund --ignore-scripts --loglevel=error && touch '$@'; \
+	else echo 'npm is not there: the TypeScript client is not tried'; fi
 
 plugins: $(VENV)/.developer
 	$(BIN)/python scripts/generate_plugins.py
@@ -258,5 +271,5 @@ docs: $(VENV)/.developer
 	$(BIN)/python scripts/generate_parts.py
 
 clean:
-	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf clients/typescript/node_modules $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
 	find src tests bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -91,7 +91,9 @@ def test_links_in_pages_lead_somewhere() -> None:
     assert dead == []
 
 
-@pytest.mark.parametrize("script", ["generate_docs.py", "generate_parts.py", "generate_plugins.py"])
+@pytest.mark.parametrize(
+    "script", ["generate_client.py", "generate_docs.py", "generate_parts.py", "generate_plugins.py"]
+)
 def test_generated_pages_are_in_step_with_the_code(script: str) -> None:
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)

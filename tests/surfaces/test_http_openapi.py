@@ -34,9 +34,16 @@ OPERATIONS = 55
 
 
 def every(told: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every operation, with the shared responses that it refers to in their places."""
     for path, methods in told["paths"].items():
         for method, operation in methods.items():
-            yield path, method, operation
+            answers = {code: resolved(told, answer) for code, answer in operation["responses"].items()}
+            yield path, method, operation | {"responses": answers}
+
+
+def resolved(told: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    name = answer.get("$ref", "").removeprefix("#/components/responses/")
+    return told["components"]["responses"][name] if name else answer
 
 
 def test_every_route_says_what_it_is_and_every_error_it_can_answer(client: TestClient) -> None:
@@ -57,6 +64,17 @@ def test_every_route_says_what_it_is_and_every_error_it_can_answer(client: TestC
                 )
     for name, schema in told["components"]["schemas"].items():
         assert schema.get("additionalProperties") is False, name
+
+
+def test_each_error_is_described_once_so_that_generated_clients_have_one_type_for_it(
+    client: TestClient,
+) -> None:
+    told = good(client.get("/openapi.json"))
+    for path, methods in told["paths"].items():
+        for operation in methods.values():
+            for code, answer in operation["responses"].items():
+                if int(code) >= 400:
+                    assert answer == {"$ref": f"#/components/responses/Error{code}"}, path
 
 
 def test_components_keep_the_names_they_were_published_under(client: TestClient) -> None:

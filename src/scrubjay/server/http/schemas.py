@@ -290,7 +290,8 @@ def describe_responses(
 ) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses of a route, ``more`` being errors that not every route has."""
     success: dict[int | str, dict[str, Any]] = {status: describe_response(model, about)}
-    return success | {code: _describe_error(code) for code in sorted({*COMMON_ERRORS, *more})}
+    errors = sorted({*COMMON_ERRORS, *more})
+    return success | {code: {"model": Failure, "description": ERROR_DESCRIPTIONS[code]} for code in errors}
 
 
 def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:
@@ -301,12 +302,13 @@ def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:
     }
 
 
-def _describe_error(code: int) -> dict[str, Any]:
+def _error_response(code: int) -> dict[str, Any]:
+    """Return the shared description of an error, so that clients made from the document have one type for it."""
     error = {"type": "InputError", "message": ERROR_DESCRIPTIONS[code], "hint": "", "exit_code": 2}
+    schema = {"$ref": "#/components/schemas/Failure"}
     return {
-        "model": Failure,
         "description": ERROR_DESCRIPTIONS[code],
-        "content": {"application/json": {"example": {"error": error}}},
+        "content": {"application/json": {"schema": schema, "example": {"error": error}}},
     }
 
 
@@ -323,7 +325,6 @@ SECURITY_SCHEMES: Final = {
         "description": "The same token, if Authorization is used by something else.",
     },
 }
-FAILURE_CONTENT: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
 TAGS: Final = (
     ("recall", "Search, thread, context."),
     ("memories", "Read, add, change and forget memories."),
@@ -351,21 +352,36 @@ def _build_openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=tags
     )
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
+    document["components"]["responses"] = {
+        f"Error{code}": _error_response(code) for code in ERROR_DESCRIPTIONS
+    }
     for route, operation in documented_operations(routers, document):
         _restore_examples(route, operation)
         scope = required_scope(route)
         operation["x-scope"] = scope
         operation["security"] = [{name: [scope]} for name in SECURITY_SCHEMES] if scope else []
+        responses = operation["responses"]
         if scope is None:
-            operation["responses"].pop("422", None)
-            continue
-        for code in COMMON_ERRORS:
-            operation["responses"].setdefault(
-                str(code), {"description": ERROR_DESCRIPTIONS[code], "content": FAILURE_CONTENT}
-            )
+            responses.pop("422", None)
+        else:
+            responses |= {str(code): None for code in COMMON_ERRORS}
+        responses |= {
+            code: {"$ref": f"#/components/responses/Error{code}"} for code in responses if int(code) >= 400
+        }
     for name in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(name, None)
+    _drop_titles(document)
     return document
+
+
+def _drop_titles(document: dict[str, Any]) -> None:
+    """Drop the titles that pydantic makes of the names of fields."""
+    for schema in document["components"]["schemas"].values():
+        for field in schema.get("properties", {}).values():
+            field.pop("title", None)
+    for operation in (each for methods in document["paths"].values() for each in methods.values()):
+        for parameter in operation.get("parameters", ()):
+            parameter["schema"].pop("title", None)
 
 
 def _restore_examples(route: APIRoute, operation: dict[str, Any]) -> None:
