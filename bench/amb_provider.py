@@ -67,7 +67,7 @@ class ScrubjayProvider(MemoryProvider):
         for user in {document.user_id for document in documents}:
             if (notes := self._notes(user)).is_dir():
                 self._of(user).sync(notes)
-        self._of(None).embed()
+            self._of(user).embed()
 
     def retrieve(
         self, query: str, k: int = 10, user_id: str | None = None, query_timestamp: str | None = None

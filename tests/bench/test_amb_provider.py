@@ -19,6 +19,9 @@ from typing import Any
 
 import pytest
 
+from scrubjay import Memory
+from scrubjay.config.settings import Settings
+
 
 @dataclass
 class Document:
@@ -108,6 +111,14 @@ def test_messages_are_turns_and_other_texts_are_notes(provider: Any) -> None:
     berth = provider.retrieve("In which berth is the kayak?", user_id="ann")[0][0]
     assert "berth twelve" in berth.content
     assert berth.content.startswith("(2024-03-15")
+
+
+def test_every_vector_is_there_before_a_question_is_asked(provider: Any, tmp_path: Path) -> None:
+    note = Document("n", "The kayak is moored in berth twelve.", "bo")
+    provider.ingest([Document("s1", json.dumps(LOCOMO), "ann"), note])
+    with Memory.open(tmp_path / "scrubjay" / "memory.db", settings=Settings()) as memory:
+        for user in ("ann", "bo"):
+            assert {(each.covered > 0, each.waiting) for each in memory.seen_by(user).models()} == {(True, 0)}
 
 
 def test_users_are_apart_and_a_later_unit_joins_the_same_store(provider: Any) -> None:
