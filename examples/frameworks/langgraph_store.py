@@ -3,7 +3,7 @@
 pip install scrubjay langgraph langchain-openai
 OPENAI_API_KEY=... python examples/frameworks/langgraph_store.py "I am vegetarian."
 
-The value of an item is {"text": "..."}. Other values, filters on fields and `list_namespaces` raise an error.
+The value of an item is {"text": "..."}. Other values, `index`, filters on fields and `list_namespaces` raise an error.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class ScrubjayStore(BaseStore):
             case PutOp(namespace, key, None):
                 stored = self.stored(namespace, key)
                 self.memory.forget([stored.id] if stored else [])
-            case PutOp(namespace, key, {"text": str(text), **others}) if not others:
+            case PutOp(namespace, key, {"text": str(text), **others}, None) if not others:
                 if stored := self.stored(namespace, key):
                     self.memory.update(stored.id, text)
                 else:

@@ -68,6 +68,7 @@ def test_a_search_stays_in_its_namespace_and_brings_the_best_first(store: Any, m
     [
         lambda store: store.put(ANN, "diet", {"food": "none"}),
         lambda store: store.put(ANN, "diet", {"text": "Vegetarian.", "since": 2020}),
+        lambda store: store.put(ANN, "diet", {"text": "Vegetarian."}, index=False),
         lambda store: store.search(ANN, filter={"text": "Vegetarian."}),
         lambda store: store.list_namespaces(),
     ],

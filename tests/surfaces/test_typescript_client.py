@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,18 @@ def test_the_client_and_its_tests_compile_and_pass_against_a_server(
         said = run("node", "--test", *files, SCRUBJAY_URL=url, WRITER=writer, READER=reader)
     assert "# pass 6\n" in said
     assert "# fail 0\n" in said
+
+
+def test_the_lines_of_the_pages_print_a_memory_and_where_it_is(environ: dict[str, str]) -> None:
+    pages = [path.read_text("utf-8") for path in (ROOT / "docs" / "frameworks.md", CLIENT / "README.md")]
+    (lines,) = {re.findall(r"^```ts\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[0] for page in pages}
+    run(CLIENT / "node_modules" / ".bin" / "tsc", "-p", "tsconfig.json")
+    program = CLIENT / "build" / "page.mjs"
+    program.parent.mkdir(exist_ok=True)
+    with serving(environ) as url:
+        program.write_text(lines.replace("http://127.0.0.1:8765", url), encoding="utf-8")
+        said = run("node", program)
+    assert re.fullmatch(r"The launch moved to 3 May\. obs_[0-9a-f]{16}\n", said)
 
 
 def test_the_package_that_is_published_has_the_client_and_its_types(tmp_path: Path) -> None:
