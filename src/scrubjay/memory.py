@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from scrubjay.models.results import Answer, Context, Thread
     from scrubjay.models.views import (
         ChangeReport,
+        Conflict,
+        ConversationList,
+        ConversationPage,
         MemoryHistory,
         MemoryLink,
         MemoryView,
@@ -254,6 +257,12 @@ class Memory:
         from scrubjay.services.inspection import list_redactions
 
         return list_redactions(self._workspace)
+
+    def conflicts(self) -> list[Conflict]:
+        """Return the pairs of active memories that contradict each other, the latest first."""
+        from scrubjay.services.inspection import list_conflicts
+
+        return list_conflicts(self._workspace)
 
     def remove_source(self, name: str) -> RemovedSource:
         """Remove a source by id or path, with its memories and what is derived from them alone.
@@ -901,6 +910,36 @@ class Memory:
         from scrubjay.services.inspection import list_records
 
         return list_records(self._workspace, ids)
+
+    def conversations(self, *, limit: int = 50, skip: int = 0) -> ConversationList:
+        """Return a page of the conversations, the one with the latest turn first.
+
+        Args:
+            limit: Maximum number of conversations, 1 to 200.
+            skip: Conversations to skip first.
+
+        Raises:
+            InputError: A number is out of range.
+        """
+        from scrubjay.services.conversations import list_conversations
+
+        return list_conversations(self._workspace, limit, skip)
+
+    def conversation(self, session: str, *, limit: int = 50, skip: int = 0) -> ConversationPage:
+        """Return turns of a conversation in order, with what was learned from each. They do not count as used.
+
+        Args:
+            session: Id of the conversation.
+            limit: Maximum number of turns, 1 to 200.
+            skip: Turns to skip first.
+
+        Raises:
+            InputError: A number is out of range.
+            NotFoundError: No visible memory belongs to such a conversation.
+        """
+        from scrubjay.services.conversations import read_conversation
+
+        return read_conversation(self._workspace, session, limit, skip)
 
     def timeline(  # noqa: D417 the filters are those of `search`
         self,

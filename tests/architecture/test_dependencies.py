@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from tree import PACKAGE, ROOT, imported, modules
 
 IMPORTED_AS = {
+    "markdown-it-py": "markdown_it",
     "prometheus-client": "prometheus_client",
     "pyahocorasick": "ahocorasick",
     "pystemmer": "Stemmer",

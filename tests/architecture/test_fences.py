@@ -23,6 +23,8 @@ FENCED = {
     "fastapi": ("server/",),
     "prometheus_client": ("server/http/",),
     "jinja2": ("server/viewer/",),
+    "markdown_it": ("server/viewer/",),
+    "markupsafe": ("server/viewer/",),
     "pydantic": ("server/http/", "server/proxy/"),
     "starlette": ("server/", "cli/serve.py"),
     "uvicorn": ("server/",),

@@ -89,6 +89,14 @@ class ReferenceGraph:
         records = [m.record for m in self._visible.values()]
         return max((r.turn for r in records if r.session == session and r.turn is not None), default=None)
 
+    def sessions(self, limit: int, skip: int = 0) -> list[str]:
+        latest: dict[str, int] = {}
+        for record in (m.record for m in self._visible.values()):
+            if record.session is not None and record.turn is not None:
+                time = _event_time(record)
+                latest[record.session] = max(latest.get(record.session, time), time)
+        return sorted(latest, key=lambda session: (-latest[session], session))[skip : skip + limit]
+
     def projects(self) -> dict[str, str]:
         rows = sorted(self._state.graph.projects.items(), reverse=True)  # the smaller key is set last
         return {place: name for (place, key), name in rows if key in self._scope.keys}

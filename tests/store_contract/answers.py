@@ -157,6 +157,7 @@ def graph_answers(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "turns": {name: reader.turns(name, -1, 1_000) for name in sessions},
         "some turns": {name: reader.turns(name, 3, 5) for name in sessions},
         "last turns": {name: reader.last_turn(name) for name in (*sessions, "none")},
+        "sessions": [reader.sessions(limit, skip) for limit, skip in ((1_000, 0), (2, 0), (3, 1))],
         "pages": [[record.id for record in reader.page(after, 7)] for after in ("", *ids[::5])],
     } | {
         f"windows of {state.model.name}": vector_answers(reader, state.model, ids)

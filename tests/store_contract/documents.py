@@ -437,6 +437,24 @@ class SessionsContract:
             assert (reader.turns("s", 7, 2), reader.turns("none", 0, 99)) == ([], [])
             assert [reader.last_turn(name) for name in ("s", "t", "none", "")] == [7, 7, None, None]
 
+    def test_sessions_are_listed_by_their_latest_turn(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """By the event, else when it was recorded; of one time by name. A memory without a turn belongs to none."""
+        turns = [
+            _turn("a", "early", 0, recorded_at=10),
+            _turn("b", "late", 0, recorded_at=5),
+            _turn("c", "late", 1, recorded_at=30),
+            _turn("d", "b same", 0, recorded_at=20),
+            _turn("e", "a same", 3, recorded_at=20),
+            _turn("f", "no turn", None, recorded_at=99),
+            _turn("g", None, 7, recorded_at=99),
+        ]
+        _put_turns(store, ann, *turns)
+        with store.reader(ann) as reader:
+            assert reader.sessions(9) == ["late", "a same", "b same", "early"]
+            assert (reader.sessions(2, 1), reader.sessions(9, 4)) == (["a same", "b same"], [])
+        with store.reader(bob) as reader:
+            assert reader.sessions(9) == []
+
     def test_memories_are_paged_by_their_digits(self, store: Store, ann: Scope, bob: Scope) -> None:
         """Whatever their tier and status, none twice, none left out; also after one that is gone."""
         tiers = ("semantic", "crystal", "observation", "facet", "lesson")

@@ -42,6 +42,11 @@ def feedback_forms(page: Read) -> list[str | None]:
     return [each["value"] for each in page.named("button") if each.get("name") == "verdict"]
 
 
+def marks(page: Read) -> list[str]:
+    """The words that stand alone between two tags, as a badge's do."""
+    return [each.strip() for each in page.said]
+
+
 def judge(site: Pages, memory: str, verdict: str, then: str) -> str:
     said = site.post(f"/memories/{memory}/feedback", {"verdict": verdict, "then": then})
     assert said.status_code == 303, said.text
@@ -86,7 +91,8 @@ def test_a_session_tells_what_was_put_in_when_why_and_from_where(
     assert "Session start 3 March 2026, 10:05 UTC Nothing put in; the model's context was empty" in found.text
     assert "Prompt 3 March 2026, 10:10 UTC 1 memory, 50 tokens Berth The berth in Lisbon costs" in found.text
     assert "Session start, not answered in time 3 March 2026, 10:11 UTC Nothing put in" in found.text
-    assert f"decision relevance 0.62 40 tokens observation {file}:1-3" in found.text
+    assert f"decision likely to answer 40 tokens {file}:1-3" in found.text
+    assert "Relevance 0.62" in [each.get("title") for each in found.named("span")]
     assert f"/memories/{passage}" in [each["href"] for each in found.named("a")]
     assert site.memory.look(passage).memory.last_used is None
 
@@ -116,12 +122,16 @@ def test_wrong_and_never_again_are_said_and_taken_back_where_they_are_shown(
         ("wrong", "wrong", ["not-wrong", "never-inject"]),
         ("never-inject", "never again", ["not-wrong", "inject"]),
         ("not-wrong", "never again", ["wrong", "inject"]),
-        ("inject", "observation", ["wrong", "never-inject"]),
+        ("inject", "40 tokens", ["wrong", "never-inject"]),
     ):
         back = judge(site, one, verdict, then)
         after = site.get(back)
         assert feedback_forms(after) == undo
         assert said in after.text
+        assert ("never again" in after.text, "wrong" in marks(after)) == (
+            verdict in ("never-inject", "not-wrong"),
+            verdict in ("wrong", "never-inject"),
+        )
         anchor = urlsplit(back).fragment
         assert [each["id"] for each in after.named("li") if each.get("id")] == [anchor]
         assert feedback_forms(site.get(f"/memories/{one}"))[2:] == undo

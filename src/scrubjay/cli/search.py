@@ -26,7 +26,7 @@ from scrubjay.config.paths import environment, runtime_folder, settings_fingerpr
 from scrubjay.config.settings import RecallSettings, setting_rules
 from scrubjay.errors import InputError
 from scrubjay.models.records import UNTRUSTED
-from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.models.results import CONTEXT_PARTS, count_strong
 from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
 from scrubjay.text.display import single_line, strip_control
 
@@ -111,10 +111,6 @@ def _absolute_path(name: str) -> str:
     return os.path.abspath(os.path.expanduser(name)) if written else name
 
 
-WEAK_RELEVANCE = 0.1
-"""Relevance below which matches are only counted: at most one in ten of them answers."""
-
-
 @command("search")
 @click.argument("query", nargs=-1, required=True)
 @declared_options(SearchOptions, without=("explain",))
@@ -169,17 +165,6 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     silence = found.silence.replace("min_relevance=0 shows it", "--weak shows it")
     write("\n\n".join(blocks) if blocks else silence or f"Nothing found for: {single_line(text)}")
     _print_footer(found, explain=explain)
-
-
-def count_strong(relevances: Sequence[float | None]) -> int:
-    """Return how many results precede the weak tail of a list; what ranks above a likely result is shown with it.
-
-    >>> count_strong([0.01, 0.4, 0.05, None, 0.02, 0.0]), count_strong([0.01, 0.02])
-    (4, 0)
-    """
-    return max(
-        (at for at, one in enumerate(relevances, 1) if one is None or one >= WEAK_RELEVANCE), default=0
-    )
 
 
 def weak_summary(weak: Sequence[tuple[int, Result]]) -> str:

@@ -197,11 +197,16 @@ def check_store(installation: Installation) -> Iterator[Check]:
     )
     yield _check_texts(installation)
     yield from _check_server(installation, found)
+    yield _check_backlog(found, installation)
+    yield from check_contents(found)
+    yield _check_clock(installation, found)
+
+
+def check_contents(found: StoreStatus) -> Iterator[Check]:
+    """Check what a store's status says of its memories and sources."""
     yield from _check_archived(found)
     yield from _check_unenriched(found)
-    yield _check_backlog(found, installation)
     yield from _check_sources(found)
-    yield _check_clock(installation, found)
 
 
 def _check_integrity(installation: Installation) -> Check:

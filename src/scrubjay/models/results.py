@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -223,6 +223,21 @@ class Result:
     valid_until: str | None = None
     turns: tuple[NearbyTurn, ...] = ()
     newer: tuple[str, ...] = ()
+
+
+WEAK_RELEVANCE: Final = 0.1
+"""Relevance below which a result at the end of a list is folded or only counted: at most one in ten answers."""
+
+
+def count_strong(relevances: Iterable[float | None]) -> int:
+    """Return how many results precede the weak tail of a list; what ranks above a likely result is shown with it.
+
+    >>> count_strong([0.01, 0.4, 0.05, None, 0.02, 0.0]), count_strong([0.01, 0.02])
+    (4, 0)
+    """
+    return max(
+        (at for at, one in enumerate(relevances, 1) if one is None or one >= WEAK_RELEVANCE), default=0
+    )
 
 
 class Notice(str):

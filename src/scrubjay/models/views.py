@@ -260,6 +260,63 @@ class TimelinePage:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation in a list.
+
+    Attributes:
+        session: Its id.
+        opening: Beginning of the first words a person said in it, else of its first turn.
+        started: ISO date or time of its first turn, or None.
+        ended: ISO date or time of its last turn, or None.
+        turns: Number of turns.
+        agent: Agent that recorded it, or None.
+        project: Its project, or None.
+    """
+
+    session: str
+    opening: str
+    started: str | None
+    ended: str | None
+    turns: int
+    agent: str | None
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationList:
+    """One page of the conversations, the latest first, and whether there are earlier ones."""
+
+    conversations: tuple[Conversation, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """Some turns of a conversation, in order.
+
+    Attributes:
+        conversation: The conversation.
+        turns: Memories of these turns: what was said, and what was learned from it.
+        paths: Memory id to the absolute path of its file.
+        more: Whether there are later turns.
+    """
+
+    conversation: Conversation
+    turns: tuple[Record, ...]
+    paths: Mapping[str, str]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two visible memories that contradict each other, the later one first; ``rule`` says who found it."""
+
+    one: MemoryCitation
+    other: MemoryCitation
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class EntityPair:
     """Two entity ids and the number of examined memories that mention both."""
 

@@ -91,6 +91,7 @@ def create_api(session: Session) -> FastAPI:
     app.state.session = session
     app.state.tokenless = None
     app.state.audits = OrderedDict()
+    app.state.checks = None
     app.state.proxy = forwarder
     add_error_handlers(app)
     for router in ROUTERS:

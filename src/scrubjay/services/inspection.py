@@ -12,11 +12,21 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.models.dates import to_datetime
-from scrubjay.models.records import DUE_LINKS, FOREIGN, JOINT, LEFT_OUT, OWN, Record, Source, due_since
+from scrubjay.models.records import (
+    DUE_LINKS,
+    FOREIGN,
+    JOINT,
+    LEFT_OUT,
+    OWN,
+    Record,
+    Source,
+    due_since,
+    said_at,
+)
 from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
 from scrubjay.models.sources import authorship, repository_of, source_location
 from scrubjay.models.sources import find_source as sources_find_source
-from scrubjay.models.views import MemoryHistory, TimelinePage
+from scrubjay.models.views import Conflict, MemoryHistory, TimelinePage
 from scrubjay.search import browse
 from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.search.results import full_paths
@@ -164,6 +174,23 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
         before = text[max(0, mark.start() - CONTEXT_CHARACTERS) : mark.start()].rpartition("\n")[2]
         after = text[mark.end() : mark.end() + CONTEXT_CHARACTERS].partition("\n")[0]
         yield Redaction(record.id, mark[1] or "private", path, line, before, after)
+
+
+def list_conflicts(workspace: Workspace) -> list[Conflict]:
+    """Return the pairs of active memories that contradict each other, the latest first."""
+    with workspace.store.reader(workspace.scope) as reader:
+        edges = reader.edges(sorted(reader.degrees("contradicts")), ["contradicts"], inward=True)
+        rules = {tuple(sorted((edge.src, edge.dst))): edge.rule for edge in edges}
+        records = reader.get(sorted({memory for pair in rules for memory in pair}))
+        active = {one.id for one in records.values() if one.status == "active"}
+        pairs = [
+            (*sorted(pair, key=lambda memory: (-said_at(records[memory]), memory)), rule)
+            for pair, rule in rules.items()
+            if active.issuperset(pair)
+        ]
+        cited = {one.id: one for one in browse.cite_memories(reader, sorted(active))}
+    pairs.sort(key=lambda pair: (-said_at(records[pair[0]]), pair))
+    return [Conflict(cited[one], cited[other], rule) for one, other, rule in pairs]
 
 
 def list_records(workspace: Workspace, ids: Sequence[str]) -> TimelinePage:

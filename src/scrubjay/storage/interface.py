@@ -266,6 +266,13 @@ class GraphReader(Protocol):
         """Return the greatest turn of a session's visible memories, None where it has none."""
         ...
 
+    def sessions(self, limit: int, skip: int = 0) -> list[str]:
+        """Return the sessions that visible turns belong to, after ``skip``.
+
+        The session with the latest turn (event start, else recorded) comes first; of one time, the smaller name.
+        """
+        ...
+
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
 

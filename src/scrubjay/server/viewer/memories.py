@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any, Final
 
@@ -15,16 +17,19 @@ from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import format_event, record_date
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
-from scrubjay.models.results import Answer, Explanation
-from scrubjay.models.views import MemoryView
+from scrubjay.models.results import Answer, Explanation, count_strong
+from scrubjay.models.views import MemoryView, TimelinePage
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, http_status
+from scrubjay.server.viewer.markdown import plain_text, render_text, split_front_matter
 from scrubjay.server.viewer.page import (
     FormFields,
     PageNumber,
     PageRoute,
     first_value,
+    group_conversations,
     highlight,
     iso_time,
+    local_day,
     local_path,
     memory_row,
     memory_rows,
@@ -67,6 +72,7 @@ async def search(
     until: str = "",
     status: Texts = None,
     by: str = "memory",
+    weak: str = "",
     show: str = "",
 ) -> Response:
     parameters = {
@@ -79,12 +85,13 @@ async def search(
         "until": until,
         "status": [each for each in status or () if each],
         "by": "" if by == "memory" else by,
+        "weak": "yes" if weak == "yes" else "",
     }
     limit = int(show) if show.isdecimal() and len(show) < 4 else PAGE_SIZE
     limit = max(PAGE_SIZE, min(MAX_RESULTS, limit))
     shown: dict[str, Any] = {
         "given": parameters,
-        "narrowed": any(value for name, value in parameters.items() if name not in ("query", "by")),
+        "narrowed": any(value for name, value in parameters.items() if name not in ("query", "by", "weak")),
         "limit": limit,
         "tiers": TIERS,
         "statuses": STATUSES,
@@ -92,19 +99,46 @@ async def search(
         "answer": None,
         "latest": None,
         "error": None,
-        "results": [],
+        "strong": [],
+        "weak": [],
     }
     code = 200
     try:
         if query.strip():
             shown |= await _search_results(session, who, parameters, limit)
         else:
-            filters = _filters(parameters)
-            latest = await session.read(who, lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
-            shown["latest"] = memory_rows(latest)
+            shown |= await _latest(session, who, parameters, narrowed=bool(shown["narrowed"]))
     except InputError as error:
         shown["error"], code = error, 422
     return render_page(request, "search", code, **shown)
+
+
+NEW_DAYS: Final = 7
+MAX_NEW: Final = 30
+"""Memories of the last days that the start page reads; turns of one conversation are shown together."""
+
+
+async def _latest(
+    session: SessionDep, who: Principal, parameters: Mapping[str, Any], *, narrowed: bool
+) -> dict[str, Any]:
+    """Return the memories that match the filters, without any those of the last days, else the latest."""
+    filters = _filters(parameters)
+    if narrowed:
+        found = await session.read(who, lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
+        return {"latest": memory_rows(found), "fresh": False, "more_new": found.more}
+    since = (datetime.now(UTC) - timedelta(days=NEW_DAYS)).date().isoformat()
+
+    def read(memory: Memory) -> tuple[TimelinePage, bool]:
+        new = memory.timeline(limit=MAX_NEW, since=since)
+        return (new, True) if new.memories else (memory.timeline(limit=MAX_NEW), False)
+
+    found, fresh = await session.read(who, read)
+    entries = group_conversations(memory_rows(found))
+    return {
+        "latest": entries[:PAGE_SIZE],
+        "fresh": fresh,
+        "more_new": found.more or len(entries) > PAGE_SIZE,
+    }
 
 
 async def _search_results(
@@ -113,16 +147,22 @@ async def _search_results(
     query, by = parameters["query"], parameters["by"] or "memory"
     # One more than is shown tells whether there is more.
     options = {**_filters(parameters), "limit": limit + 1, "explain": True, "by": by}
+    if parameters["weak"]:
+        options["min_relevance"] = 0.0
     answer: Answer = await session.read(who, lambda memory: memory.search(query, **options))
     results = []
     for result in answer.results[:limit]:
-        snippet = without_headings(result.snippet) if result.title else result.snippet
+        snippet = split_front_matter(result.snippet)[1]
+        snippet = plain_text(without_headings(snippet) if result.title else snippet)
         words = result.explanation.words if result.explanation is not None else {}
         results.append((result, highlight(snippet, query, words), score_parts(result.explanation)))
     more = len(answer.results) > limit
+    # What repeats a query word for word has no relevance and is strong.
+    strong = count_strong(result.relevance for result, *_ in results)
     return {
         "answer": answer,
-        "results": results,
+        "strong": results[:strong],
+        "weak": results[strong:],
         "more": more and limit < MAX_RESULTS,
         "at_most": more and limit >= MAX_RESULTS,
     }
@@ -174,7 +214,6 @@ async def timeline(
     tag: str = "",
     project: str = "",
     category: str = "",
-    conversation: str = "",
     number: PageNumber = 1,
 ) -> Response:
     parameters = {
@@ -185,14 +224,13 @@ async def timeline(
         "tag": tag,
         "project": project,
     }
-    parameters |= {"category": category, "conversation": conversation}
+    parameters["category"] = category
     shown: dict[str, Any] = {"given": parameters, "number": number, "tiers": TIERS, "statuses": STATUSES}
     lists = {
         "tiers": tier,
         "tags": tag,
         "projects": project,
         "categories": category,
-        "sessions": conversation,
     }
     options: dict[str, Any] = {name: [value] for name, value in lists.items() if value}
     options |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
@@ -201,7 +239,10 @@ async def timeline(
         found = await session.read(who, lambda memory: memory.timeline(**options))
     except InputError as error:
         return render_page(request, "timeline", 422, days=[], more=False, error=error, **shown)
-    days = [(day, list(rows)) for day, rows in groupby(memory_rows(found), key=lambda row: row.date[:10])]
+    days = [
+        (day, group_conversations(list(rows)))
+        for day, rows in groupby(memory_rows(found), key=lambda row: local_day(row.date))
+    ]
     return render_page(request, "timeline", days=days, more=found.more, error=None, **shown)
 
 
@@ -218,14 +259,21 @@ async def memory(
     session: SessionDep,
     name: str,
     said: str = "",
+    source: str = "",
     number: PageNumber = 1,
 ) -> Response:
     found = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
     record = found.memory
+    # Line ends of an addition or a turn were typed; those of a file may only wrap.
+    breaks = record.place is None or record.role is not None
+    text = None
+    if source != "yes":
+        text = await asyncio.to_thread(render_text, record.content, title=record.title, breaks=breaks)
     return render_page(
         request,
         "memory",
         look=found,
+        text=text,
         one=record,
         date=record_date(record) or "",
         where=record_citation(record, found.path),

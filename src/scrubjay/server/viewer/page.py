@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -20,16 +20,19 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
 
 from scrubjay.api.auth import Principal
 from scrubjay.api.serializers import record_citation
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
 from scrubjay.models.dates import record_date, to_datetime
 from scrubjay.models.records import Record
+from scrubjay.models.results import WEAK_RELEVANCE
 from scrubjay.models.views import TimelinePage
 from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
 from scrubjay.server.middleware import route_path
 from scrubjay.server.requests import http_status, is_owner, log_error
+from scrubjay.server.viewer.markdown import plain_text, split_front_matter
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.snippets import find_highlights
 from scrubjay.text.tokenizer import query_groups
@@ -52,11 +55,16 @@ def format_count(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def format_day(text: str) -> str:
-    """Return an ISO date of any precision as people write it; other text unchanged.
+def format_day(text: str, zone: tzinfo | None = None) -> str:
+    """Return an ISO date of any precision as people write it, a time in a zone; other text unchanged.
 
+    Args:
+        text: The date or time.
+        zone: Zone of times; None for that of the server.
+
+    >>> from datetime import UTC
     >>> (
-    ...     format_day("2026-03-01T10:05:00+00:00"), format_day("2026-03-01"), format_day("2026-03"),
+    ...     format_day("2026-03-01T10:05:00+00:00", UTC), format_day("2026-03-01"), format_day("2026-03"),
     ...     format_day("2026"), format_day("soon")
     ... )
     ('1 March 2026, 10:05 UTC', '1 March 2026', 'March 2026', '2026', 'soon')
@@ -72,8 +80,68 @@ def format_day(text: str) -> str:
         return text
     if at.tzinfo is None:
         return text
-    at = at.astimezone(UTC)
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
+    at = at.astimezone(zone)
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M %Z}"
+
+
+def local_day(text: str) -> str:
+    """Return the ISO day of a date or time in the server's zone; a month or year unchanged.
+
+    >>> local_day("2026-03"), local_day("2026-03-01"), local_day("")
+    ('2026-03', '2026-03-01', '')
+    """
+    if "T" not in text:
+        return text[:10]
+    try:
+        return datetime.fromisoformat(text).astimezone().date().isoformat()
+    except ValueError:
+        return text[:10]
+
+
+def time_element(text: str, *, clock: bool = False) -> Markup:
+    """Return a date or time as an element; a script writes times in the browser's zone.
+
+    Args:
+        text: ISO date or time.
+        clock: Whether the day is shown beside it, so that the time of day is enough.
+
+    >>> time_element("2026-03")
+    Markup('<time datetime="2026-03">March 2026</time>')
+    """
+    if "T" not in text:
+        return Markup('<time datetime="{0}">{1}</time>').format(text, format_day(text))
+    shown = format_day(text)
+    words = shown.rpartition(", ")[2] if clock else shown
+    mark = Markup(' data-day="{}"').format(local_day(text)) if clock else ""
+    return Markup('<time datetime="{0}" title="{0}"{2}>{1}</time>').format(text, words, mark)
+
+
+LIKELIHOODS: Final = (
+    (0.7, "very likely to answer"),
+    (0.4, "likely to answer"),
+    (WEAK_RELEVANCE, "may answer"),
+)
+
+
+def likelihood(relevance: float) -> str:
+    """Return how likely a result answers, in words.
+
+    >>> [likelihood(each) for each in (0.9, 0.4, 0.2, 0.01)]
+    ['very likely to answer', 'likely to answer', 'may answer', 'weak match']
+    """
+    return next((words for least, words in LIKELIHOODS if relevance >= least), "weak match")
+
+
+KINDS: Final[Mapping[str, tuple[str, str]]] = {
+    "observation": ("passage or turn", "passages and turns"),
+    "facet": ("trait of a person", "traits of people"),
+    "semantic": ("fact", "facts"),
+    "lesson": ("lesson", "lessons"),
+    "procedural": ("procedure", "procedures"),
+    "insight": ("insight", "insights"),
+    "crystal": ("digest", "digests"),
+}
+"""Tiers in plain words: one, and several."""
 
 
 def excerpt(text: str, most: int = 280) -> str:
@@ -173,8 +241,15 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {"day": format_day, "few": excerpt, "tidy": format_number, "iso": iso_time}
-    environment.globals |= {"asset": asset_url, "named": format_count, "query": url_with_query}
+    environment.filters |= {"few": excerpt, "likelihood": likelihood, "tidy": format_number, "iso": iso_time}
+    environment.globals |= {
+        "asset": asset_url,
+        "day": format_day,
+        "kinds": KINDS,
+        "named": format_count,
+        "query": url_with_query,
+        "when": time_element,
+    }
     return environment
 
 
@@ -308,12 +383,42 @@ def without_headings(text: str) -> str:
 
 
 def memory_row(record: Record, path: str | None) -> MemoryRow:
-    text = excerpt(record.abstract or without_headings(record.content))
+    text = excerpt(record.abstract or plain_text(without_headings(split_front_matter(record.content)[1])))
     return MemoryRow(record, record.title, text, record_date(record) or "", record_citation(record, path))
 
 
 def memory_rows(page: TimelinePage) -> list[MemoryRow]:
     return [memory_row(record, page.paths.get(record.id)) for record in page.memories]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRows:
+    """Turns of one conversation in a list of memories, in the order in which they were said."""
+
+    session: str
+    rows: list[MemoryRow]
+
+    @property
+    def date(self) -> str:
+        return self.rows[-1].date
+
+
+def group_conversations(rows: Sequence[MemoryRow]) -> list[MemoryRow | ConversationRows]:
+    """Return a list, newest first, with the turns of a conversation together where its latest is."""
+    found: list[MemoryRow | ConversationRows] = []
+    groups: dict[str, ConversationRows] = {}
+    for row in rows:
+        session = row.record.session
+        if session is None or row.record.turn is None:
+            found.append(row)
+        elif session in groups:
+            groups[session].rows.append(row)
+        else:
+            groups[session] = ConversationRows(session, [row])
+            found.append(groups[session])
+    for group in groups.values():
+        group.rows.sort(key=lambda row: (row.record.turn or 0, row.record.id))
+    return found
 
 
 HighlightedText = list[tuple[str, bool]]

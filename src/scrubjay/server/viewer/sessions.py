@@ -18,6 +18,7 @@ from scrubjay.config.loader import load_settings
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.errors import ForbiddenError, NotFoundError
 from scrubjay.server.requests import ReadPrincipal, SessionDep, is_owner
+from scrubjay.server.session import Session
 from scrubjay.server.viewer.page import (
     MemoryRow,
     PageNumber,
@@ -40,6 +41,19 @@ EVENT_TITLES: Final = {
 }
 
 
+REASONS: Final = {
+    "pinned": "pinned",
+    "profile": "about you",
+    "recent": "of the last days",
+    "relevant": "matches the prompt",
+    "decisions": "decision of this project",
+    "practices": "practice of this project",
+    "open": "still open",
+    "passages": "note of this project",
+}
+"""Why a memory was put in, by the part of the context or briefing it was in."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
     """One session in the list; ``memories`` counts each memory once."""
@@ -58,7 +72,7 @@ class InjectedMemory:
     """One memory of an injection; ``row`` is None where it is forgotten or not visible."""
 
     id: str
-    part: str
+    why: str
     relevance: float | None
     tokens: int
     row: MemoryRow | None
@@ -66,12 +80,17 @@ class InjectedMemory:
 
 
 async def _owner_log(who: ReadPrincipal, session: SessionDep) -> InjectionLog | None:
-    """Return None where this server's store is not the one of hooks, as with ``--store``."""
+    """Return the log for the user of the settings; None as with ``--store``."""
     if not is_owner(who, session):
         raise ForbiddenError(
             "The sessions of this machine's agents are shown only to the user of its settings.",
             hint="ask the server's operator",
         )
+    return injection_log(session)
+
+
+def injection_log(session: Session) -> InjectionLog | None:
+    """Return the log of hooks, None where this server's store is not theirs."""
     env, own = environment(), session.settings
     hooks = load_settings(environ=env)
     if (hooks.store, hooks.tenant, hooks.user) != (own.store, own.tenant, own.user):
@@ -148,14 +167,21 @@ async def one_session(
         }
         for at, one in enumerate(shown)
     ]
-    return render_page(request, "session", one=_summary(injections), **{**page, "entries": entries})
+    said = await session.read(who, lambda memory: memory.timeline(sessions=[id], limit=1))
+    return render_page(
+        request,
+        "session",
+        one=_summary(injections),
+        said=any(one.turn is not None for one in said.memories),
+        **{**page, "entries": entries},
+    )
 
 
 def _injected(memory: Any, rows: dict[str, MemoryRow], here: str, anchor: str) -> InjectedMemory:
     id = _storable(memory["id"])
     return InjectedMemory(
         id,
-        _storable(memory.get("part", "")),
+        REASONS.get(memory.get("part", "")) or _storable(memory.get("part", "")),
         memory.get("relevance"),
         memory.get("tokens", 0),
         rows.get(id),

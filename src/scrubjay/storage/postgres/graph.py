@@ -321,6 +321,14 @@ class PostgresGraph:
         )
         return None if found is None else int(found)
 
+    def sessions(self, limit: int, skip: int = 0) -> list[str]:
+        found = self._all(
+            f"SELECT m.session FROM memory m WHERE {IN_SCOPE} AND m.session IS NOT NULL AND m.turn IS NOT NULL "
+            'GROUP BY m.session ORDER BY max(m.at) DESC, m.session COLLATE "C" LIMIT %s OFFSET %s',
+            *self._scope_keys, limit, skip,
+        )  # fmt: skip
+        return [str(session) for (session,) in found]
+
 
 PUT_CONCEPT: Final = (
     "INSERT INTO concept (tenant, key, hash, name, aliases, kind, at) VALUES (%s, %s, %s, %s, %s, %s, %s) "

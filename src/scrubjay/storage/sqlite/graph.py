@@ -465,6 +465,15 @@ class SQLiteGraph:
         ).fetchone()
         return None if row is None else int(row[0])
 
+    def sessions(self, limit: int, skip: int = 0) -> list[str]:
+        found = self._db.execute(
+            f"SELECT m.session FROM memory m WHERE {self.visible.among()} AND m.session IS NOT NULL "
+            f"AND m.turn IS NOT NULL GROUP BY m.session ORDER BY max({TIME_SQL.format('m')}) DESC, m.session "
+            "LIMIT ? OFFSET ?",
+            (*self.visible.own, limit, skip),
+        ).fetchall()
+        return [str(session) for (session,) in found]
+
     def _members(self, categories: Sequence[str]) -> list[int]:
         found: set[int] = set()
         for end in visible_nodes(self.visible, "category", node_hashes("category", categories)):

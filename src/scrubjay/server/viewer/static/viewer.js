@@ -1,4 +1,4 @@
-// Keyboard shortcuts and theme. Every link and form works without scripts.
+// Keyboard shortcuts, theme and local times. Every link and form works without scripts.
 (() => {
   const $ = (selector) => document.querySelector(selector);
   const dark = () => document.documentElement.dataset.theme === "dark" ||
@@ -17,6 +17,21 @@
     const at = items.indexOf(document.activeElement);
     items[at < 0 ? (by > 0 ? 0 : items.length - 1) : Math.min(items.length - 1, Math.max(0, at + by))].focus();
   }
+
+  // Times in the browser's zone; the server wrote them in its own.
+  const two = (number) => String(number).padStart(2, "0");
+  const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+  function localTimes(root) {
+    for (const each of root.querySelectorAll('time[datetime*="T"]')) {
+      const at = new Date(each.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+      const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+      each.textContent = each.dataset.day === day ? clock : `${at.getDate()} ${months[at.getMonth()]} ${at.getFullYear()}, ${clock}`;
+    }
+  }
+  localTimes(document);
+  document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));
 
   let go = 0; // when `g` was pressed
 
