@@ -326,6 +326,7 @@ async def measure_pages(store: Path, rounds: int, scratch: Path) -> dict[str, di
             raise HollowError("No memory or no concept is shown.")
     pages = {
         "first": "/",
+        "overview": "/overview",
         "search": f"/?query={NAMES[0].replace(' ', '+')}",
         "timeline": "/timeline",
         "page 50": "/timeline?page=50",

@@ -55,6 +55,8 @@ class Read(HTMLParser):
             found += [f"{tag} {name}" for name in attrs if name.startswith("on") or name == "style"]
             for name in ("src", "href", "action", "formaction", "hx-get", "data-web"):
                 link = attrs.get(name) or "/"
+                if tag == "a" and name == "href" and _leads_elsewhere_openly(attrs):
+                    continue
                 if urlsplit(link).scheme or urlsplit(link).netloc or not link.startswith(("/", "#")):
                     found.append(f"{tag} {name}={link}")
             script = tag == "script" and not (attrs.get("src") or "").startswith(
@@ -63,6 +65,13 @@ class Read(HTMLParser):
             if script or tag in ("style", "iframe", "object", "embed", "img", "base"):
                 found.append(tag)
         return found
+
+
+def _leads_elsewhere_openly(attrs: dict[str, str | None]) -> bool:
+    """Whether a link is one of a memory's text: to the web, marked, and without a way back."""
+    web = urlsplit(attrs.get("href") or "").scheme in ("http", "https", "mailto")
+    alone = (attrs.get("rel") or "").split() == ["noopener", "noreferrer", "nofollow"]
+    return web and alone and (attrs.get("class"), attrs.get("target")) == ("external", "_blank")
 
 
 class Pages:
@@ -108,8 +117,11 @@ def pages(
     open_here: bool = True,
     headers: dict[str, str] | None = None,
     under: str = "",
+    own_models: bool = False,
 ) -> Iterator[Pages]:
     def opening() -> Memory:
+        if own_models:
+            return Memory.open(settings=settings)
         return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
 
     with asyncio.Runner() as runner, Session(settings, opening) as session:

@@ -28,6 +28,9 @@ _FIRST_HEADING: Final = re.compile(r"\A#{1,6}[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|
 _TASK: Final = re.compile(r"\A\[([ xX])\][ \t]+")
 
 
+_WIKI_LINK: Final = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedText:
     """A memory's text as HTML, and the front matter that it began with."""
@@ -56,6 +59,7 @@ _MARKS: Final = (
     ),
     (re.compile(r"^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$", re.MULTILINE), ""),
     (re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)", re.MULTILINE), ""),
     (re.compile(r"(?<=\S)[ \t]+\|[ \t]+(?=\S)"), " · "),
     (re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)"), r"\1"),
     (re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]"), r"\1"),
@@ -138,9 +142,8 @@ class _Renderer(RendererHTML):
     def text(self, tokens: Sequence[Token], at: int, _options: Any, _env: Any) -> str:
         content = tokens[at].content
         task = _TASK.match(content) if at == 0 else None
-        if task is None:
-            return escape(content)
-        return ("☐ " if task[1] == " " else "☑ ") + escape(content[task.end() :])
+        box = "" if task is None else "☐ " if task[1] == " " else "☑ "
+        return box + _WIKI_LINK.sub(_wiki_reference, escape(content[task.end() if task else 0 :]))
 
     def link_open(self, tokens: Sequence[Token], at: int, _options: Any, env: Any) -> str:
         href = str(tokens[at].attrGet("href") or "")
@@ -185,6 +188,11 @@ class _Renderer(RendererHTML):
 
     def td_open(self, tokens: Sequence[Token], at: int, _options: Any, _env: Any) -> str:
         return f"<td{_align(tokens[at])}>"
+
+
+def _wiki_reference(found: re.Match[str]) -> str:
+    """Return what a link between notes says; ``found`` is in escaped text."""
+    return f'<span class="reference" title="{found[1]}">{found[2] or found[1]}</span>'
 
 
 def _align(token: Token) -> str:

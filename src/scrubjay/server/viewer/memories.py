@@ -125,18 +125,21 @@ async def _latest(
     filters = _filters(parameters)
     if narrowed:
         found = await session.read(who, lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
-        return {"latest": memory_rows(found), "fresh": False, "more_new": found.more}
+        return {"latest": memory_rows(found), "fresh": False, "hidden": False, "more_new": found.more}
     since = (datetime.now(UTC) - timedelta(days=NEW_DAYS)).date().isoformat()
 
-    def read(memory: Memory) -> tuple[TimelinePage, bool]:
+    def read(memory: Memory) -> tuple[TimelinePage, bool, bool]:
         new = memory.timeline(limit=MAX_NEW, since=since)
-        return (new, True) if new.memories else (memory.timeline(limit=MAX_NEW), False)
+        found = new if new.memories else memory.timeline(limit=MAX_NEW)
+        hidden = not found.memories and bool(memory.timeline(limit=1, statuses=STATUSES).memories)
+        return found, bool(new.memories), hidden
 
-    found, fresh = await session.read(who, read)
+    found, fresh, hidden = await session.read(who, read)
     entries = group_conversations(memory_rows(found))
     return {
         "latest": entries[:PAGE_SIZE],
         "fresh": fresh,
+        "hidden": hidden,
         "more_new": found.more or len(entries) > PAGE_SIZE,
     }
 

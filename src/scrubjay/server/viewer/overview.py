@@ -18,7 +18,7 @@ from scrubjay.agents.base import Home
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.doctor import checks
 from scrubjay.memory import Memory
-from scrubjay.models.reports import OK, PROBLEM, Check, Redaction, StoreStatus
+from scrubjay.models.reports import OK, WARNING, Check, Redaction, StoreStatus
 from scrubjay.models.views import Conflict
 from scrubjay.server.requests import ReadPrincipal, SessionDep, is_operator, is_owner, server_warnings
 from scrubjay.server.session import Session
@@ -38,12 +38,15 @@ MAX_SOURCES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing that a person should know of: a sentence, the next step, and a page about it."""
+    """One thing that a person should know of: a sentence, the next step, and a page about it.
+
+    ``level`` is ``note``, ``warning`` or ``problem``.
+    """
 
     text: str
     fix: str = ""
     page: str = ""
-    bad: bool = False
+    level: str = "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,8 @@ async def overview(request: Request, who: ReadPrincipal, session: SessionDep) ->
     if operator and is_owner(who, session):
         checked = await _store_checks(request, session)
     attention = [
-        *(Attention(text, bad=True) for text in server_warnings(request, who)),
-        *(Attention(text, bad=True) for text in (found.warnings if operator else ())),
+        *(Attention(text, level=WARNING) for text in server_warnings(request, who)),
+        *(Attention(text, level=WARNING) for text in (found.warnings if operator else ())),
         *_from_checks(checked, names=operator),
         *_from_contents(found, conflicts, redactions, names=operator),
     ]
@@ -107,7 +110,7 @@ def _from_checks(found: Iterable[Check], *, names: bool) -> Iterator[Attention]:
         if check.state != OK and check.about not in ("vectors", "memories"):
             text = check.found if check.found[:1].isupper() else f"{check.about.capitalize()}: {check.found}"
             if names or check.about not in ("sources", "store", "texts"):
-                yield Attention(f"{text.rstrip('.')}.", check.fix, bad=check.state == PROBLEM)
+                yield Attention(f"{text.rstrip('.')}.", check.fix, level=check.state)
 
 
 def _from_contents(
@@ -124,10 +127,10 @@ def _from_contents(
     if found.unread:
         unread = format_count(len(found.unread), "file is", "files are")
         first = f", such as {found.unread[0].path}" if names else ""
-        yield Attention(f"{unread} not stored as they are now{first}.", "scrubjay sync", "/status")
+        yield Attention(f"{unread} not stored as they are now{first}.", "scrubjay sync", "/status", WARNING)
     if conflicts:
         pairs = format_count(conflicts, "pair of memories contradicts", "pairs of memories contradict")
-        yield Attention(f"{pairs} each other.", page="/conflicts")
+        yield Attention(f"{pairs} each other.", page="/conflicts", level=WARNING)
     if redactions:
         yield Attention(
             f"{format_count(redactions, 'secret was', 'secrets or private parts were')} left out of the stored texts.",

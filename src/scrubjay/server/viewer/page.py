@@ -241,7 +241,13 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {"few": excerpt, "likelihood": likelihood, "tidy": format_number, "iso": iso_time}
+    environment.filters |= {
+        "few": excerpt,
+        "likelihood": likelihood,
+        "plain": plain_text,
+        "tidy": format_number,
+        "iso": iso_time,
+    }
     environment.globals |= {
         "asset": asset_url,
         "day": format_day,

@@ -15,6 +15,7 @@
     const most = Math.max(1, ...graph.nodes.map((each) => each.memories));
     const together = Math.max(1, ...graph.ties.map((each) => each.together));
     const many = graph.nodes.length > 400;
+    const scale = Math.min(1, Math.max(0.55, box.clientWidth / 700)); // smaller circles on a phone
     const svg = element("svg", { "aria-hidden": "true" }, box);
     const scene = element("g", {}, svg);
     const byId = new Map(graph.nodes.map((each) => [each.id, each]));
@@ -23,7 +24,7 @@
       line: element("line", { class: "far", "stroke-width": (many ? 0.5 : 0.8) + 3 * tie.together / together }, scene),
     }));
     for (const node of graph.nodes) {
-      node.radius = (many ? 2 : 4) + 12 * Math.sqrt(node.memories / most);
+      node.radius = scale * ((many ? 2 : 4) + 12 * Math.sqrt(node.memories / most));
       node.circle = element("circle", { class: "far", r: node.radius, "data-id": node.id }, scene);
       element("title", {}, node.circle).textContent = `${node.name}: ${node.memories.toLocaleString("en")}`;
     }
