@@ -28,6 +28,12 @@ AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 WIDE, PHONE = {"width": 1180, "height": 820}, {"width": 360, "height": 740}
+TALK = (
+    ("user", "Which index makes the **berth** query fast?"),
+    ("assistant", "A partial one:\n\n```sql\n" + "CREATE INDEX bookings_open ON bookings (berth_id, starts_at); " * 3
+     + "\n```\n\n| query | ms |\n| --- | ---: |\n| open berths with a long name | 12 |\n"),
+    ("user", "We decided to keep partial indexes."),
+)  # fmt: skip
 NOTE = "---\ntags: [boats]\n---\n\n# Berth\n\nThe berth in Lisbon costs forty euros a night.\n"
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not there: make browser"),
@@ -72,6 +78,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
         )
         memory.add("The old kayak is blue.", tags=["kayak"])
         memory.add("The pipistrelle is forgotten today.")
+        memory.add_many(
+            [NewMemory(text, session="talk", turn=turn, role=role, agent="claude-code",
+                       date="2026-03-01T10:05:00+00:00")
+             for turn, (role, text) in enumerate(TALK)]
+        )  # fmt: skip
+        memory.add("The password: Zx9kQ2vLm3pT7wRb opens the router.")
+        claims = [memory.add(f"The crane is {colour}.").id for colour in ("red", "green")]
+        memory.link(*claims, kind="contradicts")
         wren = memory.add("The wren nests in the crane of the old shipyard.", title="Wren").id
     around = {**os.environ, **environ}
     log = InjectionLog(data_folder(around))
@@ -125,6 +139,8 @@ def sound(page: Page, url: str, path: str) -> None:
     page.goto(url + path)
     if path == "/concepts":
         page.locator("#web[data-drawn]").wait_for()
+    if path == "/":
+        page.locator("#overview .known").wait_for()
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{path} is {wide} pixels wider than the window"
     if AXE.exists():
@@ -135,17 +151,25 @@ def sound(page: Page, url: str, path: str) -> None:
         assert faults == [], path
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", PHONE)])
+@pytest.mark.parametrize(("scheme", "size", "ratio"), [("light", WIDE, 1), ("dark", PHONE, 2)])
 def test_every_page_can_be_read_by_everybody(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path, scheme: str, size: dict[str, int]
+    playwright: Playwright,
+    site: tuple[str, Path],
+    tmp_path: Path,
+    scheme: str,
+    size: dict[str, int],
+    ratio: int,
 ) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile", color_scheme=scheme, viewport=size) as page:
+    options = {"color_scheme": scheme, "viewport": size, "device_scale_factor": ratio}
+    with opened(playwright, tmp_path / "profile", **options) as page:
         sound(page, url, "/?query=berth+in+Lisbon&by=memory&since=2020")
         page.locator(".why > summary").first.click()
         one = page.locator("article a[data-item]").first.get_attribute("href")
-        for path in ("/", f"{one}", f"{one}/edit", f"{one}/forget", "/timeline", "/concepts", "/categories?kind=path",
-                     "/status", "/audit", "/login", "/sessions",
+        sound(page, url, "/?query=zeppelin+of+quantum+opera&weak=yes")
+        for path in ("/", f"{one}", f"{one}?source=yes", "/conversations", "/conversations/one?id=talk", "/overview",
+                     "/conflicts", "/redactions", f"{one}/edit", f"{one}/forget", "/timeline", "/concepts",
+                     "/categories?kind=path", "/status", "/audit", "/login", "/sessions",
                      "/sessions/one?agent=claude-code&id=wren"):  # fmt: skip
             sound(page, url, path)
 
@@ -188,6 +212,59 @@ def test_a_search_needs_no_mouse_and_no_new_page(
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         page.keyboard.press("e")
         page.wait_for_url(re.compile("/edit$"))
+
+
+def test_a_time_is_that_of_the_browser_and_a_day_stays(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile", timezone_id="Asia/Tokyo") as page:
+        page.goto(f"{url}/conversations/one?id=talk")
+        turn = page.locator(".turn time").first
+        assert turn.inner_text() == "1 March 2026, 19:05"
+        assert turn.get_attribute("title") == "2026-03-01T10:05:00+00:00"
+        page.goto(f"{url}/?query=Iron+Ledger+day+3")
+        page.get_by_text("4 March 2026", exact=True).first.wait_for()
+    with opened(playwright, tmp_path / "other", timezone_id="Pacific/Kiritimati") as page:
+        page.goto(f"{url}/timeline?until=2026-03-01")
+        page.get_by_text("2 March 2026, 00:05").first.wait_for()  # not of the day above it
+    with opened(playwright, tmp_path / "third", java_script_enabled=False) as page:
+        page.goto(f"{url}/conversations/one?id=talk")
+        assert re.fullmatch(r"1 March 2026, \d\d:\d\d \S+", page.locator(".turn time").first.inner_text())
+        page.goto(url)
+        page.get_by_role("link", name="What is known, and what needs attention").click()
+        page.get_by_role("heading", name="Known").wait_for()
+
+
+def test_a_conversation_is_reached_and_read_by_keys_alone(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/status")
+        page.keyboard.press("g")
+        page.keyboard.press("v")
+        page.get_by_role("heading", name="Conversations").wait_for()
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="Which index makes the berth query fast?").wait_for()
+        assert page.locator(".turn h2").all_inner_texts() == ["You", "Assistant", "You"]
+        code = page.locator("pre").first
+        code.focus()
+        page.keyboard.press("ArrowRight")
+        assert code.evaluate("each => each.scrollWidth > each.clientWidth")
+        page.wait_for_function("document.querySelector('pre').scrollLeft > 0")
+
+
+def test_what_needs_attention_comes_after_the_first_page_and_leads_to_its_page(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(url)
+        attention = page.locator(".attention li", has_text="contradicts each other")
+        attention.get_by_role("link", name="Show").click()
+        page.get_by_role("link", name="The crane is green.").wait_for()
 
 
 def test_an_address_says_what_was_asked_for_and_not_what_was_left_open(
@@ -313,15 +390,31 @@ def test_in_a_picture_of_many_concepts_the_largest_have_their_names(
              for n in range(150)]  # fmt: skip
     ties = [{"one": "con_0", "other": f"con_{n}", "together": n} for n in range(1, 9)]
     told = {"nodes": nodes, "ties": ties, "known": 150}
-    shown = """() => document.getElementById("web")._cyreg.cy.nodes().map(n => [n.data("name"),
-        n.numericStyle("font-size") * n.cy().zoom(), n.numericStyle("min-zoomed-font-size")])
-        .filter(([, size, least]) => size >= least)"""
-    for size in (WIDE, PHONE):
-        with opened(playwright, tmp_path / f"profile{size['width']}", viewport=size) as page:
+    shown = """() => [...document.querySelectorAll("#web text")].filter(each => each.style.display !== "none")
+        .map(each => { const box = each.getBoundingClientRect(); return [each.textContent, box.left, box.top, box.right,
+        box.bottom, parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a]; })"""
+    for size, ratio in ((WIDE, 1), (WIDE, 3), (PHONE, 1), (PHONE, 2)):
+        folder = tmp_path / f"profile{size['width']}-{ratio}"
+        with opened(playwright, folder, viewport=size, device_scale_factor=ratio) as page:
             page.route("**/concepts/web.json*", lambda route: route.fulfill(json=told))
             page.goto(f"{site[0]}/concepts")
             page.locator("#web[data-drawn='150']").wait_for()
             found = page.evaluate(shown)
-            assert [name for name, *_ in found] == [f"Concept {n}" for n in range(len(found))]
+            names = [name for name, *_ in found]
+            assert names[0] == "Concept 0", "that of the most memories has its name"
+            assert names == sorted(names, key=lambda name: int(name.split()[1]))
             assert 8 <= len(found) <= 40
-            assert all(10 <= pixels <= 16 for _, pixels, _ in found)
+            assert all(10 <= pixels <= 16 for *_, pixels in found), "as readable at every pixel ratio"
+            assert page.evaluate("devicePixelRatio") == ratio
+            for at, (_, left, top, right, bottom, _) in enumerate(
+                found
+            ):  # a box is a little higher than its letters
+                assert not [name for name, x, y, z, w, _ in found[at + 1 :]
+                            if left < z and x < right and top + 2 < w and y < bottom - 2]  # fmt: skip
+            first = page.locator("#web circle").first.get_attribute("cx")
+            page.locator("#web").hover()
+            page.mouse.wheel(0, -800)
+            page.wait_for_function(
+                "was => document.querySelector('#web circle').getAttribute('cx') !== was", arg=first
+            )
+            assert all(10 <= pixels <= 16 for *_, pixels in page.evaluate(shown)), "and at every zoom"

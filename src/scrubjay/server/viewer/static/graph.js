@@ -44,7 +44,7 @@
     }
 
     // Zooming moves concepts apart; circles and names keep their size. A name is shown where it covers no other name
-    // and no larger concept: those of the most memories first.
+    // and no larger concept: those of the most memories first, and more of them the closer one looks.
     function move(zoom, x, y) {
       Object.assign(view, { zoom, x, y });
       const taken = [];
@@ -58,16 +58,18 @@
         line.setAttribute("x1", one.at[0]); line.setAttribute("y1", one.at[1]);
         line.setAttribute("x2", other.at[0]); line.setAttribute("y2", other.at[1]);
       }
+      let room = Math.round(box.clientWidth / 18 * zoom / (2 * view.least));
       for (const node of graph.nodes) {
         const [left, top] = node.at, half = node.width / 2 + 3;
         const within = left > 0 && top > 0 && left < box.clientWidth && top < box.clientHeight;
         const middle = Math.min(Math.max(left, half), box.clientWidth - half);
         const below = { left: middle - half, right: middle + half, top: top + node.radius + 1, bottom: top + node.radius + 1 + LINE };
         const above = { ...below, top: top - node.radius - 1 - LINE, bottom: top - node.radius - 1 };
-        const place = within && [below, above].find(free);
+        const place = within && room > 0 && [below, above].find(free);
         node.label.style.display = place ? "" : "none";
         taken.push({ left: left - node.radius, right: left + node.radius, top: top - node.radius, bottom: top + node.radius });
         if (!place) continue;
+        room -= 1;
         node.label.setAttribute("x", middle);
         node.label.setAttribute("y", place.bottom - (LINE - LABEL));
         taken.push(place);
