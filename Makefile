@@ -38,7 +38,7 @@ SKILLSAW := skillsaw==0.22.0
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean
+.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean screenshots
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -48,6 +48,7 @@ help:
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/server.md (needs apt-get, or both of them)'
+	@echo 'make screenshots  the pictures of docs/viewer.md (needs a Chromium)'
 	@echo 'make cipher   an APSW that encrypts, for the tests of encrypted stores'
 	@echo 'make agents   installers, plugins and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make frameworks  the examples for LangChain, LlamaIndex, CrewAI and others with the libraries themselves (1.2 GB)'
@@ -269,6 +270,9 @@ format: $(VENV)/.developer
 docs: $(VENV)/.developer
 	$(BIN)/python scripts/generate_docs.py
 	$(BIN)/python scripts/generate_parts.py
+
+screenshots: $(VENV)/.developer
+	$(BIN)/python scripts/screenshots.py
 
 clean:
 	rm -rf clients/typescript/node_modules $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -15,7 +15,15 @@ from scrubjay.models.records import TIERS, Record
 from scrubjay.models.views import ConversationPage, TimelinePage
 from scrubjay.server.requests import ReadPrincipal, SessionDep, is_owner
 from scrubjay.server.viewer.markdown import RenderedText, render_text
-from scrubjay.server.viewer.page import MemoryRow, PageNumber, PageRoute, memory_row, memory_rows, render_page
+from scrubjay.server.viewer.page import (
+    MemoryRow,
+    PageNumber,
+    PageRoute,
+    memory_row,
+    memory_rows,
+    render_page,
+    speaker,
+)
 from scrubjay.server.viewer.sessions import injection_log
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -24,7 +32,6 @@ CONVERSATIONS_PAGE_SIZE: Final = 30
 TURNS_PAGE_SIZE: Final = 40
 MAX_LEARNED: Final = 30
 LEARNED_TIERS: Final = tuple(tier for tier in TIERS if tier != "observation")
-ROLES: Final = {"user": "You", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
 
 @dataclass(slots=True)
@@ -82,9 +89,9 @@ def _shown_turns(found: ConversationPage) -> Iterator[ShownTurn]:
 
 
 def _shown_turn(records: Sequence[Record], found: ConversationPage) -> ShownTurn:
-    role = next((one.role for one in records if one.role), "") or ""
+    role = next((one.role for one in records if one.role), None)
     pieces = [
         (memory_row(one, found.paths.get(one.id)), render_text(one.content, level=3, breaks=True))
         for one in records
     ]
-    return ShownTurn(ROLES.get(role, role) or "Turn", pieces)
+    return ShownTurn(speaker(role), pieces)

@@ -132,6 +132,18 @@ def likelihood(relevance: float) -> str:
     return next((words for least, words in LIKELIHOODS if relevance >= least), "weak match")
 
 
+ROLES: Final = {"user": "You", "assistant": "Assistant", "tool": "Tool", "system": "System"}
+
+
+def speaker(role: str | None) -> str:
+    """Return who said a turn.
+
+    >>> speaker("user"), speaker("Mara"), speaker(None)
+    ('You', 'Mara', 'Turn')
+    """
+    return ROLES.get(role or "", role or "Turn")
+
+
 KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "observation": ("passage or turn", "passages and turns"),
     "facet": ("trait of a person", "traits of people"),
@@ -245,6 +257,7 @@ def _templates() -> Environment:
         "few": excerpt,
         "likelihood": likelihood,
         "plain": plain_text,
+        "speaker": speaker,
         "tidy": format_number,
         "iso": iso_time,
     }
