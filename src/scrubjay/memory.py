@@ -1385,10 +1385,23 @@ def embed_background_models(memory: Memory, proceed: Callable[[], bool]) -> Embe
 
     ``proceed`` is called before each batch.
     """
+    return enrich_and_embed(memory, proceed, bundled=True)[1]
+
+
+def enrich_and_embed(
+    memory: Memory, proceed: Callable[[], bool], *, bundled: bool = False
+) -> tuple[EnrichReport, EmbedReport]:
+    """Enrich the memories that wait for it, then embed pending ones, newest first.
+
+    Args:
+        memory: The memory.
+        proceed: Called before each batch; where it returns False the work ends, and a later call continues.
+        bundled: Embed with the bundled models alone, which send nothing anywhere.
+    """
     from scrubjay.services.sync import embed_pending, enrich
 
-    enrich(memory._workspace, proceed=proceed)
-    return embed_pending(memory._workspace, None, None, proceed)
+    enriched = enrich(memory._workspace, proceed=proceed)
+    return enriched, embed_pending(memory._workspace, None, None, proceed, bundled=bundled)
 
 
 def background_pending(memory: Memory) -> int:
@@ -1396,6 +1409,13 @@ def background_pending(memory: Memory) -> int:
     from scrubjay.services.sync import background_pending, count_due
 
     return count_due(memory._workspace) + background_pending(memory._workspace)
+
+
+def pending_work(memory: Memory) -> int:
+    """Return how many memories wait for enrichment, and how many for a model, services included."""
+    from scrubjay.services.sync import count_due, pending_embeddings
+
+    return count_due(memory._workspace) + pending_embeddings(memory._workspace)
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:

@@ -16,8 +16,8 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from keyword import iskeyword
@@ -198,6 +198,20 @@ class Group(click.Group):
             return command.invoke(inner)
 
 
+@contextmanager
+def stop_on_signal() -> Iterator[threading.Event]:
+    """Yield an event that SIGINT and SIGTERM set until the block ends."""
+    import signal
+
+    stop = threading.Event()
+    before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
 def command(name: str, **rules: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command; its docstring is the help."""
     return click.command(name, cls=Command, **rules)
@@ -227,7 +241,7 @@ SECTIONS = {
         "status", "doctor", "config", "redactions", "models", "embed", "consolidate", "skills", "audit", "rebuild",
         "export", "backup", "copy",
     ),
-    "Serve": ("serve", "mcp", "proxy", "token"),
+    "Serve": ("serve", "worker", "mcp", "proxy", "token"),
     "Agents": ("install", "uninstall", "pause", "resume", "hook", "resident", "completion"),
 }  # fmt: skip
 """Commands by help section, in order of first use."""
@@ -249,7 +263,7 @@ _MODULES = {
     "consolidation": ("consolidate", "audit"),
     "skills": ("skills",),
     "transfer": ("export", "import", "backup", "copy"),
-    "serve": ("serve", "mcp", "proxy", "token"),
+    "serve": ("serve", "worker", "mcp", "proxy", "token"),
     "agents": ("install", "uninstall", "hook", "pause", "resume", "resident"),
     "setup": ("setup",),
     "admin": ("status", "doctor", "config", "redactions", "completion"),

@@ -1,4 +1,4 @@
-"""serve, mcp, proxy, token."""
+"""serve, worker, mcp, proxy, token."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from scrubjay.api.auth import DEFAULT_SCOPES, SCOPES, Principal, Token, TokenStore, tokens_path
-from scrubjay.cli.main import Call, Group, command
-from scrubjay.cli.output import table, write, write_error, write_json
+from scrubjay.cli.main import Call, Group, command, stop_on_signal
+from scrubjay.cli.output import format_count, table, write, write_error, write_json
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from scrubjay.config.settings import Settings
+    from scrubjay.models.reports import EmbedReport, EnrichReport
     from scrubjay.server.run import Address
 
 
@@ -191,6 +193,50 @@ def serve(
 
 def _join_address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host and not host.startswith("[") else f"{host}:{port}"
+
+
+@command("worker")
+def worker(call: Call) -> None:
+    """Enrich and embed new memories as they come, until interrupted.
+
+    For a server: run it beside `scrubjay serve` with `[models] background = "never"`, on as many processors as it may
+    take. It works for you and for every user who has a token. Prints a line after each work; with --json one object.
+    """
+    from scrubjay.config.paths import data_folder
+    from scrubjay.daemon.embedding import EmbeddingJob
+    from scrubjay.daemon.worker import Worker, token_principals
+
+    settings, tokens = call.settings, TokenStore(tokens_path())
+    owner = Principal(settings.tenant, settings.user, tuple(settings.groups))
+    data = data_folder(environment(call.store, call.user))
+
+    def report(who: Principal, enriched: EnrichReport, embedded: EmbedReport) -> None:
+        if call.json:
+            from scrubjay.api.serializers import to_plain
+
+            done = {"enriched": to_plain(enriched), "embedded": to_plain(embedded)}
+            write_json({"tenant": who.tenant, "user": who.user, "groups": list(who.groups), **done})
+            return
+        left = enriched.waiting + embedded.waiting
+        if embedded.embedded or enriched.linked or enriched.learned or left:
+            counts = (
+                f"{format_count(embedded.embedded, 'memory')} embedded",
+                f"{format_count(enriched.linked, 'concept mention')} linked",
+                f"{format_count(enriched.learned, 'fact')} learned",
+                f"{left:,} pending",
+            )
+            now = datetime.now().astimezone()
+            write(f"{now:%H:%M:%S}  {strip_control(who.user)}: {', '.join(counts)}")
+        for problem in enriched.problems:
+            write_error(f"warning: {strip_control(problem.message)}")
+
+    with call.open(new=True) as memory, stop_on_signal() as stop:
+        write_error("Enriching and embedding as memories come; press Ctrl-C to stop.")
+        job = EmbeddingJob(data, settings.store)
+        log = settings.log.open(data)
+        Worker(memory, lambda: token_principals(owner, tokens), job, log).run(
+            stop, report, lambda error: write_error(f"error: {strip_control(str(error))}")
+        )
 
 
 @command("mcp")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from scrubjay.cli.main import Call, Group, command
+from scrubjay.cli.main import Call, Group, command, stop_on_signal
 from scrubjay.cli.output import (
     BOLD,
     format_count,
@@ -349,11 +346,6 @@ def watch(call: Call) -> None:
     from scrubjay.daemon.embedding import keep_embedded
     from scrubjay.daemon.server import host_daemon
 
-    stop = threading.Event()
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop.set()
-
     env = environment(call.store, call.user)
     log = call.settings.log.open(data_folder(env))
     with (
@@ -366,13 +358,9 @@ def watch(call: Call) -> None:
             raise NotFoundError(
                 "No source is registered, so there is nothing to watch.", hint="scrubjay sync DIR"
             )
-        before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
-        try:
+        with stop_on_signal() as stop:
             write_error(f"Watching {format_count(len(sources), 'source')}; press Ctrl-C to stop.")
             memory.watch(stop=stop, report=lambda done: _print_sync(call, done))
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
 
 
 def _print_sync(call: Call, done: SyncReport) -> None:

@@ -177,17 +177,19 @@ def embed_pending(
     seconds: float | None,
     progress: ProgressCallback | None,
     proceed: Callable[[], bool] | None = None,
+    *,
+    bundled: bool = False,
 ) -> EmbedReport:
     """Compute pending embeddings, and recompute the topics of keys that a model now covers.
 
     A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
-    With ``proceed`` (`backfill_vectors`) only the bundled models embed, which send nothing anywhere.
+    ``proceed`` is that of `backfill_vectors`; ``bundled`` leaves out models that send texts to a service.
     """
     workspace.models.writer()  # the models of a store from before they were the default
     before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
     workspace.models.adopt_multilingual()
-    models = workspace.models.backfilled() if proceed is None else workspace.models.background_models()
+    models = workspace.models.background_models() if bundled else workspace.models.backfilled()
     done = backfill_vectors(
         workspace.store,
         workspace.scope,
@@ -211,6 +213,12 @@ def background_pending(workspace: Workspace) -> int:
         return sum(
             reader.coverage(each.model.fingerprint).waiting for each in workspace.models.background_models()
         )
+
+
+def pending_embeddings(workspace: Workspace) -> int:
+    """Return how many memories lack an embedding of a backfilled model."""
+    with workspace.store.reader(workspace.scope) as reader:
+        return count_pending(reader, workspace.models.backfilled())
 
 
 def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -> VectorReport:

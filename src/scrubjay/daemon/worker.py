@@ -1,0 +1,104 @@
+"""Worker: a process that enriches and embeds what a store's users add, as it comes, until it is stopped.
+
+It is for servers, where an operator decides what runs where: unlike the process of `daemon.embedding` it does not end,
+does not pause while the machine is busy, and also embeds with models that are services, as `scrubjay embed` does.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.api.auth import Principal, TokenStore
+from scrubjay.errors import ScrubjayError
+from scrubjay.memory import Memory, enrich_and_embed, pending_work
+
+if TYPE_CHECKING:
+    from scrubjay.daemon.embedding import EmbeddingJob
+    from scrubjay.log import Log
+    from scrubjay.models.reports import EmbedReport, EnrichReport
+
+
+LOOK_SECONDS: Final = 5.0
+"""Seconds between two looks for something pending."""
+RETRY_SECONDS: Final = 60.0
+"""Seconds after a failure until the next look."""
+
+
+def token_principals(owner: Principal, tokens: TokenStore) -> list[Principal]:
+    """Return the owner and every other principal of an unexpired token, without agents and scopes."""
+    now = time.time()
+    found = {(owner.tenant, owner.user, tuple(sorted(owner.groups))): owner}
+    for token in tokens.all():
+        key = (token.tenant, token.user, tuple(sorted(token.groups)))
+        if key not in found and not token.expired(now):
+            found[key] = Principal(token.tenant, token.user, token.groups)
+    return list(found.values())
+
+
+class Worker:
+    """Works off what is pending for each principal, one after the other.
+
+    Args:
+        memory: The owner's memory.
+        principals: Returns whom to work for, the owner first; asked at each look, since tokens come and go.
+        job: The store's embedding job; while another process holds it, the worker waits.
+        log: Where failures are written.
+    """
+
+    def __init__(
+        self, memory: Memory, principals: Callable[[], list[Principal]], job: EmbeddingJob, log: Log
+    ) -> None:
+        self._memory = memory
+        self._principals = principals
+        self._job = job
+        self._log = log
+        self._begun: set[Principal] = set()
+
+    def run(
+        self,
+        stop: threading.Event,
+        report: Callable[[Principal, EnrichReport, EmbedReport], None],
+        failed: Callable[[ScrubjayError], None],
+    ) -> None:
+        """Work until ``stop`` is set; a batch that has begun is finished and stored.
+
+        Args:
+            stop: Ends the work.
+            report: Called after work for a principal.
+            failed: Called with an error that is not that of the look before.
+        """
+        problem = ""
+        while not stop.is_set():
+            try:
+                self._work(stop, report)
+                problem = ""
+            except ScrubjayError as error:
+                if str(error) != problem:
+                    problem = str(error)
+                    self._log.write("error", "worker failed", error=type(error).__name__)
+                    failed(error)
+            stop.wait(RETRY_SECONDS if problem else LOOK_SECONDS)
+
+    def _work(
+        self, stop: threading.Event, report: Callable[[Principal, EnrichReport, EmbedReport], None]
+    ) -> None:
+        for who in self._principals():
+            memory = self._memory.seen_by(who.user, groups=who.groups, tenant=who.tenant)
+            # The first time also where nothing is pending: an earlier process may have been interrupted after that.
+            if stop.is_set() or (who in self._begun and not pending_work(memory)):
+                continue
+            with self._job.exclusive() as alone:
+                if not alone:
+                    return
+                self._job.note()
+                try:
+                    done = enrich_and_embed(memory, lambda: not stop.is_set())
+                except Exception as error:
+                    self._job.note(problem=str(error) or type(error).__name__)
+                    raise
+                self._job.end()
+            self._begun.add(who)
+            report(who, *done)

@@ -1,0 +1,137 @@
+"""`scrubjay worker` enriches and embeds what users add, for as long as it runs, and ends when it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.api.auth import Principal, TokenStore
+from scrubjay.config.loader import load_settings
+from scrubjay.daemon.embedding import EmbeddingJob
+from scrubjay.memory import pending_work
+
+TEXT = "The kettle of the Tideline office is blue, and ask Mara Lindqvist about it."
+
+
+class Running:
+    """A worker as a process of its own; iterating gives what it reports."""
+
+    def __init__(self, environ: dict[str, str], *options: str) -> None:
+        command = [sys.executable, "-m", "scrubjay", "worker", "--json", *options]
+        pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        self.process = subprocess.Popen(command, **pipes, env={**os.environ, **environ}, text=True)
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        assert "press Ctrl-C to stop" in said, said + self.process.stderr.read()
+
+    def reports(self, user: str) -> dict[str, Any]:
+        """Wait for a report of work for a user that embedded something."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            found = json.loads(line)
+            if found["user"] == user and found["embedded"]["embedded"]:
+                return found
+        raise AssertionError("the worker ended")
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> str:
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, said
+        assert "Traceback" not in said, said
+        return said
+
+
+@pytest.fixture
+def running(environ: dict[str, str]) -> Iterator[Running]:
+    worker = Running(environ)
+    try:
+        yield worker
+    finally:
+        worker.process.kill()
+        worker.process.communicate()
+
+
+def test_what_is_added_while_it_runs_is_enriched_and_embedded(
+    running: Running, environ: dict[str, str]
+) -> None:
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
+        memory.add(TEXT)
+        done = running.reports("ann")
+        assert (done["embedded"]["waiting"], done["enriched"]["waiting"]) == (0, 0)
+        assert pending_work(memory) == 0
+        assert all(each.waiting == 0 for each in memory.models())
+    running.end()
+
+
+def test_it_works_for_every_user_who_has_a_token(
+    running: Running, environ: dict[str, str], tokens: TokenStore
+) -> None:
+    tokens.create("bo", Principal("default", "bo", ("crew",)), None)
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
+        seen = memory.seen_by("bo", groups=("crew",))
+        seen.add(TEXT, visibility="group", group="crew")
+        assert pending_work(memory) == 0
+        assert running.reports("bo")["groups"] == ["crew"]
+        assert pending_work(seen) == 0
+
+
+def test_nobody_is_worked_for_whose_token_has_expired(
+    environ: dict[str, str], tokens: TokenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scrubjay.daemon.worker import token_principals
+
+    tokens.create("bo", Principal("default", "bo"), -1)
+    tokens.create("cy", Principal("default", "cy"), None)
+    tokens.create("me", Principal("default", "ann", agent="codex"), None)
+    owner = Principal("default", "ann")
+    assert token_principals(owner, tokens) == [owner, Principal("default", "cy")]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_it_well(running: Running, name: str) -> None:
+    assert running.end(signal.Signals[name]) == ""
+
+
+def test_status_names_the_worker_and_forgets_it_when_all_is_done(
+    running: Running, environ: dict[str, str], tmp_path: Path
+) -> None:
+    job = EmbeddingJob(str(tmp_path / "data" / "scrubjay"), environ["SCRUBJAY_STORE"])
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
+        with job.exclusive(30) as alone:
+            assert alone
+            memory.add(TEXT)
+            assert pending_work(memory) > 0  # the worker waits for whoever holds the job
+        running.reports("ann")
+    running.end()
+    assert job.state() is None
+
+
+def test_a_store_that_cannot_be_opened_is_an_error_at_once(cli: Any) -> None:
+    said = cli.process("worker", "--store", "postgresql://nobody@127.0.0.1:1/none")
+    assert said.code == 4
+    assert "cannot be reached" in said.err
+
+
+def test_a_worker_of_a_postgresql_store_embeds_what_another_process_adds(
+    environ: dict[str, str], postgres_url: str
+) -> None:
+    around = environ | {"SCRUBJAY_STORE": postgres_url, "SCRUBJAY_TENANT": "worker"}
+    worker = Running(around)
+    try:
+        with Memory.open(settings=load_settings(environ=around)) as memory:
+            memory.add(TEXT)
+            worker.reports("ann")
+            assert pending_work(memory) == 0
+        worker.end()
+    finally:
+        worker.process.kill()
+        worker.process.communicate()
