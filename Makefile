@@ -35,10 +35,13 @@ OPENCLAW := openclaw@2026.9.6
 # schemas of Codex, Cursor, Agent Plugins and the MCP registry.
 VALIDATORS := @anthropic-ai/mcpb@2.1.2 clawhub@0.23.3
 SKILLSAW := skillsaw==0.22.0
+# What builds and checks the distributions, and installs them as users do.
+RELEASE_TOOLS := build==1.6.1 hatchling==1.33.0 twine==7.0.0 uv==0.13.9 pipx==1.18.4
+VERSION ?=
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean screenshots
+.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean screenshots dist release
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -55,6 +58,8 @@ help:
 	@echo 'make client   types of the TypeScript client from the OpenAPI; install its packages and compile it (needs npm)'
 	@echo 'make plugins  write plugins/, the marketplaces and server.json from the installers; bundles in build/plugins'
 	@echo "make validate-plugins  try them with the clients' own validators (needs npm, 1.6 GB)"
+	@echo 'make dist     build wheel and sdist into dist/, check them, and run the demo from the wheel (pip, uvx, pipx)'
+	@echo 'make release  VERSION=X.Y.Z: set the version, close the section of the changelog, then make dist; publishes nothing'
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, a fifth as many faults of a PostgreSQL server and its'
 	@echo '              connections, made-up requests over HTTP, ROUNDS=200 of each, then READS=10000 random reads of each'
 	@echo '              store and surface by people who may not see all'
@@ -76,7 +81,7 @@ $(BIN)/python:
 	  echo "hint: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.user: pyproject.toml constraints.txt src/scrubjay/__init__.py | $(BIN)/python
 ifdef UV
 	$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e .
 else
@@ -224,6 +229,30 @@ build/validators: | $(BIN)/python
 	npm install --prefix build/validators.new --no-audit --no-fund --ignore-scripts --loglevel=error $(VALIDATORS) && \
 	mv build/validators.new build/validators && $(BIN)/python -m venv build/validators/skillsaw && \
 	build/validators/skillsaw/bin/python -m pip install -q --disable-pip-version-check $(SKILLSAW)
+
+dist: build/release/.tools
+	rm -rf dist
+	build/release/bin/python -m build --no-isolation --outdir dist .
+	build/release/bin/python scripts/release.py check dist
+	build/release/bin/python scripts/release.py install dist
+
+# Without VERSION the present version is built again, if the changelog has its section and nothing newer.
+release: $(VENV)/.developer build/release/.tools
+ifneq ($(VERSION),)
+	@git diff --quiet HEAD || { echo 'error: there are uncommitted changes. Nothing was written.' >&2; exit 1; }
+	$(BIN)/python scripts/release.py prepare $(VERSION)
+	$(BIN)/python scripts/generate_plugins.py
+endif
+	$(BIN)/python scripts/release.py changelog
+	@$(MAKE) --no-print-directory dist
+	@version=$$($(BIN)/python -c 'import scrubjay; print(scrubjay.__version__)'); \
+	echo "dist/ holds $$version. Nothing was committed, tagged or published. Next:"; \
+	echo "  git commit -am 'release: $$version' && git tag v$$version && git push origin HEAD v$$version"
+
+build/release/.tools: Makefile
+	rm -rf build/release && $(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install -q --disable-pip-version-check $(RELEASE_TOOLS)
+	@touch $@
 
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \

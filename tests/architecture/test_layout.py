@@ -45,15 +45,17 @@ def test_the_public_names_are_these() -> None:
     assert not hasattr(scrubjay, "no_such_name")
 
 
-def test_the_version_stands_in_one_place_only_twice_said() -> None:
+def test_the_version_is_written_in_one_file_that_the_build_reads() -> None:
     import tomllib
+    from importlib.metadata import version
 
     import scrubjay
 
-    assert (
-        tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-        == scrubjay.__version__
-    )
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert "version" not in found["project"]
+    assert found["project"]["dynamic"] == ["version"]
+    assert found["tool"]["hatch"]["version"] == {"path": "src/scrubjay/__init__.py"}
+    assert version("scrubjay") == scrubjay.__version__
 
 
 def test_every_command_that_is_named_exists() -> None:
