@@ -28,6 +28,8 @@ VERSION_FILE: Final = Path("src/scrubjay/__init__.py")
 VERSION_LINE: Final = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 UNRELEASED: Final = "## [Unreleased]"
 CHANGELOG: Final = Path("CHANGELOG.md")
+MANIFEST: Final = Path("deploy/kubernetes/scrubjay.yaml")
+"""Names the image by its version."""
 RELEASE: Final = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
 """A version as the changelog and tags have it (PEP 440, three numbers)."""
 
@@ -83,6 +85,10 @@ def prepare(root: Path, version: str, today: str) -> None:
         raise Problem(f"{CHANGELOG} has nothing under [Unreleased]. Nothing was written.")
     source = (root / VERSION_FILE).read_text("utf-8")
     (root / VERSION_FILE).write_text(VERSION_LINE.sub(f'__version__ = "{version}"', source), "utf-8")
+    manifest = (root / MANIFEST).read_text("utf-8")
+    (root / MANIFEST).write_text(
+        manifest.replace(f"image: scrubjay:{known}\n", f"image: scrubjay:{version}\n"), "utf-8"
+    )
     (root / CHANGELOG).write_text(
         text.replace(UNRELEASED, f"{UNRELEASED}\n\n## [{version}] - {today}", 1), "utf-8"
     )

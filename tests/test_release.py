@@ -91,6 +91,8 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "src" / "scrubjay").mkdir(parents=True)
     (tmp_path / "src" / "scrubjay" / "__init__.py").write_text('"""Doc."""\n\n__version__ = "0.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(LOG)
+    (tmp_path / "deploy" / "kubernetes").mkdir(parents=True)
+    (tmp_path / "deploy" / "kubernetes" / "scrubjay.yaml").write_text("image: scrubjay:0.2.0\n")
     return tmp_path
 
 
@@ -104,6 +106,7 @@ def test_a_release_sets_the_version_and_closes_the_section_of_the_changelog(
     found = release.sections((project / "CHANGELOG.md").read_text())
     assert list(found) == ["Unreleased", "0.3.0", "0.2.0"]
     assert (found["Unreleased"], found["0.3.0"]) == ("", "### Added\n\n- A thing.")
+    assert (project / "deploy" / "kubernetes" / "scrubjay.yaml").read_text() == "image: scrubjay:0.3.0\n"
     assert "## [0.3.0] - 2026-02-03\n\n### Added" in (project / "CHANGELOG.md").read_text()
     release.check_changelog(project)
 
