@@ -28,7 +28,12 @@ class Running:
     def __init__(self, environ: dict[str, str], *options: str) -> None:
         command = [sys.executable, "-m", "scrubjay", "worker", "--json", *options]
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-        self.process = subprocess.Popen(command, **pipes, env={**os.environ, **environ}, text=True)
+        around = {
+            **os.environ,
+            **environ,
+            "PYTHONUNBUFFERED": "",
+        }  # empty: a pipe is written in blocks, as usual
+        self.process = subprocess.Popen(command, **pipes, env=around, text=True)
         assert self.process.stderr is not None
         said = self.process.stderr.readline()
         assert "press Ctrl-C to stop" in said, said + self.process.stderr.read()

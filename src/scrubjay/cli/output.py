@@ -26,6 +26,11 @@ def write(text: str = "") -> None:
     print(_print(text, sys.stdout))
 
 
+def write_now() -> None:
+    """Send on what was written: a pipe would hold the lines of a process that runs for days until they fill a block."""
+    sys.stdout.flush()
+
+
 def write_error(text: str) -> None:
     print(_print(text, sys.stderr), file=sys.stderr)
 

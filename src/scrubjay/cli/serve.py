@@ -14,7 +14,7 @@ import click
 
 from scrubjay.api.auth import DEFAULT_SCOPES, SCOPES, Principal, Token, TokenStore, tokens_path
 from scrubjay.cli.main import Call, Group, command, stop_on_signal
-from scrubjay.cli.output import format_count, table, write, write_error, write_json
+from scrubjay.cli.output import format_count, table, write, write_error, write_json, write_now
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError
@@ -216,6 +216,7 @@ def worker(call: Call) -> None:
 
             done = {"enriched": to_plain(enriched), "embedded": to_plain(embedded)}
             write_json({"tenant": who.tenant, "user": who.user, "groups": list(who.groups), **done})
+            write_now()
             return
         left = enriched.waiting + embedded.waiting
         if embedded.embedded or enriched.linked or enriched.learned or left:
@@ -227,6 +228,7 @@ def worker(call: Call) -> None:
             )
             now = datetime.now().astimezone()
             write(f"{now:%H:%M:%S}  {strip_control(who.user)}: {', '.join(counts)}")
+            write_now()
         for problem in enriched.problems:
             write_error(f"warning: {strip_control(problem.message)}")
 

@@ -25,6 +25,7 @@ from scrubjay.cli.output import (
     write,
     write_error,
     write_json,
+    write_now,
 )
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.daemon.embedding import start_embedding
@@ -371,6 +372,7 @@ def _print_sync(call: Call, done: SyncReport) -> None:
         names = ", ".join(single_line(path) for path in done.changed[:MAX_NAMED])
         write(f"{datetime.now().astimezone():%H:%M:%S}  {names}{more}")
         print_summary(done)
+    write_now()
 
 
 _TRUST_LABELS: Final = {
