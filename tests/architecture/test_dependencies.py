@@ -14,6 +14,7 @@ IMPORTED_AS = {
     "markdown-it-py": "markdown_it",
     "prometheus-client": "prometheus_client",
     "pyahocorasick": "ahocorasick",
+    "pyjwt": "jwt",
     "pystemmer": "Stemmer",
     "pyyaml": "yaml",
     "sentence-transformers": "sentence_transformers",

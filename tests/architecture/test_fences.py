@@ -13,7 +13,8 @@ import pytest
 from tree import imported_at_load, imported_tops, modules
 
 HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "watchfiles", "tqdm",
-         "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio", "tomlkit")  # fmt: skip
+         "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio", "tomlkit", "jwt",
+         "cryptography")  # fmt: skip
 """Each costs 5 to 500 ms to import, and most commands need none of them."""
 FENCED = {
     "apsw": ("storage/sqlite/",),
@@ -29,7 +30,8 @@ FENCED = {
     "starlette": ("server/", "cli/serve.py"),
     "uvicorn": ("server/",),
     "tqdm": ("cli/",),
-    "httpx": ("llm/http.py", "server/proxy/"),
+    "httpx": ("llm/http.py", "server/proxy/", "api/oauth.py"),
+    "jwt": ("api/oauth.py",),
     "onnxruntime": ("embeddings/",),
     "openvino": ("embeddings/",),
     "sentence_transformers": ("embeddings/",),

@@ -202,9 +202,14 @@ class TokenStore:
             ) from error
 
 
+def is_valid_name(text: str) -> bool:
+    """Return whether a text may name a user, a group, a tenant, an agent or a token, or is empty."""
+    return len(text) <= MAX_NAME and text.isprintable() and text == text.strip()
+
+
 def _check_names(name: str, principal: Principal) -> None:
     for text in (name, principal.tenant, principal.user, principal.agent, *principal.groups):
-        if len(text) > MAX_NAME or not text.isprintable() or text != text.strip():
+        if not is_valid_name(text):
             raise InputError(
                 f"{text!r:.120} is not a valid name: use at most {MAX_NAME} printable characters without "
                 "surrounding spaces. Nothing was written."

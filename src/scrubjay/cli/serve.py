@@ -17,7 +17,7 @@ from scrubjay.cli.main import Call, Group, command, stop_on_signal
 from scrubjay.cli.output import format_count, table, write, write_error, write_json, write_now
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, ProviderError
 from scrubjay.models.dates import SECOND, parse_duration, to_datetime
 from scrubjay.text.display import strip_control
 
@@ -71,9 +71,12 @@ def run_http(
     where, tokens = Address.parse(address), TokenStore(tokens_path())
     if not where.loopback:
         write_error(NO_TLS_WARNING)
-    why = _why_token_needed(where, tokens, root_path)
+    issuer = settings.oauth.issuer
+    if issuer:
+        _check_issuer(settings)
+    why = _why_token_needed(where, tokens, root_path, issuer)
     tokenless = None
-    if open_ or not (require_token or root_path or not where.loopback):
+    if open_ or not (require_token or root_path or issuer or not where.loopback):
         tokenless = TokenlessAccess((*LOCAL_NAMES, where.host.lower()), always=open_)
     if why and not open_ and not require_token:
         write_error(
@@ -99,11 +102,25 @@ def run_http(
         )
 
 
-def _why_token_needed(where: Address, tokens: TokenStore, root_path: str) -> str:
+def _check_issuer(settings: Settings) -> None:
+    """Say whether the issuer's tokens can be checked; a wrong issuer is an error, one that is down is not."""
+    from scrubjay.api.oauth import check_issuer
+
+    try:
+        check_issuer(settings)
+    except ProviderError as error:
+        write_error(
+            f"warning: {error} Clients with an access token get 503 until it answers; other tokens work."
+        )
+
+
+def _why_token_needed(where: Address, tokens: TokenStore, root_path: str, issuer: str) -> str:
     if not where.loopback:
         return f"{where.host} is not a loopback address"
     if root_path:
         return "--root-path implies a reverse proxy"
+    if issuer:
+        return "[oauth] names an issuer"
     if names := [token.name for token in tokens.all()]:
         return f"tokens exist ({', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''})"
     return ""

@@ -22,9 +22,11 @@ from scrubjay.config.settings import (
     SECTIONS,
     ExtraModelSettings,
     LlmSettings,
+    OAuthSettings,
     RerankSettings,
     SettingRule,
     Settings,
+    is_loopback_url,
     setting_rules,
 )
 from scrubjay.errors import ConfigError
@@ -268,9 +270,35 @@ def _check(settings: Settings) -> None:
         if not model.provider:
             hint = f"provider takes one of {', '.join(EMBEDDING_PROVIDERS)}"
             raise ConfigError(f"[models.{name}] names no provider. Nothing was done.", hint=hint)
+    if settings.oauth.issuer or settings.oauth.resource:
+        _check_oauth(settings.oauth)
     if bool(settings.llm.base_url) != bool(settings.llm.model):
         missing = "model" if settings.llm.base_url else "base_url"
         raise ConfigError(f"[llm] names no {missing}. Nothing was done.", hint=f'{missing} = "..."')
+
+
+def _check_oauth(oauth: OAuthSettings) -> None:
+    from urllib.parse import urlsplit
+
+    for name, hint in (
+        ("issuer", "https://login.example.com"),
+        ("resource", "https://memory.example.com/mcp"),
+    ):
+        url = getattr(oauth, name)
+        if not url:
+            raise ConfigError(f"[oauth] names no {name}. Nothing was done.", hint=f'{name} = "{hint}"')
+        try:
+            parts = urlsplit(url)
+            secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback_url(url))
+            valid = secure and parts.hostname and parts.port != 0 and parts.username is None
+        except ValueError:
+            valid = False
+        if not valid or "?" in url or "#" in url or '"' in url or not url.isprintable():
+            raise ConfigError(
+                f"[oauth] {name} is {url!r:.200}, which is no https URL without user, query and fragment (http only "
+                "on this machine). Nothing was done.",
+                hint=f'{name} = "{hint}"',
+            )
 
 
 def config_path(environ: Mapping[str, str] | None = None) -> Path:

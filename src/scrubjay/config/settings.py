@@ -400,6 +400,42 @@ class ServerSettings:
 
 
 @frozen
+class OAuthSettings:
+    """[oauth]: access tokens of an identity provider, accepted in addition to scrubjay's own tokens."""
+
+    issuer: str = option(
+        "", "URL of the issuer, exactly as its metadata writes it; no other issuer is asked.", shown="none"
+    )
+    resource: str = option(
+        "",
+        "URL of the MCP endpoint as clients reach it, such as https://memory.example.com/mcp.",
+        shown="none",
+    )
+    audience: str = option(
+        "", "The `aud` that tokens must have, where the issuer does not use the resource.", shown="`resource`"
+    )
+    user_claim: str = option("sub", "Claim with the user; name only one that users cannot change themselves.")
+    groups_claim: str = option("", "Claim with the user's groups.", shown="none: no groups")
+    tenant_claim: str = option("", "Claim with the tenant.", shown="none: the setting `tenant`")
+    scope_prefix: str = option(
+        "",
+        "What the issuer writes before `read`, `write`, `curate` and `admin`, such as `scrubjay:`.",
+        shown="none",
+    )
+
+
+def is_loopback_url(url: str) -> bool:
+    """Return whether a URL names this machine.
+
+    >>> is_loopback_url("http://127.0.0.1:8080/realm"), is_loopback_url("http://127.0.0.1.example.com")
+    (True, False)
+    """
+    from urllib.parse import urlsplit
+
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+@frozen
 class ProxySettings:
     """[proxy]: the proxy that adds memories to model requests and remembers conversations."""
 
@@ -681,6 +717,7 @@ class Settings:
     resident: DaemonSettings = field(default_factory=DaemonSettings)
     log: LogSettings = field(default_factory=LogSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    oauth: OAuthSettings = field(default_factory=OAuthSettings)
     proxy: ProxySettings = field(default_factory=ProxySettings)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 

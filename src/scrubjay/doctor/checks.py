@@ -459,6 +459,21 @@ def _check_api_key(about: str, section: str, installation: Installation) -> Chec
     return check_ok(about, "configured; not contacted")
 
 
+def check_oauth(installation: Installation) -> Iterator[Check]:
+    """Check that the configured issuer answers and has keys."""
+    if not installation.settings.oauth.issuer:
+        return
+    from scrubjay.api.oauth import check_issuer
+
+    try:
+        count = check_issuer(installation.settings)
+    except ScrubjayError as error:
+        yield check_problem("oauth issuer", str(error), error.hint)
+    else:
+        keys = f"{count} key{'' if count == 1 else 's'}"
+        yield check_ok("oauth issuer", f"{installation.settings.oauth.issuer} answers, {keys}")
+
+
 JOB_OVERDUE_SECONDS: Final = 600.0
 """Seconds after which what a hook left to be done should be done: a first look at years of talks takes minutes."""
 

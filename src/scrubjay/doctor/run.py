@@ -18,6 +18,7 @@ INSTALLATION_CHECKS: Final[tuple[Callable[[Installation], Iterator[Check]], ...]
     checks.check_files,
     checks.check_store,
     checks.check_models,
+    checks.check_oauth,
     checks.check_background,
     checks.check_log,
     agent_proof.check_leftover_markers,

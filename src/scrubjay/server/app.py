@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Final
 from fastapi import FastAPI
 from starlette.routing import Route
 
+from scrubjay.api.oauth import oauth_verifier
 from scrubjay.server.auth import AuthMiddleware, LoginStore
 from scrubjay.server.http import embeddings, graph, memories, metrics, search, store
 from scrubjay.server.http.schemas import openapi_builder
 from scrubjay.server.mcp import http
-from scrubjay.server.mcp.http import MCP_PATH, MCPEndpoint, session_manager
+from scrubjay.server.mcp.http import (
+    MCP_PATH,
+    MCPEndpoint,
+    metadata_paths,
+    metadata_routes,
+    session_manager,
+)
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyLimit, BodyLimitMiddleware
 from scrubjay.server.proxy import app as proxy
 from scrubjay.server.proxy.app import ERROR_FORMATS, Proxy
@@ -57,15 +64,18 @@ def create_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAcce
     app.state.tokens = tokens
     app.state.logins = LoginStore()
     app.state.tokenless = tokenless
+    oauth = oauth_verifier(session.settings)
+    app.router.routes.extend(metadata_routes(oauth))
     return AuthMiddleware(
         app,
         tokens,
         session.owner,
         tokenless,
         logins=app.state.logins,
-        public=(*PUBLIC_PATHS, *viewer.PUBLIC_PATHS),
+        public=(*PUBLIC_PATHS, *viewer.PUBLIC_PATHS, *metadata_paths(oauth)),
         foreign={**ERROR_FORMATS, embeddings.EMBEDDINGS_PATH: None},
         login_path=viewer.LOGIN_PATH,
+        oauth=oauth,
     )
 
 

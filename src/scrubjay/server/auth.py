@@ -4,6 +4,8 @@ A token comes as ``Authorization: Bearer``, as ``x-scrubjay-token`` (for proxied
 to the upstream), or through the viewer's login cookie. Browsers send a cookie to every port of a host, so it holds the
 number of a login that only this process knows, and it is accepted from this server's own pages alone.
 
+Where an OAuth issuer is configured, its access tokens are accepted in the same places (`api/oauth.py`).
+
 A local request without a token is the owner's if its connection, HTTP version, Host and browser headers say so
 (`TokenlessAccess`). On Linux, netlink (sock_diag(7)) tells which account owns a connection, which separates the
 person's programs from a reverse proxy or another account; it takes .01 ms, /proc/net/tcp takes 8 to 24 ms.
@@ -28,7 +30,8 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse
 
 from scrubjay.api.auth import TOKEN_PREFIX, Principal, Token, TokenStore
-from scrubjay.errors import InputError, ScrubjayError
+from scrubjay.api.oauth import InvalidTokenError, OAuthVerifier, is_jwt
+from scrubjay.errors import ForbiddenError, InputError, ProviderError, ScrubjayError
 from scrubjay.server.middleware import ErrorFormat, route_path, send_error
 
 if TYPE_CHECKING:
@@ -136,7 +139,7 @@ TOKENS_EXIST_HINT: Final = (
 SEND_JSON_HINT: Final = "send JSON with content-type: application/json (curl --json)"
 CROSS_SITE: Final = "Cross-site request rejected."
 
-Refusal = tuple[int, InputError]
+Refusal = tuple[int, ScrubjayError]
 """Status and error."""
 
 
@@ -329,7 +332,16 @@ PRINCIPAL_KEY: Final = "scrubjay.principal"
 """Key of a request's scope with its principal."""
 TOKEN_HASH_KEY: Final = "scrubjay.token"
 """Key of a request's scope with the hash of its token; missing if it needed none."""
-CHALLENGE_HEADERS: Final = {"www-authenticate": 'Bearer error="invalid_token"'}
+OAUTH_KEY: Final = "scrubjay.oauth"
+"""Key of a request's scope with the verifier of its access token; missing if it has none."""
+CHALLENGE: Final = 'Bearer error="invalid_token"'
+
+
+class Credential(NamedTuple):
+    """What a valid token stands for, and the hash that MCP sessions are bound to."""
+
+    principal: Principal
+    hash: str
 
 
 class AuthMiddleware:
@@ -345,6 +357,7 @@ class AuthMiddleware:
         foreign: Path prefixes where an Authorization that is not our token belongs to somebody else, with the form of
             an error there; None for ours.
         login_path: Where browsers without a token are redirected; None for nowhere.
+        oauth: Verifies access tokens of an OAuth issuer; None if none is configured.
     """
 
     def __init__(
@@ -358,8 +371,10 @@ class AuthMiddleware:
         public: Sequence[str] = (),
         foreign: Mapping[str, ErrorFormat | None] = {},
         login_path: str | None = None,
+        oauth: OAuthVerifier | None = None,
     ) -> None:
         self._app = app
+        self._oauth = oauth
         self._tokens = tokens
         self._owner = owner
         self._tokenless = tokenless
@@ -378,23 +393,42 @@ class AuthMiddleware:
         headers, path = Headers(scope=scope), route_path(scope)
         secret = self._secret(headers, path)
         by_cookie = secret is None and self._logins is not None and not path.startswith(self._foreign)
+        found: dict[str, Any] = {PRINCIPAL_KEY: self._owner}
+        credential = None
         try:
             token = self._tokens.find(secret) if secret else None
             if by_cookie and self._logins is not None:
                 token = self._logins.token(scope, self._tokens)
-            refusal = self._refusal(scope, headers, secret, token, by_cookie=by_cookie)
+            if token is not None:
+                credential = Credential(token.principal, token.hash)
+            refusal = self._refusal(scope, headers, secret, credential, by_cookie=by_cookie)
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
-            token, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
+            credential, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
+        else:
+            if refusal is not None and self._oauth is not None and secret and is_jwt(secret):
+                credential, refusal = await self._verify(self._oauth, secret)
+                found[OAUTH_KEY] = self._oauth
         if refusal is None:
-            found: dict[str, Any] = {PRINCIPAL_KEY: self._owner}
-            if token is not None:
-                found = {PRINCIPAL_KEY: token.principal, TOKEN_HASH_KEY: token.hash}
+            if credential is not None:
+                found |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.hash}
             await self._app({**scope, **found}, receive, send)
-        elif token is None and (path in self._public_paths or path.startswith(self._public_prefixes)):
+        elif credential is None and (path in self._public_paths or path.startswith(self._public_prefixes)):
             await self._app(scope, receive, send)
         else:
-            await self._refuse(*refusal, headers, scope, receive, send)
+            await self._refuse(*refusal, secret, headers, scope, receive, send)
+
+    async def _verify(self, oauth: OAuthVerifier, secret: str) -> tuple[Credential | None, Refusal | None]:
+        try:
+            verified = await oauth.verify(secret)
+        except InvalidTokenError as error:
+            return None, (401, error)
+        except ForbiddenError as error:
+            return None, (403, error)
+        except ProviderError:  # the verifier logs it
+            text = "The server cannot read its issuer's keys; see its log. The access token was not checked."
+            return None, (503, ProviderError(text, hint="retry in a minute"))
+        return Credential(verified.principal, verified.key), None
 
     def _secret(self, headers: Headers, path: str) -> str | None:
         """Return the token that a request shows; None if it shows none, or one of somebody else's."""
@@ -409,9 +443,15 @@ class AuthMiddleware:
         return next((key for key in keys if key.startswith(TOKEN_PREFIX)), None)
 
     def _refusal(
-        self, scope: Scope, headers: Headers, secret: str | None, token: Token | None, *, by_cookie: bool
+        self,
+        scope: Scope,
+        headers: Headers,
+        secret: str | None,
+        credential: Credential | None,
+        *,
+        by_cookie: bool,
     ) -> Refusal | None:
-        if token is not None:
+        if credential is not None:
             reads = scope["method"] in SAFE_METHODS
             own_page = not is_cross_origin(headers, reads=reads) and (reads or is_same_origin(headers))
             if by_cookie and not own_page:
@@ -427,8 +467,27 @@ class AuthMiddleware:
                 return 401, InputError(TOKENS_EXIST, hint=TOKENS_EXIST_HINT)
         return refusal
 
+    def _challenge(self, status: int, error: ScrubjayError, secret: str | None) -> dict[str, str] | None:
+        if isinstance(error, ProviderError):
+            return {"retry-after": "10"}
+        if self._oauth is None:
+            return {"www-authenticate": CHALLENGE} if status == 401 else None
+        if isinstance(error, ForbiddenError):
+            return {"www-authenticate": self._oauth.challenge("insufficient_scope")}
+        if status != 401:
+            return None
+        about = str(error) if isinstance(error, InvalidTokenError) else ""
+        return {"www-authenticate": self._oauth.challenge("invalid_token" if secret else "", about=about)}
+
     async def _refuse(
-        self, status: int, error: InputError, headers: Headers, scope: Scope, receive: Receive, send: Send
+        self,
+        status: int,
+        error: ScrubjayError,
+        secret: str | None,
+        headers: Headers,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
         path = route_path(scope)
         browser = "text/html" in headers.get("accept", "") and scope["method"] in SAFE_METHODS
@@ -439,5 +498,5 @@ class AuthMiddleware:
             await redirect(scope, receive, send)
             return
         error_format = next((form for prefix, form in self._error_formats if path.startswith(prefix)), None)
-        challenge = CHALLENGE_HEADERS if status == 401 else None
+        challenge = self._challenge(status, error, secret)
         await send_error(status, error, scope, receive, send, challenge, error_format)

@@ -207,7 +207,7 @@ class BodyLimitMiddleware:
         if body.limit.streamed:
             await self._app(scope, body.receive, send)
         elif message is not None:  # else the client has disconnected
-            await self._app(scope, _replay(message, receive), send)
+            await self._app(scope, replay_message(message, receive), send)
 
     def _limit(self, path: str) -> BodyLimit:
         prefixed = (limit for prefix, limit in self._prefixes if path.startswith(prefix))
@@ -345,7 +345,7 @@ class _BodyReader:
             self._seconds_left -= monotonic() - started
 
 
-def _replay(message: Message, receive: Receive) -> Receive:
+def replay_message(message: Message, receive: Receive) -> Receive:
     """Return a receive that yields the message first."""
     messages = [message]
 

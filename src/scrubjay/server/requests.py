@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from scrubjay.api import serializers
 from scrubjay.api.auth import Principal
+from scrubjay.api.oauth import OAuthVerifier
 from scrubjay.errors import (
     ForbiddenError,
     InputError,
@@ -25,7 +26,13 @@ from scrubjay.errors import (
     StoreBusyError,
     StoreError,
 )
-from scrubjay.server.auth import PRINCIPAL_KEY, SEND_JSON_HINT, TokenlessAccess, describe_content_type
+from scrubjay.server.auth import (
+    OAUTH_KEY,
+    PRINCIPAL_KEY,
+    SEND_JSON_HINT,
+    TokenlessAccess,
+    describe_content_type,
+)
 from scrubjay.server.middleware import BodyTimeoutError, BodyTooLargeError
 from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session
@@ -46,6 +53,17 @@ async def get_session(request: Request) -> Session:
     return cast(Session, request.app.state.session)
 
 
+class OAuthScopeError(ForbiddenError):
+    """An access token lacks a scope; ``challenge`` says which one its client may ask for."""
+
+    def __init__(self, oauth: OAuthVerifier, who: Principal, scope: str) -> None:
+        super().__init__(
+            f"The access token lacks the scope {oauth.scope_name(scope)}. Nothing was done.",
+            hint="let the client ask its issuer for it",
+        )
+        self.challenge = oauth.challenge("insufficient_scope", (*who.scopes, scope))
+
+
 PrincipalDependency: TypeAlias = "Callable[[Request], Awaitable[Principal]]"
 REQUIRED_SCOPES: Final[dict[PrincipalDependency, str]] = {}
 """Scope that each dependency requires, for the OpenAPI document."""
@@ -56,6 +74,9 @@ def require_scope(scope: str) -> PrincipalDependency:
 
     async def who(request: Request) -> Principal:
         found: Principal = request.scope[PRINCIPAL_KEY]
+        oauth: OAuthVerifier | None = request.scope.get(OAUTH_KEY)
+        if oauth is not None and scope not in found.scopes:
+            raise OAuthScopeError(oauth, found, scope)
         found.need(scope)
         return found
 
@@ -131,7 +152,10 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
     code = http_status(error)
     if code >= 500:
         log_error(request, "http", error)
-    return _error_response(code, error, {"retry-after": "1"} if isinstance(error, StoreBusyError) else None)
+    headers = {"retry-after": "1"} if isinstance(error, StoreBusyError) else None
+    if isinstance(error, OAuthScopeError):
+        headers = {"www-authenticate": error.challenge}
+    return _error_response(code, error, headers)
 
 
 async def _handle_invalid_request(request: Request, error: Exception) -> JSONResponse:

@@ -150,7 +150,7 @@ def run_server(
     Args:
         settings: Settings of the process.
         address: Where to listen.
-        tokens: Access tokens; an address that other machines reach needs at least one.
+        tokens: Access tokens; an address that other machines reach needs at least one, or an issuer.
         application: Builds the ASGI application for a session.
         ready: Called with the URL once it is reachable.
         readers: Worker processes for queries; 0 for threads.
@@ -163,10 +163,10 @@ def run_server(
     import uvicorn
 
     root_path = normalize_root_path(root_path)
-    if not address.loopback and not tokens.all():
+    if not address.loopback and not tokens.all() and not settings.oauth.issuer:
         raise InputError(
-            f"{address.host} is reachable from other machines, so clients need a token, but none exists. "
-            "Nothing was started.",
+            f"{address.host} is reachable from other machines, so clients need a token, but none exists, and [oauth] "
+            "names no issuer. Nothing was started.",
             hint="scrubjay token create NAME",
         )
     listener = address.bind()

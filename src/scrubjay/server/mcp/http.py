@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Hashable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.errors import StoreBusyError
-from scrubjay.server.auth import PRINCIPAL_KEY, TOKEN_HASH_KEY, AuthMiddleware
+from scrubjay.api.auth import DEFAULT_SCOPES
+from scrubjay.api.oauth import oauth_verifier
+from scrubjay.api.tools import TOOLS
+from scrubjay.errors import ForbiddenError, StoreBusyError
+from scrubjay.server.auth import OAUTH_KEY, PRINCIPAL_KEY, TOKEN_HASH_KEY, AuthMiddleware
 from scrubjay.server.mcp.server import build_server
 from scrubjay.server.middleware import (
     MAX_MESSAGE_BYTES,
     BodyLimit,
     BodyLimitMiddleware,
     client_key,
+    replay_message,
     send_error,
 )
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.routing import Route
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from scrubjay.api.auth import Principal, TokenStore
+    from scrubjay.api.oauth import OAuthVerifier
     from scrubjay.server.auth import TokenlessAccess
     from scrubjay.server.session import Session
 
@@ -33,6 +40,8 @@ MCP_LIMITS: Final = {MCP_PATH: BodyLimit(MAX_MESSAGE_BYTES)}
 MAX_SESSIONS: Final = 1_000
 """The SDK ends sessions that are idle for half an hour."""
 MAX_SESSIONS_PER_CLIENT: Final = 100
+SCOPED_METHODS: Final = ("tools/call", "resources/read", "prompts/get")
+"""Methods that read or write memories."""
 SESSION_HEADER: Final = b"mcp-session-id"
 VERSION_HEADER: Final = b"mcp-protocol-version"
 
@@ -48,9 +57,39 @@ def create_mcp_app(session: Session, tokens: TokenStore, *, tokenless: Tokenless
         async with manager.run():
             yield
 
-    app = Starlette(routes=[Route(MCP_PATH, MCPEndpoint(manager))], lifespan=running)
+    oauth = oauth_verifier(session.settings)
+    routes = [Route(MCP_PATH, MCPEndpoint(manager)), *metadata_routes(oauth)]
+    app = Starlette(routes=routes, lifespan=running)
     bodies = BodyLimitMiddleware(app, session.settings.server.patience_seconds, MCP_LIMITS)
-    return AuthMiddleware(bodies, tokens, session.owner, tokenless)
+    return AuthMiddleware(bodies, tokens, session.owner, tokenless, public=metadata_paths(oauth), oauth=oauth)
+
+
+def metadata_paths(oauth: OAuthVerifier | None) -> tuple[str, ...]:
+    """Return the paths of the protected resource metadata: of the resource, and of the whole server."""
+    if oauth is None:
+        return ()
+    return tuple(dict.fromkeys((oauth.metadata_path, "/.well-known/oauth-protected-resource")))
+
+
+def metadata_routes(oauth: OAuthVerifier | None) -> list[Route]:
+    """Return the routes of the protected resource metadata (RFC 9728)."""
+    from mcp.server.auth.handlers.metadata import ProtectedResourceMetadataHandler
+    from mcp.server.auth.routes import cors_middleware
+    from mcp.shared.auth import ProtectedResourceMetadata
+    from starlette.routing import Route
+
+    if oauth is None:
+        return []
+    fields = {
+        "resource": oauth.settings.resource,
+        "authorization_servers": [oauth.settings.issuer],
+        "scopes_supported": [*map(oauth.scope_name, DEFAULT_SCOPES)],
+        "resource_name": "scrubjay",
+    }
+    handler = ProtectedResourceMetadataHandler(ProtectedResourceMetadata.model_validate(fields))
+    methods = ["GET", "OPTIONS"]
+    endpoint = cors_middleware(handler.handle, methods)  # clients in a browser read it, too
+    return [Route(path, endpoint, methods=methods) for path in metadata_paths(oauth)]
 
 
 def session_manager(session: Session) -> StreamableHTTPSessionManager:
@@ -86,6 +125,12 @@ class MCPEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = _sdk_user(scope[TOKEN_HASH_KEY]) if TOKEN_HASH_KEY in scope else None
         scope = {**scope, "user": user} if user is not None else scope
+        if OAUTH_KEY in scope and scope["method"] == "POST":
+            message = await receive()
+            receive = replay_message(message, receive)
+            if missing := _missing_scope(message.get("body", b""), scope[PRINCIPAL_KEY]):
+                await _refuse_scope(missing, scope, receive, send)
+                return
         if _is_sessionless(scope["headers"]):
             await self._app(scope, receive, send)
             return
@@ -138,6 +183,38 @@ class MCPEndpoint:
         for id, opened in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
             del self._sessions[id]
             await self._app(_delete_request(id, opened.user), _empty_body, _discard_response)
+
+
+def _missing_scope(body: bytes, who: Principal) -> str:
+    """Return the scope that a message takes and its sender lacks; empty for none.
+
+    A tool would answer with an error, on which a client cannot ask its person for more.
+    """
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    for message in found if isinstance(found, list) else [found]:
+        if not isinstance(message, dict) or message.get("method") not in SCOPED_METHODS:
+            continue
+        parameters = message.get("params")
+        name = parameters.get("name") if isinstance(parameters, dict) else None
+        writes = message["method"] == "tools/call" and any(tool.writes for tool in TOOLS if tool.name == name)
+        needed = "write" if writes else "read"
+        if needed not in who.scopes:
+            return needed
+    return ""
+
+
+async def _refuse_scope(missing: str, scope: Scope, receive: Receive, send: Send) -> None:
+    oauth: OAuthVerifier = scope[OAUTH_KEY]
+    needed = (*scope[PRINCIPAL_KEY].scopes, missing)
+    error = ForbiddenError(
+        f"The access token lacks the scope {oauth.scope_name(missing)}. Nothing was done.",
+        hint="let the client ask its issuer for it",
+    )
+    headers = {"www-authenticate": oauth.challenge("insufficient_scope", needed)}
+    await send_error(403, error, scope, receive, send, headers)
 
 
 def _is_sessionless(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 
 from scrubjay.api.auth import TOKEN_PREFIX
+from scrubjay.api.oauth import oauth_verifier
 from scrubjay.config.loader import key_from_variable
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.config.pauses import Pauses
@@ -596,7 +597,12 @@ async def _error_response(adapter: ProviderAdapter, status: int, message: str, s
 
 def create_proxy_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:
     return AuthMiddleware(
-        create_proxy(Proxy(session)), tokens, session.owner, tokenless, foreign=ERROR_FORMATS
+        create_proxy(Proxy(session)),
+        tokens,
+        session.owner,
+        tokenless,
+        foreign=ERROR_FORMATS,
+        oauth=oauth_verifier(session.settings),
     )
 
 
